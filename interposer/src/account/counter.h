@@ -1,16 +1,15 @@
 /*
  * Counters that one thread writes and any thread reads.
  *
- * The writer adds with a single instruction without a lock prefix, if the processor has such an instruction
- * (platform/arch.h): a signal handler that interrupts the writer loses no count, a reader on another processor sees the
- * older or the newer value but never half of each, and an addition costs as much as a plain `x += n`.
+ * The writer adds by a single instruction without a lock prefix where the processor has such an instruction
+ * (platform/arch.h). A signal handler that interrupts the writer therefore loses no count, and an addition costs as
+ * much as a plain `x += n`.
  *
- * Readers sum all frees before all allocations, and a reader that sees an object's free also sees its allocation. The
- * live bytes are therefore never negative. If one thread allocates and frees an object, it releases the two additions
- * in that order; on the fast path, order_frees_after_allocations() orders them. If another thread frees the object, the
- * program has passed the address to that thread, and the addition of the free depends on the object's size, which is
- * read through the address; so the addition of the allocation comes first. The reader acquires each counter.
- * test/litmus tests these and other patterns with herd7, a simulator of memory models.
+ * Readers sum all frees before all allocations, and never see an object's free without its allocation, so the live
+ * bytes are never negative. A thread that frees its own object adds the allocation first
+ * (order_frees_after_allocations() on the fast path). Another thread got the object's address from the program after
+ * the allocation was added, and reads the object's size through that address before it adds the free. test/litmus tests
+ * these patterns with herd7, a simulator of memory models.
  */
 #ifndef MALLOMETER_ACCOUNT_COUNTER_H
 #define MALLOMETER_ACCOUNT_COUNTER_H
@@ -25,7 +24,7 @@ typedef struct {
 
 static inline void counter_add(counter *c, uint64_t amount) { local_add(&c->value, amount); }
 
-/* Adds to a counter of the one thread block that several threads write (shared_events). */
+/* Adds to a counter of shared_events, which several threads write. */
 static inline void counter_add_shared(counter *c, uint64_t amount) {
   __atomic_fetch_add(&c->value, amount, __ATOMIC_RELEASE);
 }

@@ -22,9 +22,9 @@ _Static_assert(sizeof ring[0].thread_name == THREAD_NAME_BYTES, "an event has ro
 /* ---- Writing a ring ------------------------------------------------------------------------------------ */
 
 /*
- * Fills an entry whose number the caller has set to 0 or WRITTEN. The fence orders the stores below after the caller's
- * store. The fence in copy() orders the reader's copy before its second load of the number. A reader that copied a word
- * of another event therefore finds another number (test/litmus/event-copied).
+ * Fills an entry whose number the caller has set to 0 or WRITTEN. The fence orders the stores below after that store.
+ * With the fence in copy(), a reader that has copied a word of a half-filled entry finds another number
+ * (test/litmus/event-copied).
  */
 static void fill(struct mallometer_event *entry, uint64_t number, size_t requested, const uint64_t *frames,
                  uint32_t count) {
@@ -70,10 +70,10 @@ uint32_t huge_request_events(struct mallometer_event *events, uint32_t capacity,
   return copied;
 }
 
-/* ---- Watches: rings with a size of their own ----------------------------------------------------------- */
+/* ---- Watches: rings for requests above a size of their own --------------------------------------------- */
 
-/* Stands for the number of an entry while a thread writes the entry. Meanwhile other threads, and a signal handler that
- * interrupts that thread, do not write the entry. */
+/* Stands for an entry's number while a thread writes the entry. Until it is done, no other thread, and no signal
+ * handler that interrupts it, writes the entry. */
 #define WRITTEN UINT64_MAX
 
 static struct watch {
@@ -101,8 +101,8 @@ static size_t least_recorded(void) {
   return watched < huge_threshold ? watched : huge_threshold;
 }
 
-/* Sets `recorded_above` to the least of the watches' sizes and the huge threshold. Repeats if a watch was added or
- * removed meanwhile, so that the thread that stores last stores the present least size. */
+/* Sets `recorded_above` to the least of the watches' sizes and the huge threshold. Repeats this if a watch was added or
+ * removed meanwhile. */
 static void choose_recorded(void) {
   size_t least;
   do {
@@ -161,7 +161,7 @@ void record_request(size_t requested, const uint64_t *frames, uint32_t count) {
   }
 }
 
-/* Clears an entry that an earlier watch has left. Does not clear an entry that a thread is writing. */
+/* Clears an entry that is left over from an earlier watch, unless a thread is writing the entry. */
 static void forget(struct mallometer_event *entry) {
   uint64_t number = __atomic_load_n(&entry->number, __ATOMIC_RELAXED);
   if (number != WRITTEN)
@@ -195,9 +195,8 @@ void huge_requests_forked(void) {
 
 static uint32_t bit_of(uint32_t number) { return number >= 1 && number <= MOST_WATCHES ? 1u << (number - 1) : 0; }
 
-/* If several threads remove a watch, only one finds the bit set. A request that another thread is recording may still
- * be written to the ring after the next watch has taken the ring; the next watch's reader skips a request whose size
- * or thread the watch does not want. */
+/* If several threads remove a watch, only one finds the bit set. A thread may still be writing a request into the ring
+ * when a new watch takes the ring; the reader of the new watch skips a request that this watch does not want. */
 int request_watch_remove(uint32_t number) {
   uint32_t bit = bit_of(number);
   if (!(__atomic_fetch_and(&watching, ~bit, __ATOMIC_SEQ_CST) & bit)) return -EINVAL;

@@ -1,14 +1,13 @@
 /*
- * Records large requests one by one: the largest request so far, and ring buffers of requests above a size, with the
- * size, time, thread and stack of each request. One ring has the latest huge requests of the process. A watch is a
- * further ring with its own size; watches can be added and removed. The fast path compares a large request with one
- * size, `recorded_above`, which is the smallest of all these sizes. Without a watch, it is the huge threshold.
+ * Records large requests one by one: the size of the largest request so far, and ring buffers with the size, time,
+ * thread and stack of each request above a threshold. One ring has the latest huge requests of the process. A watch,
+ * which can be added and removed, is a further ring with a threshold of its own. The fast path compares a large request
+ * only with `recorded_above`, the smallest of these thresholds.
  *
  * The rings have no lock. A writer takes the next number, marks the number's entry as incomplete, fills the entry, and
  * stores the number in it. A reader that finds the same number before and after its copy has a complete entry. A reader
- * that is too slow misses entries, which gaps in the numbers show. The ring of a watch is not overwritten: it keeps the
- * first 64 requests after each reading and counts the others, so that no stack is walked for a request that would not
- * be kept.
+ * that is too slow misses entries, as gaps in the numbers show. The ring of a watch keeps the first 64 requests after
+ * each reading and only counts the others, so that no stack is walked for a request that is not kept.
  */
 #ifndef MALLOMETER_ACCOUNT_HUGE_REQUESTS_H
 #define MALLOMETER_ACCOUNT_HUGE_REQUESTS_H
@@ -55,12 +54,13 @@ int request_watch_add(size_t above, uint32_t thread);
 /* Removes a watch. Returns 0, or -EINVAL if there is no such watch. */
 int request_watch_remove(uint32_t number);
 
-/* Copies the requests stored since the last reading, oldest first, and returns their number; -EINVAL if there is no
- * such watch. `total` is set to the number of requests since the watch was added. Only one thread may read a watch at a
+/* Copies the requests stored since the last reading, oldest first. Returns their number; -EINVAL if there is no such
+ * watch. Sets `total` to the number of requests since the watch was added. Only one thread may read a watch at a
  * time. */
 int request_watch_read(uint32_t number, struct mallometer_event *events, uint32_t capacity, uint64_t *total);
 
-/* Repairs the rings in the child of a fork, where no other thread is writing an entry or changing a watch. */
+/* Repairs the rings in the child of a fork, where no other thread exists that could finish an entry or a change of a
+ * watch. */
 void huge_requests_forked(void);
 
 /* Returns whether a watch also records requests up to LARGEST_FAST_REQUEST. The fast path does not compare the sizes of

@@ -9,8 +9,8 @@
 #include "platform/shared_words.h"
 #include "platform/thread_pointer.h"
 
-/* Whether the thread is in a monitor's callback. This mark is not in the thread's block (account/thread_block.h): a
- * thread whose pthread key destructors have run has no block, and may still allocate. */
+/* Whether the thread is in a monitor's callback. The thread's block (account/thread_block.h) cannot have this mark: a
+ * thread whose pthread key destructors have run has no block, but may still allocate. */
 DECLARE_THREAD_POINTER(uint32_t, in_callback);
 DEFINE_THREAD_POINTER(uint32_t, in_callback, NULL);
 
@@ -24,10 +24,9 @@ _Static_assert(MOST_MONITORS == 1 << PLACE_BITS, "PLACE_BITS must hold each plac
 static struct place {
   /* Written while the place's bit in `taken` is set and its bit in `monitors` is not. */
   struct mallometer_monitor monitor;
-  uint32_t use; /* how often the place was used, plus IS_REMOVED while a thread removes the monitor */
+  uint32_t use; /* the number of uses of the place, plus IS_REMOVED while a thread removes the monitor */
   /* The lower half is the number of running calls: threads that are about to read the monitor's bit, or have seen that
-   * it is set. The upper half is the number of forks from the first process to this one. The word has a cache line of
-   * its own. */
+   * it is set. The upper half is the number of forks from the first process to this one. */
   _Alignas(64) uint64_t running;
 } places[MOST_MONITORS];
 
@@ -108,8 +107,8 @@ int monitor_add(const struct mallometer_monitor *monitor) {
   return (int)(use << PLACE_BITS | number);
 }
 
-/* Waits until no call of the monitor runs, for at most a second: a callback may never return, or may be left by
- * longjmp. Returns false after the second. */
+/* Waits until no call of the monitor runs. Returns false after a second: a callback may never return, or may be left by
+ * longjmp. */
 static bool wait_for_callbacks(const struct place *place) {
   const uint64_t end = monotonic_ns() + 1000000000;
   while ((__atomic_load_n(&place->running, __ATOMIC_SEQ_CST) & RUNNING) != 0) {

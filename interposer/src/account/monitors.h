@@ -1,9 +1,8 @@
 /*
  * Monitors: functions of the program that are called at each counted allocation and free.
  *
- * While a monitor is registered, the hooked functions take the complete route (hooks/route.h): each passes its
- * allocations through one function and its frees through another (hooks/complete.c), and these two functions call the
- * monitors. Otherwise the hooked functions take the counted route, which does not test for monitors.
+ * While a monitor is registered, the hooked functions take the complete route (hooks/route.h), whose functions call the
+ * monitors (hooks/complete.c). Otherwise they take the counted route, which does not test for monitors.
  *
  * A bit of `monitors` says whether a monitor is to be called. A thread that is about to call a monitor first raises the
  * monitor's number of running calls, and then reads the bit again. A thread that unregisters the monitor first clears

@@ -28,9 +28,9 @@ enum {
 #define TESTS 100u
 #define SLEEPS 10u
 #define SLEEP_NS 100000u
-/* A change of the map is left out, and counted as missed, if the lock is not free. The map is abandoned after
- * MOST_MISSED missed changes in a row, over at least LONGEST_MISSING_NS: the thread that holds the lock will probably
- * never release it. */
+/* A change of the map is left out, and counted as missed, if the lock is not free. The map is abandoned (not used any
+ * more) after MOST_MISSED missed changes in a row, over at least LONGEST_MISSING_NS: the thread that holds the lock
+ * will probably never release it. */
 #define MOST_MISSED 64u
 #define LONGEST_MISSING_NS 1000000000u
 /* A range's birth is stored in units of 2^24 ns (16.8 ms), so that 32 bits last for two years. */
@@ -57,8 +57,8 @@ static struct map {
   uint16_t order[BLOCKS];
   uint16_t removed[BLOCKS]; /* used by remove_blocks() */
   uintptr_t first[BLOCKS];  /* the first address of each block in use, in the order of `order` */
-  /* The state of packing: the passes that are left, the block at which the current pass continues, and the number of
-   * used blocks above which the next packing begins. */
+  /* The state of packing, which moves ranges into fewer blocks: the passes that are left, the block at which the
+   * current pass continues, and the number of used blocks above which the next packing begins. */
   uint32_t passes, next, enough;
   uint32_t counted[SIZE_CLASSES], chosen[SIZE_CLASSES];
   struct block blocks[BLOCKS];
@@ -83,8 +83,8 @@ const char *ranges_missing(void) {
   return known_map() ? "the lock of the map of ranges was not given back" : "no memory for the map of ranges";
 }
 
-/* Counts the bytes of the map's fields, of the blocks that were ever used (a block becomes resident when it is first
- * used), and of map->slice if packing may have used it. */
+/* Counts the map's fields, the blocks that were ever used, and map->slice if packing may have used it; the rest is not
+ * resident. */
 size_t ranges_footprint(void) {
   if (!known_map()) return 0;
   uint32_t most_used = __atomic_load_n(&map->most_used, __ATOMIC_RELAXED);
@@ -114,8 +114,8 @@ static bool take_lock(void) {
 
 static void release_all(void);
 
-/* Takes the lock and blocks all signals; empties the map if its ranges are to be forgotten (ranges_forget()). Returns
- * false if the map must not be used. */
+/* Takes the lock, blocks all signals, and empties the map if ranges_forget() was called. Returns false if the map must
+ * not be used. */
 static bool begin(uint64_t *signals) {
   if (!ranges_on()) return false;
   *signals = call_block_signals();
@@ -150,7 +150,7 @@ static bool begin_change(uint64_t *signals) {
 
 /* ---- Start and fork ------------------------------------------------------------------------------------ */
 
-/* Makes the map empty; its state before may be inconsistent. */
+/* Empties the map, even if its state is inconsistent. */
 static void renew(struct map *renewed) {
   for (uint16_t i = 0; i < BLOCKS; i++) renewed->order[i] = i;
   renewed->used = renewed->ranges = renewed->passes = 0;
@@ -396,8 +396,8 @@ static void pack_slice(void) {
   if (map->next >= map->used) end_pass();
 }
 
-/* Packs the next slice of blocks if few blocks are free. Packs more slices only if a change might otherwise find no
- * free block. */
+/* Packs the next blocks (moves their ranges into fewer blocks) if few blocks are free. Continues with further blocks
+ * only if a change might otherwise find no free block. */
 static void make_room(void) {
   bool none_left = map->used + BLOCKS_OF_CHANGE > BLOCKS;
   if (map->passes == 0 && (map->used > map->enough || none_left)) begin_passes();
@@ -478,10 +478,10 @@ static struct place previous(struct place place) {
 }
 
 /*
- * Joins a range with neighbours of its site and releases the references that are then not needed. Joins nothing while
- * another thread unmaps memory: that thread may have to remove the neighbour but not the new range. Returns false if
- * nothing was joined. The caller has stored the new range's number: a thread that begins to unmap after the test below
- * reads that number, because both threads store before they load.
+ * Joins a range with neighbours of its site and releases the references that are no longer needed. Returns false if
+ * nothing was joined, as always while another thread unmaps memory: that thread may have to remove the neighbour but
+ * not the new range. A thread that begins to unmap after the test below reads the new range's number, because the
+ * caller has stored it before the test.
  */
 static bool join(struct place behind, struct range range) {
   if (__atomic_load_n(&unmapping, __ATOMIC_SEQ_CST) > 0) return false;
@@ -575,8 +575,8 @@ bool ranges_find(uintptr_t begin_address, uintptr_t end_address, bool whole, uin
   return found;
 }
 
-/* Changes the generation, by which a thread that takes the lock later learns that it must empty the map. Empties the
- * map here if this thread gets the lock. */
+/* Changes the generation, so that the next thread that takes the lock empties the map: this thread if it gets the lock,
+ * or a later one. */
 void ranges_forget(void) {
   uint64_t signals;
   __atomic_fetch_add(&generation, 1, __ATOMIC_SEQ_CST);

@@ -4,23 +4,21 @@
  *
  * A range has the call site that reserved its addresses. Memory that is mapped over a known range of one site, as a JVM
  * commits parts of its heap, keeps that site. Addresses leave a range when they are unmapped, or when memory is mapped
- * over them that reaches beyond the ranges of one site.
+ * over them that reaches beyond the ranges of one site. Neighbours of one site are joined to one range, unless another
+ * thread is unmapping memory at that moment.
  *
  * The ranges lie in address order in blocks of 64, and the blocks' first addresses in one array: a change searches that
- * array and one block, without recursion or memory of its own. Each range has the number of its insertion. A thread
- * that unmaps memory reads the latest number before the system call. After the call it removes only ranges with numbers
- * up to that one: if the kernel gives the addresses to another thread in between, that thread's range has a higher
- * number and stays. A system call that fails changes no range.
+ * array and one block. When more than three quarters of the blocks are in use, each change also packs up to 1,024
+ * ranges into fewer blocks, which takes some microseconds, until a quarter of the blocks is free again. Packing forgets
+ * the smallest ranges if there are too many, and counts them.
  *
- * Neighbours of one site are joined to one range, unless another thread is unmapping memory at that moment.
+ * Each range has the number of its insertion. A thread that unmaps memory reads the latest number before the system
+ * call, and afterwards removes only ranges with numbers up to that one: if the kernel gives the addresses to another
+ * thread in between, that thread's range has a higher number and stays.
  *
  * The lock is held for microseconds, with all signals blocked, so that no signal handler waits for a lock that its own
- * thread holds. A thread that does not get the lock within a millisecond does not change the map, and the change is
- * counted as missed. After 64 missed changes in a row, over at least a second, the map is abandoned until the next
- * start. A child of a fork begins with an empty map if another thread of its parent held the lock. The memory of the
- * map is reserved at the start, and its pages become resident when they are used. When more than three quarters of the
- * blocks are in use, each change also packs a slice of up to 1,024 ranges, which takes some microseconds, until a
- * quarter of the blocks is free again. Packing forgets the smallest ranges if there are too many, and counts them.
+ * thread holds. A thread that does not get the lock within a millisecond leaves the map unchanged and counts a missed
+ * change. After 64 missed changes in a row, over at least a second, the map is abandoned until the next start.
  */
 #ifndef MALLOMETER_ACCOUNT_RANGES_H
 #define MALLOMETER_ACCOUNT_RANGES_H
@@ -40,15 +38,14 @@
  * program commits inside the range keeps this site, and needs no stack walk. */
 #define RANGE_FROM_BEFORE (UINT32_MAX - 2)
 
-/* Functions that change how many ranges refer to each site. The map calls them in any thread, with or without its lock.
- */
+/* Functions that change how many ranges refer to each site. The map calls them in any thread, and may hold its lock. */
 struct ranges_sites {
   void (*refer)(uint32_t site, int32_t by);
   void (*release_all)(void);
 };
 
-/* Reserves the memory of the map, or uses an abandoned map again. Returns false if the map is not in use afterwards.
- * May be called from any thread. */
+/* Reserves the memory of the map, or uses a map again that was abandoned because its lock was not released. Returns
+ * false if the map is not in use afterwards. May be called from any thread. */
 bool ranges_start(const struct ranges_sites *sites);
 
 bool ranges_on(void);
@@ -62,14 +59,14 @@ size_t ranges_footprint(void);
 /* Returns a number that changes when all ranges are forgotten. */
 uint32_t ranges_generation(void);
 
-/* Call ranges_before_unmapping() before a system call that may unmap memory, and ranges_after_unmapping() after the
- * removal of the ranges. ranges_before_unmapping() returns the number of the latest insertion, for ranges_remove(). */
+/* Call the first before a system call that may unmap memory, and the second after the removal of the ranges. The first
+ * returns the number of the latest insertion, for ranges_remove(). */
 uint64_t ranges_before_unmapping(void);
 void ranges_after_unmapping(void);
 
 /*
- * Inserts a range and removes its addresses from earlier ranges. Inserts nothing if the generation has changed since
- * the caller read it. Takes over the caller's reference to the site in both cases.
+ * Inserts a range and removes its addresses from earlier ranges. Inserts nothing if all ranges were forgotten since the
+ * caller read `generation`. Takes over the caller's reference to the site in both cases.
  */
 void ranges_insert(uintptr_t begin, uintptr_t end, uint32_t site, uint32_t generation);
 

@@ -8,18 +8,17 @@
 #include "platform/memory.h"
 #include "platform/shared_words.h"
 
-/* The sentinel at the end of each chain; a chain links a thread's scopes from the innermost outward. No event exceeds
- * the sentinel's figures. It is also the innermost scope of a thread without scopes, for example after a signal handler
- * has closed the thread's last scope in the middle of an event. */
+/* The sentinel at the end of each chain, which links a thread's scopes from the innermost outward. Its figures are so
+ * high that no event exceeds them. It is also the innermost scope of a thread without scopes. */
 static struct scope no_scope = {.outer = &no_scope, .peak_net = INT64_MAX, .largest_doubled = UINT64_MAX};
 
 /* ---- The table of records ----------------------------------------------------------------------------- */
 
 /*
  * The lowest bits of scope.state; the higher bits count the record's uses. CLOSING: a thread reads the figures and will
- * then free the record. If the scope is over a thread that has not ended, the closing thread marks the record ABANDONED
- * instead, and the measured thread unlinks and frees the record. ENDED: the scope's thread has ended, and the record
- * has its last counters. ORPHANED: the scope's thread has ended while another thread was closing the scope.
+ * then free the record. ABANDONED: the scope is closed, and its thread has yet to unlink and free the record. ENDED:
+ * the scope's thread has ended, and the record has its last counters. ORPHANED: the scope's thread has ended while
+ * another thread was closing the scope.
  */
 enum state { FREE, TAKEN, OPEN, CLOSING, ABANDONED, ENDED, ORPHANED, STATE_BITS = 3 };
 
@@ -89,7 +88,8 @@ static struct scope *take_new_record(void) {
 
 /* ---- Tables of addresses ------------------------------------------------------------------------------- */
 
-/* The number of slots, a power of two. At least a quarter of the slots stay empty, so that linear probing is short. */
+/* The number of slots of a table, a power of two. At least a quarter of them stay empty, so that linear probing is
+ * short. */
 enum { TABLE_SLOTS = 65536 };
 _Static_assert(MOST_MATCHED <= TABLE_SLOTS * 3 / 4, "at least a quarter of the slots stay empty");
 
@@ -133,7 +133,7 @@ static void unmap_table(struct scope *scope) {
 }
 
 /*
- * Marks that the thread follows or changes its chain of scopes, or changes a table. While the mark is set, signal
+ * Marks that the thread is using or changing its chain of scopes, or changing a table. While the mark is set, signal
  * handlers unlink no scope and free no record; the thread does so afterwards. Returns whether the mark was set before.
  */
 static bool hold_chain(struct thread_block *block) {
@@ -211,8 +211,8 @@ static void free_record(struct scope *scope) {
   free_list_push(&free_records, (uint32_t)(scope - records), &scope->next_free);
 }
 
-/* Sets the bits SCOPED and SCOPED_MATCHED by the scopes in the thread's chain, and withdraws or renews the thread's
- * headroom (thread_block.h). */
+/* Sets the bits SCOPED and SCOPED_MATCHED according to the thread's scopes. A thread in a scope gets no headroom (bytes
+ * that it may allocate without a report), so that each of its events is reported. */
 static void choose_reports(struct thread_block *block) {
   const struct scope *innermost = thread_scoping(block)->innermost;
   uint8_t scoped = innermost == &no_scope ? 0 : SCOPED;
@@ -254,10 +254,9 @@ static void unlink_abandoned(struct thread_block *block) {
 }
 
 /*
- * Unlinks the calling thread's closed scopes. If this is a signal handler that has interrupted the thread while it used
- * its chain of scopes or counted an event, only requests that the thread unlinks them later: at its end, the
- * interrupted event stores the thread's headroom (thread_block.h), and would overwrite the headroom that is chosen
- * here.
+ * Unlinks the calling thread's closed scopes. If this is a signal handler that has interrupted the thread in an event
+ * or while it used its chain of scopes, only asks the thread to unlink them later: the interrupted event will store a
+ * headroom (thread_block.h), and would overwrite the headroom that is chosen here.
  */
 static void unlink_or_postpone(struct thread_block *block) {
   if (thread_scoping(block)->is_held || is_in_event(block)) {
@@ -314,8 +313,8 @@ static void begin_in_thread(struct scope *scope, struct thread_block *block) {
   struct thread_scoping *scoping = thread_scoping(block);
   if (!scoping->innermost) scoping->innermost = &no_scope;
   if (scoping->innermost != &no_scope) unlink_or_postpone(block);
-  /* Withdraws the thread's headroom, so that each event reports to the scope, before the scope's start is read. A
-   * signal handler's event between these two steps then either precedes the scope or is reported to it. */
+  /* Withdraws the thread's headroom (thread_block.h) before the scope's start is read. A signal handler's event between
+   * these two steps is then either before the start or reported to the scope. */
   if (!block->reporting.scoped) {
     scoping->report_peak_at = scoping->limit = INT64_MIN; /* the first event calls peak_flush(), which sets both */
     block->reporting.scoped = SCOPED;
@@ -345,7 +344,8 @@ static int begin_in_process(struct scope *scope) {
   return 0;
 }
 
-/* Frees the records of scopes whose threads have ended without closing them. Returns one of these records. */
+/* Frees the records of scopes whose threads have ended without closing them. Returns one of these records; NULL if
+ * there is none. */
 static struct scope *reclaim(void) {
   for (uint32_t i = 0; i < MOST_SCOPES; i++) {
     uint64_t word = state_word(&records[i]);
@@ -420,7 +420,7 @@ static void read_matches(const struct scope *scope, uint64_t temporary, uint64_t
 
 static void read_thread(const struct scope *scope, const struct thread_block *block, bool ended,
                         struct mallometer_scope *out) {
-  /* Reads these two before the other counters, so that no difference below is negative if events come meanwhile. */
+  /* Reads these two counters first, so that no difference below is negative if events come meanwhile. */
   uint64_t temporary = __atomic_load_n(&scope->temporary, __ATOMIC_ACQUIRE);
   uint64_t temporary_bytes = __atomic_load_n(&scope->temporary_bytes, __ATOMIC_ACQUIRE);
   struct mallometer_counters start = {0}, now = {0};
@@ -488,8 +488,8 @@ int scope_read(uint32_t number, struct mallometer_scope *out) {
     enum state state = state_of(word);
     if (state != OPEN && state != ENDED) return -EINVAL;
     struct mallometer_scope figures = {0};
-    /* The next user of the record acquires the state that free_record() released, and only then writes to the record.
-     * If any of these writes was copied here, the state after the fence is therefore not `word` (as in
+    /* The next user of the record writes to it only after it has acquired the state that free_record() stored. If this
+     * copy contains one of these writes, the state after the fence therefore is not `word` (as in
      * test/litmus/reused-sample). */
     read_figures(scope, state == ENDED, &figures);
     __atomic_thread_fence(__ATOMIC_ACQUIRE);

@@ -2,12 +2,10 @@
  * Scopes: the events of a thread, or of the process, between two points in time.
  *
  * Most figures of a scope are differences of counters that exist anyway, and cost nothing. The peak and the largest
- * request within a scope are not differences. A thread in a scope therefore has no headroom (thread_block.h): each of
- * its events takes the slow path, which compares the thread's net bytes with the peak of the innermost scope, and the
- * request with that scope's largest request. Scopes nest, so an event that does not exceed the figures of the innermost
- * scope exceeds those of no other scope. Otherwise the outer scopes are compared in turn, until the figures of one are
- * not exceeded. A thread in a scope reports to the process's peak as rarely as other threads, because it has a separate
- * limit for that (thread_scoping.report_peak_at). A thread outside of scopes pays nothing.
+ * request are not. A thread in a scope therefore has no headroom (thread_block.h): each of its events takes the slow
+ * path, which compares the thread's net bytes and the request with the figures of the innermost scope. Scopes nest, so
+ * an event that does not exceed these figures exceeds those of no outer scope; otherwise the outer scopes are compared
+ * in turn.
  *
  * A matched scope also has a table of the addresses of its live objects, which shows whether a freed object was
  * allocated within the scope. The table has room for MOST_MATCHED objects at a time. If the table overflows, or a
@@ -45,7 +43,7 @@ struct scope {
   uint64_t state;
   uint32_t interruptions;
   uint32_t next_free;
-  /* Addresses of live objects; 0 in empty slots. NULL if the scope is not matched. */
+  /* Addresses of live objects; 0 in empty slots. NULL if the scope does not match frees with allocations. */
   uintptr_t *table;
   uint32_t in_table;
   /* Whether the thread is changing the table. */
@@ -62,7 +60,8 @@ struct scope {
   };
 };
 
-/* Bits of thread_block.reporting.scoped: the thread is in a scope; in a matched scope. */
+/* Bits of thread_block.reporting.scoped: the thread is in a scope; it is in a scope that matches frees with
+ * allocations. */
 enum { SCOPED = 1, SCOPED_MATCHED = 2 };
 
 /* The slow paths of the functions below. The first two return the object. */
@@ -72,8 +71,8 @@ void scope_match_free(struct thread_block *block, const void *object, size_t byt
 
 /*
  * Reports a counted allocation to the scopes of its thread. Returns `object`, the address that the program receives;
- * `doubled` is the doubled_size() of the request, 0 for 0 bytes. This function itself handles the usual case while a
- * thread's memory grows: each allocation is a new peak of the innermost scope, and of no other.
+ * `doubled` is the doubled_size() of the request, 0 for 0 bytes. Handles the usual case itself: while a thread's memory
+ * grows, each allocation is a new peak of the innermost scope only.
  */
 static inline __attribute__((always_inline)) void *scope_allocation(struct thread_block *block, void *object,
                                                                     size_t doubled) {
@@ -91,15 +90,16 @@ static inline __attribute__((always_inline)) void *scope_allocation(struct threa
   return object;
 }
 
-/* Reports a counted allocation to the scopes of its thread, also to matched scopes. `requested` is the size that the
- * program requested. */
+/* Reports a counted allocation to the scopes of its thread, including those that match frees with allocations.
+ * `requested` is the size that the program requested. */
 static inline void *scope_report(struct thread_block *block, void *object, size_t requested) {
   size_t doubled = requested ? doubled_size(requested) : 0;
   if (block->reporting.scoped & SCOPED_MATCHED) return scope_match_allocation(block, object, doubled);
   return scope_allocation(block, object, doubled);
 }
 
-/* Reports a free to the matched scopes of its thread. `object` is NULL if the address is unknown. */
+/* Reports a free to those scopes of its thread that match frees with allocations. `object` is NULL if the address is
+ * unknown. */
 static inline void scope_free(struct thread_block *block, const void *object, size_t bytes) {
   if (block->reporting.scoped & SCOPED_MATCHED) scope_match_free(block, object, bytes);
 }
@@ -108,9 +108,9 @@ static inline void scope_free(struct thread_block *block, const void *object, si
 void scopes_unlink_closed(struct thread_block *block);
 
 /*
- * Opens a scope over the calling thread, which owns `block`, or over the process if `block` is NULL. Returns the
- * scope's number, greater than 0. -EAGAIN: too many scopes are open; -ENOMEM: there is no memory for a table. May
- * change errno.
+ * Opens a scope over the calling thread, which owns `block`, or over the process if `block` is NULL. With `matched`,
+ * the scope matches frees with allocations. Returns the scope's number, greater than 0. -EAGAIN: too many scopes are
+ * open; -ENOMEM: there is no memory for a table. May change errno.
  */
 int scope_open(struct thread_block *block, bool matched);
 
@@ -124,7 +124,7 @@ int scope_close(uint32_t number, struct mallometer_scope *out);
 /*
  * Returns the open scope with this number for scope_retains(). The scope must be over the calling thread, which owns
  * `block`. Returns NULL and sets *error otherwise. -EINVAL: there is no such scope; -EPERM: the scope is another
- * thread's; -ENODATA: the scope is not matched, its table has overflowed, or counting was off for some time.
+ * thread's; -ENODATA: the scope does not match frees, its table has overflowed, or counting was off for some time.
  */
 const struct scope *scope_find_own(uint32_t number, const struct thread_block *block, int *error);
 bool scope_retains(const struct scope *scope, const void *object);
@@ -132,7 +132,8 @@ bool scope_retains(const struct scope *scope, const void *object);
 /* Marks all open scopes as incomplete, because they missed the events while counting was off. */
 void scopes_interrupt(void);
 
-/* Returns whether a matched scope is open. The hooks must then report the addresses of all frees. */
+/* Returns whether a scope is open that matches frees with allocations. The hooks must then report the address of each
+ * free. */
 bool scopes_include_matched(void);
 
 /* Ends the scopes of the calling thread, which is ending and owns `block`. The scopes keep their figures. */

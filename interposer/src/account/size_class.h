@@ -1,8 +1,8 @@
 /*
  * The size class of a request. The classes' upper bounds are the powers of two from 1 byte to 4 MiB, inclusive; the
- * last class is open. A class is found by one bit scan without a table: the highest bit of 2 * size - 1 is bit 0 for 1
- * byte, bit 5 for 17 to 32 bytes, bit 6 for 33 to 64. A request of 0 bytes belongs to the first class. Public figures
- * merge the classes up to 16 bytes (totals.c).
+ * last class has no bound. A class is found by one bit scan without a table: the highest bit of 2 * size - 1 is bit 0
+ * for 1 byte, bit 5 for 17 to 32 bytes, bit 6 for 33 to 64. A request of 0 bytes belongs to the first class. Public
+ * figures merge the classes up to 16 bytes (totals.c).
  *
  * 2 * size - 1 is all that the fast path needs of a request, so it keeps this number across the allocator's call, and
  * sums these numbers instead of the sizes.

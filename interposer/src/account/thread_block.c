@@ -179,10 +179,9 @@ struct thread_block *thread_block_acquire_first(void) {
 static void (*at_hand_over)(struct thread_block *block);
 
 /*
- * Releases the block of the calling thread, which is ending. This is the destructor of the library's thread key.
- * Destructors of other keys may allocate and free later; those events are counted in the shared block. If the thread
- * kept its block until the next round of destructors, glibc would execute 500 instructions more for each thread. A
- * thread that has not yet called the function of thread_blocks_request_answer() calls it here.
+ * Releases the block of the calling thread, which is ending. This is the destructor of the library's thread key. Events
+ * in destructors that run later are counted in the shared block. If the thread kept its block until the next round of
+ * destructors, glibc would execute 500 instructions more for each thread.
  *
  * `unused` is the key's value. It only makes the C library call this function: a program with a wrong key may have
  * overwritten it.

@@ -1,20 +1,18 @@
 /*
- * Each thread counts its events (allocations and frees) in a block of its own, so counting shares no cache line and
- * needs no atomic instruction.
+ * A thread counts its events (allocations and frees) in a block of its own, so counting shares no cache line and needs
+ * no atomic instruction.
  *
- * A thread finds its block through one pointer of its own. Until its first event the pointer leads to a sentinel
- * without headroom, and an event that finds no headroom takes the slow path: the same comparison finds a thread's first
- * event, a thread that has handed its block over, and a thread that must report to the peak.
+ * A thread finds its block through one pointer of its own. Headroom is the number of bytes by which the thread's live
+ * bytes may grow before it updates the estimate of the process's live bytes (totals.h). Allocations decrease the
+ * headroom and frees increase it, so that a thread that frees as much as it allocates rarely leaves the fast path. An
+ * event that finds no headroom takes the slow path. Before a thread's first event, and after it has handed its block
+ * over, the pointer leads to a sentinel without headroom, so the fast path needs only one comparison.
  *
- * Headroom is the number of bytes by which the thread's live bytes may grow before it reports to the peak (totals.h).
- * Allocations decrease the headroom and frees increase it, so that a thread that frees as much as it allocates rarely
- * leaves the fast path.
- *
- * Blocks are carved from slabs that are never unmapped. When a thread ends, in the first round of destructors of thread
- * keys, its block passes to the next new thread with its totals: the sum over all blocks is right at any time, and no
- * totals are moved or freed. The new owner stores the totals that it found as its baseline, which is subtracted to get
- * the new owner's figures. Events after the hand-over (of destructors that run later), and events of threads that found
- * no block, are counted in one shared block by atomic additions.
+ * Blocks are carved from slabs that are never unmapped. The block of a thread that ends passes with its totals to the
+ * next new thread, so the sum over all blocks is right at any time. The new owner stores the totals that it found as
+ * its baseline, which is subtracted to get the new owner's figures. Events after the hand-over (in destructors of
+ * thread keys that run later), and events of threads that found no block, are counted in one shared block by atomic
+ * additions.
  */
 #ifndef MALLOMETER_ACCOUNT_THREAD_BLOCK_H
 #define MALLOMETER_ACCOUNT_THREAD_BLOCK_H
@@ -30,7 +28,8 @@
 #include "platform/thread_pointer.h"
 #include "platform/visibility.h"
 
-/* The bytes by which a thread's live bytes may grow between two of its reports to the process's peak (totals.h). */
+/* The bytes by which a thread's live bytes may grow between two of its updates of the estimate of the process's live
+ * bytes (totals.h). */
 #define HEADROOM_BYTES 65536
 
 /* The largest request of the fast path. Larger requests take another path, which finds the size class of any size and
@@ -42,10 +41,10 @@
 #define LARGE_PATHS 32u
 
 struct event_counters {
-  /* `frees` and `freed_bytes` are adjacent, because event_count_free() adds to both at once. */
+  /* `frees` and `freed_bytes` are adjacent, because event_count_free() adds to both together. */
   counter frees;
   counter freed_bytes;
-  /* `allocated_bytes` and `requested_doubled` are adjacent, because event_count_allocation() adds to both at once. */
+  /* `allocated_bytes` and `requested_doubled` are adjacent, because event_count_allocation() adds to both together. */
   counter allocated_bytes;
   counter requested_doubled; /* the sum of doubled_size() of all requests */
   counter failed;
@@ -71,10 +70,12 @@ enum thread_request {
 };
 
 struct thread_block {
-  /* The bytes by which the thread's live bytes may grow before the thread reports to the peak. If EVENTS_ARE_MARKED,
-   * the headroom is 0 while an event is being counted. Written by the owner. Other threads may withdraw the headroom
-   * (headroom_withdraw()) or lower it to HEADROOM_BYTES (flush_all() in totals.c), but do not overwrite the 0 of an
-   * event. */
+  /*
+   * The bytes by which the thread's live bytes may grow before the thread updates the estimate of the process's live
+   * bytes (totals.h). If EVENTS_ARE_MARKED, the headroom is 0 while an event is being counted. Written by the owner.
+   * Other threads may withdraw it (headroom_withdraw()) or lower it (flush_all() in totals.c), but do not overwrite the
+   * 0 of an event.
+   */
   int64_t headroom;
   /* The net bytes of this block that are included in the estimate of the process's live bytes (totals.c). Written by
    * the thread that flushes the block. */
@@ -84,14 +85,13 @@ struct thread_block {
   /* Set while the thread walks its Java stack, to prevent a nested walk. Written by the owner. */
   uint16_t walks_java;
   struct reporting {
-    /* Bits of account/scopes.h. If a bit is set, the thread is in a scope, and no event may find headroom. Written by
-     * the owner. */
+    /* Bits of account/scopes.h. If a bit is set, the thread is in a scope and must have no headroom. Written by the
+     * owner. */
     uint8_t scoped;
     /* Bits of enum thread_request, set by other threads: what the owner must do at its next event on the slow path. */
     uint8_t requests;
   } reporting;
-  /* The number of allocations until the next one is passed to the sampler (a visit), for each of the sampler's buckets
-   * (sample/sampler.h). */
+  /* The number of allocations until one is passed to the sampler, for each bucket of the sampler (sample/sampler.h). */
   uint8_t filter[FILTER_BUCKETS];
   struct event_counters events;
 };
@@ -107,10 +107,10 @@ struct thread_record {
   bool owned;
 };
 
-/* The countdown to the next sampled allocation of one call path, for large allocations. */
+/* The countdown to the next sampled allocation of one call path of large allocations. */
 struct large_path {
   uint32_t tag;
-  /* A countdown and its level, as `filter` and `levels` have them for each bucket. */
+  /* The number of allocations until the next sampled one, drawn for a probability of 2^-level. */
   uint8_t left, level;
 };
 
@@ -127,17 +127,18 @@ struct thread_scoping {
    * Outside of scopes the headroom serves for this. */
   int64_t report_peak_at;
   struct scope *innermost;
-  /* Whether the thread is following or changing its chain of scopes, so that its signal handlers must not change it. */
+  /* Whether the thread is following or changing the list of its scopes, so that its signal handlers must not change
+   * it. */
   bool is_held;
 };
 
 /* The sampler's data of a thread, except its filters. Only the owner uses it, unless a field says otherwise. */
 struct thread_sampling {
-  /* The state of the random number generator. Each visit of the sampler changes the state, so it shares no cache line
-   * with other threads. */
+  /* The state of the random number generator. Each call of the sampler changes it, so it shares no cache line with
+   * other threads. */
   _Alignas(64) uint64_t random;
   struct burst burst;
-  /* The number of the sampler's visits whose cost is not counted yet. */
+  /* The number of visits (allocations passed to the sampler) whose cost is not counted yet. */
   uint32_t visits;
   /* Whether the thread is a cleaner, a thread that frees the native memory of unreachable Java objects
    * (sample/collections.h). Threads of src/jvm also write this field. */
@@ -190,7 +191,7 @@ static inline struct thread_scoping *thread_scoping(struct thread_block *block) 
   return (struct thread_scoping *)((uint8_t *)block + offsetof(struct slab, others));
 }
 
-/* The headroom of a sentinel, so low that no number of frees raises it above 0. */
+/* The headroom of the sentinels below, so low that no number of frees raises it above 0. */
 #define NO_HEADROOM (INT64_MIN / 2)
 
 /* The sentinel of threads that have had no event. */
@@ -219,15 +220,15 @@ static inline bool headroom_give(struct thread_block *block, int64_t bytes) {
  *
  * If EVENTS_ARE_MARKED, the headroom is 0 from the beginning to the end of the event. A signal handler that allocates
  * meanwhile finds no headroom, takes the slow path, and counts in the shared block (event_block()), so that the
- * interrupted event's stores overwrite none of the handler's counts. A handler that runs between the load of the
- * headroom and the mark has counted its events completely before the mark. Only its change of the headroom is lost,
- * which is less than HEADROOM_BYTES. The next peak_flush() repairs that, because it reads the counters. If such a
- * handler opens a scope, the store also overwrites the withdrawn headroom: the scope's peak, largest request and
- * matches then miss the thread's events until the next flush. A handler that never returns (longjmp) leaves the mark:
- * the thread's later events are counted in the shared block.
+ * interrupted event's stores overwrite none of the handler's counts. A handler that never returns (longjmp) leaves the
+ * mark: the thread's later events are counted in the shared block.
  *
- * All accesses are relaxed: only the thread itself needs the order of the mark, and other threads change the headroom
- * by compare-and-exchange, which does not change it while the mark is set.
+ * A handler that runs between the load of the headroom and the mark counts its events before the mark, but its change
+ * of the headroom, less than HEADROOM_BYTES, is lost until the next peak_flush() reads the counters. If it opens a
+ * scope, the scope's peak, largest request and matches miss the thread's events until then.
+ *
+ * All accesses are relaxed: only the thread itself needs the order of the mark, and other threads do not change the
+ * headroom while the mark is set.
  */
 static inline bool event_mark(struct thread_block *block, bool exhausted) {
   if (__builtin_expect(exhausted, 0)) return false;
@@ -314,8 +315,7 @@ void thread_key_0_release(void);
 
 /*
  * Call this once, before the first event. A thread that ends calls `at_hand_over`, which flushes its block, before it
- * hands the block over (totals.h includes this file, so this file cannot call peak_flush()). This never fails: without
- * a thread key, blocks stay with the threads that ended.
+ * hands the block over. Without a thread key, blocks stay with the threads that ended.
  */
 void thread_blocks_start(void (*at_hand_over)(struct thread_block *block));
 
@@ -344,9 +344,8 @@ static inline struct thread_block *event_block(void) {
 
 /*
  * Returns whether the calling thread must not take its block at an allocation of this size, because pthread_setspecific
- * may be the caller. glibc keeps a thread's values of all keys but the first 32 in tables that pthread_setspecific
- * allocates. If the library's key is not among the first 32, pthread_setspecific must not be called within that
- * allocation; the event belongs to shared_events.
+ * may be the caller: glibc keeps a thread's values of all keys but the first 32 in tables that pthread_setspecific
+ * allocates, and within that allocation it must not be called again. The event then belongs to shared_events.
  */
 bool thread_block_would_recurse(size_t requested);
 
@@ -358,18 +357,19 @@ struct thread_block *thread_block_leave(void);
 void thread_block_return(struct thread_block *block);
 
 /*
- * Makes each thread call `answer` once at its next event, when the allocator's cache of the thread has changed by that
- * event at most. A new thread calls it at its first event. May be called from any thread; each call makes all threads
- * answer again. With NULL, threads stop answering. A thread that is in the middle of an event may answer later.
+ * Makes each thread call `answer` once at its next event. Since the request, at most that event has changed the
+ * allocator's cache of the thread. A new thread calls it at its first event. May be called from any thread; each call
+ * makes all threads answer again. With NULL, threads stop answering. A thread that is in the middle of an event may
+ * answer later.
  */
 void thread_blocks_request_answer(void (*answer)(void));
 
 /* Is the slow path of thread_block_answer(). */
 uint8_t thread_block_answer_now(struct thread_block *block);
 
-/* Does what was requested of the calling thread, and returns the bits of requests that are left to the caller. A
- * requesting thread stores `requests` before the headroom, and this thread came here because it found no headroom: it
- * acquires the headroom first, so it sees the request. */
+/* Does what other threads requested of the calling thread, and returns the bits of the requests that the caller must
+ * do. A requesting thread stores `requests` and then withdraws the headroom. This thread is here because it found no
+ * headroom, so it loads the headroom with acquire order before it loads `requests`. */
 static inline uint8_t thread_block_answer(struct thread_block *block) {
   (void)__atomic_load_n(&block->headroom, __ATOMIC_ACQUIRE);
   bool is_requested = __atomic_load_n(&block->reporting.requests, __ATOMIC_ACQUIRE) != 0;
@@ -390,7 +390,7 @@ uint64_t threads_without_block(void);
 /* Returns the bytes that are mapped for blocks. They never decrease. */
 size_t thread_blocks_footprint(void);
 
-/* Makes the blocks of threads that do not exist in the child of a fork available there. */
+/* Releases, in the child of a fork, the blocks of threads that exist only in the parent. */
 void thread_blocks_forked(void);
 
 #endif

@@ -5,7 +5,7 @@
 
 static int64_t estimated_live;
 static int64_t shared_flushed;
-static int64_t peak; /* at least 0 */
+static int64_t peak; /* never negative */
 static uint32_t sums_under_way;
 static int64_t baseline;
 static uint64_t extra;
@@ -90,8 +90,7 @@ uint64_t totals_live(const struct mallometer_counters *sum) {
 
 /* ---- The peak of the live bytes ----------------------------------------------------------------------- */
 
-/* Returns the slack: all blocks are summed if the estimate of the live bytes exceeds the peak by more than this. The
- * loads are relaxed, because no other value is read by means of the peak. */
+/* Returns the slack: all blocks are summed if the estimate of the live bytes exceeds the peak by more than this. */
 static uint64_t slack(void) {
   uint64_t of_peak = peak_so_far() / 200;
   uint64_t of_blocks = (uint64_t)thread_block_count() * 4096;
@@ -143,7 +142,7 @@ static uint64_t allocated_until_now(void) { return sum_over_blocks(allocated_by)
 enum { ATTEMPTS = 4 };
 
 /* Raises the peaks to the live bytes of a sum, if these are higher. `freed` and `open` were read at the beginning of
- * the sum. Returns false if the sum must be repeated, because more than the slack was freed while it was taken. */
+ * the sum. Returns false if the sum must be repeated, because more bytes than slack() were freed meanwhile. */
 static bool raise_peak_by(uint64_t allocated, uint64_t freed, uint32_t open) {
   int64_t live = live_of(allocated, freed);
   if (live <= lowest_peak()) return true;
@@ -174,9 +173,9 @@ void totals_read_whole(struct mallometer_counters *sum) {
 }
 
 /*
- * Updates a thread's share of the estimate. The estimate is always the sum of all shares (flushed_live_bytes): the
- * thread that exchanges a share adds the difference. Returns false if another thread has exchanged the share meanwhile,
- * perhaps for newer live bytes.
+ * Updates a thread's share of the estimate of the live bytes. The estimate is always the sum of all shares
+ * (flushed_live_bytes): the thread that exchanges a share adds the difference. Returns false if another thread has
+ * exchanged the share meanwhile.
  */
 static bool flush(const struct event_counters *events, int64_t *flushed, int64_t *change) {
   int64_t before = __atomic_load_n(flushed, __ATOMIC_ACQUIRE);
@@ -196,9 +195,9 @@ static void set_peak_report(struct thread_block *block, int64_t net) {
 }
 
 /*
- * Updates the shares of all threads. Threads that only free do not update their own, so the estimate would otherwise
- * stay above the peak. Reduces a headroom that frees have raised above HEADROOM_BYTES, because the thread's share is
- * exact again. The owner's own update may overwrite the reduced headroom; the next call then reduces it again.
+ * Updates each thread's share of the estimate of the live bytes. A thread that only frees does not update its own
+ * share, so the estimate would otherwise stay above the peak. Also lowers a headroom that frees have raised above
+ * HEADROOM_BYTES. The owner's own update may overwrite the lowered headroom; the next call then lowers it again.
  */
 static void flush_all(void) {
   int64_t change;
@@ -231,8 +230,7 @@ static bool is_above_peak(uint64_t slacks) {
 
 /*
  * Sums over all blocks if the estimate of the live bytes exceeds the peak by one slack(), plus one for each sum in
- * progress. Memory therefore grows by at least as many bytes as a sum reads before the next sum, and a thread that is
- * interrupted in its sum does not hide later growth.
+ * progress: a thread that is interrupted in its sum must not hide later growth.
  */
 static void confirm_if_higher(void) {
   if (!is_above_peak(1)) return;
@@ -317,7 +315,8 @@ int64_t totals_net(void) {
 
 int64_t totals_live_at(int64_t net) { return net + __atomic_load_n(&baseline, __ATOMIC_RELAXED); }
 
-/* Sets the baseline. The estimate is the sum of all threads' shares (flush()) plus the baseline. */
+/* Sets the baseline, the bytes that were live before counting. The estimate of the live bytes is the sum of all
+ * threads' shares (flush()) plus the baseline. */
 void totals_set_baseline(int64_t bytes) {
   int64_t before = __atomic_exchange_n(&baseline, bytes, __ATOMIC_RELAXED);
   __atomic_fetch_add(&estimated_live, bytes - before, __ATOMIC_RELAXED);
@@ -331,8 +330,8 @@ void totals_reduce_baseline(int64_t bytes) {
 
 /* ---- Fork ---------------------------------------------------------------------------------------------- */
 
-/* Computes the estimate anew, because another thread of the parent may have changed its share but not yet the
- * estimate. */
+/* Computes the estimate of the live bytes anew, because a thread of the parent may have changed its share but not yet
+ * the estimate. */
 void totals_forked(void) {
   sums_under_way = 0;
   flush_all();

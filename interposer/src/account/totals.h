@@ -5,16 +5,14 @@
  * allocated before that pass, so the second pass sees its allocation. The live bytes are therefore never negative, and
  * they are too high by at most the bytes that were freed while the sum was taken.
  *
- * The peak costs nothing on the fast path. Each thread adds its net bytes to one estimate when its live bytes have
- * grown by HEADROOM_BYTES, and when it ends. When the estimate exceeds the peak by the slack (plus one slack for each
- * sum in progress), the reporting thread takes a real sum. That thread also corrects the shares of all other threads,
- * because a thread that only frees does not report. No thread's live bytes therefore exceed its share of the estimate
- * by more than HEADROOM_BYTES, and the peak is at most `slack + HEADROOM_BYTES for each thread` too low. The published
- * error uses the most threads that ever lived at once, because the peak may have been at that time. (A thread that
- * corrects another thread's share also lowers that thread's headroom to HEADROOM_BYTES. If the owner's own update
- * overwrites this store, the owner may allocate, without a report until the next correction, as many more bytes as it
- * had freed.) The slack is 0.5 % of the peak, but at least 4 KiB for each block, so that a thread grows by at least as
- * many bytes as a sum reads (a sum takes 25 ns a block) before the next sum.
+ * The peak costs nothing on the fast path. Each thread adds the change of its net bytes to one estimate when its live
+ * bytes have grown by HEADROOM_BYTES, and when it ends. When the estimate exceeds the peak by the slack (plus one slack
+ * for each sum in progress), the thread sums over all blocks. It also corrects the shares of all other threads in the
+ * estimate, because a thread that only frees does not update its share. A thread's live bytes therefore exceed its
+ * share by at most HEADROOM_BYTES (by more until the next correction, if the owner overwrites the headroom that a
+ * correction has lowered). The peak is too low by at most the slack plus HEADROOM_BYTES for each thread. The published
+ * error uses the most threads that ever lived at once, because the peak may have been at that time. The slack is 0.5 %
+ * of the peak, but at least 4 KiB for each block, as much as a sum reads there.
  */
 #ifndef MALLOMETER_ACCOUNT_TOTALS_H
 #define MALLOMETER_ACCOUNT_TOTALS_H
@@ -25,8 +23,8 @@
 void totals_read(struct mallometer_counters *sum);
 
 /*
- * Reads the totals. Repeats the reading if more than HEADROOM_BYTES were freed meanwhile, because the live bytes would
- * be too high by that much. Accepts the fourth reading in any case, for programs whose threads always free that fast.
+ * Reads the totals. Repeats the reading, at most three times, if more than HEADROOM_BYTES were freed meanwhile, because
+ * the live bytes would be too high by that much.
  */
 void totals_read_whole(struct mallometer_counters *sum);
 
@@ -55,17 +53,16 @@ struct totals_bytes totals_bytes(void);
 /* Returns the allocated minus the freed bytes. */
 int64_t totals_net(void);
 
-/* Returns the live bytes, including the baseline, at the time when totals_net() was `net`. */
+/* Returns the live bytes at the time when totals_net() was `net`, including those from before counting began. */
 int64_t totals_live_at(int64_t net);
 
 /* Returns the live bytes of a sum, at least 0. */
 uint64_t totals_live(const struct mallometer_counters *sum);
 
 /*
- * A peak window: the peak of the net bytes since a point in time, beside the process's peak. The peak of a window is
- * found by the same sums as the process's, and has the same error. At most MOST_PEAK_WINDOWS are open at once.
- * The caller passes the sum at that point in time to peak_window_open(), which returns the window's number, or -1 if
- * all windows are in use.
+ * A peak window: the peak of the net bytes since a point in time. It is found by the same sums as the process's peak,
+ * with the same error. The caller passes the sum at that point in time to peak_window_open(), which returns the
+ * window's number, or -1 if MOST_PEAK_WINDOWS are in use.
  */
 #define MOST_PEAK_WINDOWS 32
 struct peak_window {
@@ -77,8 +74,8 @@ void peak_window_close(uint32_t number);
 /* Reads a peak window. `since` has the events since the window's beginning, read after totals_raise_peak(). */
 struct peak_window peak_window_read(uint32_t number, const struct mallometer_counters *since);
 
-/* Adds the change of the calling thread's net bytes since its last flush to the estimate, and renews the thread's
- * headroom (in a scope, report_peak_at instead). May then sum over all blocks. */
+/* Adds the change of the calling thread's net bytes since its last call to the estimate of the live bytes, and renews
+ * the thread's headroom (in a scope, report_peak_at instead). May then sum over all blocks. */
 void peak_flush(struct thread_block *block);
 
 /* Call this when an event of the calling thread finds no headroom: either the headroom is used up, or it is withdrawn
@@ -92,8 +89,8 @@ void peak_flush_shared(void);
 
 /*
  * Reads the totals, raises the peak if the live bytes are higher, and returns the peak. A thread that is interrupted
- * while it sums may miss any number of frees. Such a sum is repeated, at most three times, and the peak is raised to
- * the sum's lower bound.
+ * while it sums may miss any number of frees. It then repeats the sum, at most three times, and raises the peak to the
+ * sum's lower bound.
  */
 uint64_t totals_raise_peak(struct mallometer_counters *sum);
 
@@ -105,8 +102,8 @@ uint64_t peak_so_far(void);
 uint64_t peak_error(void);
 
 /*
- * Repairs the estimate in the child of a fork: sums of the parent's other threads never end there, and their blocks are
- * not flushed.
+ * Repairs the estimate of the live bytes in the child of a fork, where the parent's other threads cannot end their sums
+ * and flushes.
  */
 void totals_forked(void);
 

@@ -36,7 +36,7 @@ void bootstrap_finish(void);
 /* Returns whether objects of the buffer are above `low_range_end`. Known once the next allocator serves. */
 bool bootstrap_is_above_low_range(void);
 
-/* Extends the low range to `end`, for other memory of this library; no object of the allocator may be below `end`. */
+/* Raises `low_range_end` to `end`, for other memory of this library; no object of the allocator may be below `end`. */
 void low_range_extend(uintptr_t end);
 
 /* Returns the bytes mapped for the buffer; 0 if the static buffer is used. */

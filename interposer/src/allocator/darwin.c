@@ -1,7 +1,6 @@
 /*
  * Calls Darwin's allocator; used on Darwin instead of next.c and glibc's files. The allocator's functions are called by
- * their names, since dyld does not redirect the calls of an interposing library. malloc_size returns an object's size.
- * The allocator's chunks and caches are not read.
+ * their names, since dyld does not redirect the calls of an interposing library.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -29,7 +29,7 @@ static uint64_t jemalloc_figure(const char *name) {
 static int jemalloc_read(struct mallometer_allocator_state *out) {
   uint64_t epoch = 1;
   size_t length = sizeof epoch;
-  /* jemalloc's statistics are as of the latest advance of its epoch, so the epoch is advanced first. */
+  /* jemalloc's statistics are those of the latest advance of its epoch, so the epoch is advanced first. */
   if (jemalloc_mallctl("epoch", &epoch, &length, &epoch, length) != 0) return -ENOTSUP;
   unsigned arenas = 0;
   length = sizeof arenas;
@@ -88,7 +88,7 @@ static int mimalloc_read(struct mallometer_allocator_state *out) {
   return 0;
 }
 
-/* ---- Any allocator ------------------------------------------------------------------------------------ */
+/* ---- Functions for every allocator -------------------------------------------------------------------- */
 
 void allocator_find(void) {
   if (glibc_serves()) {

@@ -2,8 +2,8 @@
  * The figures of the allocator that serves the process, and its trim, which returns free memory to the kernel.
  *
  * Each allocator has an interface of its own. Functions are taken only from the shared object that serves malloc:
- * another object's function (such as glibc's mallinfo under jemalloc) would create a second heap. Nothing here runs on
- * the hook path.
+ * another object's function (such as glibc's mallinfo under jemalloc) would create a second heap. The hooks call none
+ * of these functions.
  */
 #ifndef MALLOMETER_ALLOCATOR_FIGURES_H
 #define MALLOMETER_ALLOCATOR_FIGURES_H

@@ -30,7 +30,7 @@ void glibc_free_unnoticed(void *object) {
 
 static bool chunk_agrees(size_t request) {
   void *object = next.malloc(request);
-  if (!object) return true; /* There is no memory for this size, so the other sizes decide. */
+  if (!object) return true; /* memory is lacking for this size, so the other sizes decide */
   if (is_tagged(object)) {
     next.free(object);
     return false;

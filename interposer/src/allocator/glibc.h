@@ -20,9 +20,9 @@ void glibc_name(char *name, size_t capacity);
 /* ---- Chunks ------------------------------------------------------------------------------------------- */
 
 /*
- * Returns whether the size word of glibc's chunks may be read instead of calling malloc_usable_size. True only if
- * malloc is glibc's own and the size words of a few objects, including one with its own mapping, are as expected; false
- * under checking or replaced allocators, and if memory is tagged. Allocates and frees.
+ * Returns whether the size word of glibc's chunks may be read instead of calling malloc_usable_size: malloc is glibc's
+ * own, memory is not tagged, and the size words of a few objects, including one with its own mapping, are as expected.
+ * Allocates and frees.
  */
 bool glibc_chunks_are_readable(void);
 
@@ -39,15 +39,15 @@ static inline size_t glibc_usable_size(const void *object) {
 #define GLIBC_IS_MAPPED 2u
 
 /*
- * Writes the words that glibc stores before an object with its own mapping. The mapping begins at `begin` and is
- * `bytes` long, a multiple of the page size. The object is at `offset` in the mapping, a power of two of at least 16.
- * glibc's free then unmaps the mapping. Its realloc remaps it or copies the object, from glibc 2.43 on without the last
- * 8 bytes. Call this only if chunks are readable.
+ * Writes the words that glibc stores before an object with its own mapping, so that glibc's free unmaps the mapping.
+ * The mapping begins at `begin` and is `bytes` long, a multiple of the page size. The object is at `offset` in the
+ * mapping, a power of two of at least 16. glibc's realloc remaps the mapping or copies the object, from glibc 2.43 on
+ * without the last 8 bytes. Call this only if chunks are readable.
  */
 void glibc_write_mapped_chunk(uintptr_t begin, size_t offset, size_t bytes);
 
-/* Returns the bytes of the mapping of an object at `offset` in its own mapping, from the words before the object; 0 for
- * another kind of object. */
+/* Returns the length of the mapping of an object that lies at `offset` in a mapping of its own, as the words before the
+ * object state it; 0 for another kind of object. */
 size_t glibc_mapped_bytes(const void *object, size_t offset);
 
 /*
@@ -57,7 +57,7 @@ size_t glibc_mapped_bytes(const void *object, size_t offset);
  */
 void glibc_free_unnoticed(void *object);
 
-/* ---- Figures and trimming: after glibc_find() ---------------------------------------------------------- */
+/* ---- Figures and trimming; call glibc_find() first ----------------------------------------------------- */
 
 /* Looks up the functions of glibc that the functions below call. Enters the loader; call this once, before the process
  * has threads, and only if glibc_serves(). */

@@ -2,9 +2,9 @@
  * Free chunks of glibc's heaps, recognized in copies of memory without any lock. The search for lost memory skips them:
  * their content was freed, and may look like addresses until the memory is allocated again.
  *
- * A free chunk that is too large for the lists of small ones is in a doubly linked list: its neighbours point back to
- * it, and the chunk behind it states that it is free and how long it is. glibc corrects both before it hands the chunk
- * out, so the remains of a free chunk within a live object are not taken for a free chunk.
+ * A free chunk that is too large for the lists of small ones is in a doubly linked list: its neighbours in the list
+ * point back to it, and the chunk behind it in memory states that it is free and how long it is. glibc corrects both
+ * before it hands the chunk out, so the remains of a free chunk within a live object are not taken for a free chunk.
  */
 #ifndef MALLOMETER_ALLOCATOR_GLIBC_FREE_H
 #define MALLOMETER_ALLOCATOR_GLIBC_FREE_H

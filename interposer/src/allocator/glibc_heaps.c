@@ -14,9 +14,9 @@
 #define HEAP_BYTES ((uintptr_t)64 << 20)
 
 enum {
-  WINDOWS_OF_HEAP = 64, /* the windows to read of a heap of up to 64 MiB; a larger heap has more */
+  WINDOWS_OF_HEAP = 64, /* the windows (pages) to read of a heap of up to 64 MiB; a larger heap has more */
   MOST_WINDOWS = 16384, /* the most windows of all heaps, 1.5 us each; if more are wanted, each heap gets a share */
-  LEAST_WINDOWS = 16,   /* the smallest share of a heap */
+  LEAST_WINDOWS = 16,   /* the fewest windows of a heap */
   MOST_HEAPS = 2048,
   MOST_ARENAS = 1024,        /* glibc makes at most eight for each processor by default */
   MOST_BEGINS = 16384,       /* the most addresses to test for the beginning of a heap (1 TiB), 1 us each */
@@ -165,7 +165,7 @@ static void look_at_heap(struct estimate *estimate, const struct heap *heap) {
   if (seen > 0) heap->arena->chunks += (double)free_chunks / (double)seen * (double)pages;
 }
 
-/* Tests whether a heap of glibc begins at this address, and adds the heap. A heap begins with the words arena, previous
+/* Adds the heap of glibc that begins at this address, if there is one. A heap begins with the words arena, previous
  * heap and bytes (heap_info). The arena is near the beginning of its first heap. */
 static void look_at_begin_of_heap(struct estimate *estimate, uintptr_t begin, uintptr_t end) {
   uintptr_t info[3];

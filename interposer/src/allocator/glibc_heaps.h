@@ -18,9 +18,9 @@
 #include <stdint.h>
 
 /*
- * Estimates the free chunks of the arena that has most. Returns false if the number is unknown: the kernel does not let
- * the process read its memory, there is more memory or there are more heaps than can be examined (1 TiB; 2,048), or the
- * main arena is not below the break. Takes a few milliseconds, at most some ten; does not call malloc.
+ * Estimates the free chunks of the arena that has most of them. Returns false if the number is unknown: the kernel does
+ * not let the process read its memory, there is more memory or there are more heaps than can be examined (1 TiB;
+ * 2,048), or the main arena is not below the break. Takes a few milliseconds, at most some ten; does not call malloc.
  */
 bool glibc_most_free_chunks(uint64_t *chunks);
 

@@ -4,12 +4,12 @@
  *     base                            object
  *     |  (alignment - 16, if > 16)  |  size (8)  |  tag (8)  |  object ...
  *
- * The tag proves that an object has a header: its upper half is a magic number mixed with the object's address. Stale
- * memory has no such tag, nor has glibc's size word (upper half 0), which precedes an object without a header. So
- * objects that were allocated without the library and are freed through it are recognized, and passed to the allocator.
- * The lower half holds a bit for "was counted", the distance to the base as a power of two, and room for the number of
- * the call site. A set records which objects at the beginning of a page have a header (page_set.h), because the memory
- * before such an object without a header may be unmapped.
+ * The tag proves that an object has a header: its upper half is a magic number mixed with the object's address. Other
+ * memory before an object, such as glibc's size word (upper half 0), has no such tag. Objects that were allocated
+ * without the library are therefore recognized when they are freed, and passed to the allocator. The lower half holds a
+ * bit for "was counted", the distance to the base as a power of two, and room for the number of the call site. For
+ * objects at the beginning of a page, a set records which have a header (page_set.h), because the page before may be
+ * unmapped.
  *
  * There is no remedy for the opposite case: the allocator aborts if an object with a header is freed without a call of
  * the library. This mode is therefore opt-in and refuses libraries that are known to do so (control/refusal.c).
@@ -29,11 +29,10 @@ void *header_calloc(size_t bytes, bool counted);
 void *header_memalign(aligned_function *function, size_t alignment, size_t size, bool counted);
 /* Reallocates an object with header. Returns NULL, and leaves the object unchanged, if there is no memory. */
 void *header_realloc(void *object, size_t size, bool counted);
-/* Frees an object with header. */
 void header_free(void *object);
 
 bool has_header(const void *object);
-/* Both functions need an object with header. */
+/* `object` must have a header. */
 size_t header_size(const void *object);
 bool header_counted(const void *object);
 

@@ -22,8 +22,8 @@ static uint64_t number(const struct malloc_info *info, const char *name) {
 static uint64_t difference_or_zero(uint64_t from, uint64_t what) { return from > what ? from - what : 0; }
 
 /*
- * Reads the free chunks of one class. glibc adds up size words including the flag in their lowest bit, in a class and
- * in the total that follows. If the upper limit of the class (`to`) is odd, the flags are included.
+ * Reads the free chunks of one class. If the upper limit of the class (`to`) is odd, glibc has added up size words
+ * including the flag in their lowest bit, in the class and in the total that follows.
  */
 static void read_bin(struct malloc_info *info) {
   uint64_t total = number(info, " total=\""), count = number(info, " count=\""), to = number(info, " to=\"");

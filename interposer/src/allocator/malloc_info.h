@@ -5,10 +5,10 @@
  *
  * The text is XML of a fixed form (version 1, unchanged since glibc 2.10). Unknown elements are skipped.
  *
- * malloc_trim() returns the whole pages inside each free chunk of at least a page, except fast bins, and the end of the
- * main heap. The text states size and number of the free chunks, class by class. A chunk of s bytes holds s - 48 bytes
- * behind its links, of which on average one page is lost at the two edges together; a class with chunks both below
- * and above 48 bytes plus a page is underestimated, never overestimated.
+ * malloc_trim() returns the end of the main heap, and the whole pages inside each free chunk of at least a page, except
+ * fast bins. The text states the size and number of the free chunks of each class. Of a chunk of s bytes, s - 48 follow
+ * its links, and its two edges take one page of them on average. A class with chunks both below and above 48 bytes plus
+ * a page is underestimated.
  */
 #ifndef MALLOMETER_ALLOCATOR_MALLOC_INFO_H
 #define MALLOMETER_ALLOCATOR_MALLOC_INFO_H

@@ -41,8 +41,8 @@ void *program_function(const char *name) { return find_version(RTLD_DEFAULT, nam
 
 /*
  * Stores the address of a function, with memcpy because ISO C has no conversion from an object pointer to a function
- * pointer. With `ours`, this is the function that the program's calls reach; if they reach this library's own function,
- * it is the next definition instead.
+ * pointer. With `ours`, stores the function that the program's calls reach, or the next definition if they reach this
+ * library's own function.
  */
 static bool find(void *function, const char *name, const char *version, const void *ours) {
   void *own = NULL;

@@ -31,43 +31,43 @@ struct next_allocator {
 extern HIDDEN struct next_allocator next;
 
 /*
- * The allocator behind this library, if the program's malloc, and so `next`, is that of a library in front of this one.
- * Such a malloc may pass its calls on to the one behind it, which is this library. Those calls go to `after`: if they
- * were passed to `next`, they would come back without end. Used while `after_serves`.
+ * The allocator behind this library in the search order. Used while `after_serves`: the program's malloc, and so
+ * `next`, is then that of a library in front of this one. Such a malloc may pass its calls on to this library, which
+ * passes them to `after`: from `next` they would come back without end.
  */
 extern HIDDEN struct next_allocator after;
 extern HIDDEN bool after_serves;
 
 /*
- * Fills `next` with the functions that come after this library in the search order. If `ours`, the functions of the
- * hook, is not NULL, the program's malloc is another library's: `next` gets the functions that serve the program, or
- * the next definition of a function that the program finds in this library; and `after` is filled. Enters the loader,
- * which may allocate; the caller serves these allocations from the bootstrap buffer. Returns false if a function is
- * missing (then `next` must not be used).
+ * Fills `next` with the functions that come after this library in the search order. With `ours`, the functions of the
+ * hook, the program's malloc is another library's: `next` then gets the functions that serve the program (the next
+ * definition of a function that the program finds in this library), and `after` is filled. Enters the loader, which may
+ * allocate; the caller serves these allocations from the bootstrap buffer. Returns false if a function is missing;
+ * `next` must then not be used.
  */
 bool next_allocator_find(const struct next_allocator *ours);
 
 /*
- * Makes the pointers in `next` lead to the real definitions. An executable that is linked to fixed addresses and takes
- * a function's address seems to define it, but its entry jumps through a word that a redirection changes
- * (hooks/redirection.h). Call this with the loader's lock. Returns false, and leaves `next` unchanged, if the
- * definition of a function cannot be found.
+ * Makes the pointers in `next` lead to the real definitions. If an executable is linked to fixed addresses and takes a
+ * function's address, the loader finds the executable's PLT entry instead, which jumps through a word that a
+ * redirection changes (hooks/redirection.h). The caller must hold the loader's lock. Returns false, and leaves `next`
+ * unchanged, if the definition of a function cannot be found.
  */
 bool next_allocator_bypass_executable(void);
 
 /*
  * Returns whether a function of `next` is in an object in front of this library and may pass its calls on to this
- * library; calls that come here must then not be passed to `next`. The function may do so if its object looks functions
- * up by name. Call this with the loader's lock.
+ * library; calls that come here must then not be passed to `next`. This is assumed if its object looks functions up by
+ * name. The caller must hold the loader's lock.
  */
 bool next_allocator_may_call_back(void);
 
-/* Returns a function of malloc's family, of the version of malloc, as the program would find it; NULL if there is none.
- * Enters the loader. */
+/* Returns a function of malloc's family, in malloc's symbol version, as the program would find it; NULL if there is
+ * none. Enters the loader. */
 void *program_function(const char *name);
 
 /*
- * Calls once the functions that initialize themselves at their first call, and may then allocate, as tcmalloc's
+ * Calls once each function that initializes itself at its first call and may allocate then, as tcmalloc's
  * malloc_usable_size does. The bootstrap buffer serves these allocations. Replaces functions of `next` that call
  * malloc's family by name and so reach this library.
  */

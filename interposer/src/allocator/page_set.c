@@ -55,9 +55,9 @@ static uint64_t *word_of(const void *page, bool grow) {
 static uint64_t bit_of(const void *page) { return (uint64_t)1 << number_of(page) % 64; }
 
 /*
- * Sets the bit before an object in the page is handed out. A thread that tests the bit got the object's address
- * afterwards; if it came from another thread, the program used a barrier. The place of the bit is computed from that
- * address, so a relaxed load sees the bit (test/litmus/page-of-slot).
+ * Must be called before an object in the page is handed out. A thread that tests the bit got the object's address
+ * later, if from another thread through a barrier of the program. A relaxed load then sees the bit, because a processor
+ * cannot load the word before the address from which the word's place is computed (test/litmus/page-of-slot).
  */
 bool page_set_add(const void *page) {
   uint64_t *word = word_of(page, true);

@@ -231,8 +231,8 @@ static uint32_t insert_row(struct mallometer_range *rows, uint32_t capacity, uin
   return count + 1;
 }
 
-/* Adds the library's own ranges between `from` and the last row, but not those after it: the program's next ranges may
- * come before them. Without rows, adds all from `from` on. Returns the number of rows. */
+/* Adds the library's own ranges between `from` and the last row, but not those after it, because further ranges of the
+ * program may come before them. Without rows, adds all from `from` on. Returns the number of rows. */
 static int add_own_ranges(struct mallometer_range *rows, uint32_t capacity, int copied, uint64_t from) {
   if (copied < 0) return copied;
   uint32_t count = (uint32_t)copied;
@@ -259,7 +259,8 @@ int mallometer_objects(struct mallometer_object *objects, uint32_t capacity) {
                                 NULL); /* objects in slots come first, because most is known about them */
 }
 
-/* Returns why objects cannot be moved into slots in this process; NULL if they can. */
+/* Returns why objects cannot be moved into slots (leak/slots.h), which show whether objects are used; NULL if they
+ * can. */
 static const char *unable_to_observe(void) {
   if (sampler_interval() == 1)
     return "MALLOMETER_SAMPLE_INTERVAL=1 samples every allocation, too many to observe; raise it";
@@ -412,8 +413,9 @@ int mallometer_configure(uint32_t option, uint64_t value) {
 }
 
 /*
- * Adds the bytes of slots (leak/slots.h) that glibc unmapped. glibc subtracts them from its mapped bytes, although it
- * never added them. If such an unmapping was not noticed yet, the sum may be below 0 and is raised to 0.
+ * Adds the bytes of slots (pages of single objects, leak/slots.h) that glibc unmapped. glibc subtracts them from its
+ * mapped bytes, although it never added them. If such an unmapping was not noticed yet, the sum may be below 0 and is
+ * raised to 0.
  */
 static void add_slot_bytes(struct mallometer_allocator_state *figures) {
   uint64_t retired = slots_totals().retired_bytes, mapped = figures->mapped_bytes + retired;

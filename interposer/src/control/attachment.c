@@ -40,8 +40,8 @@ static bool next_is_part_of_program(void) {
 
 /*
  * Returns whether an object is another copy of the library that counts. Calls the copy's functions to find out, because
- * a look-up of malloc may find an executable's entry instead of the copy. A copy of another version cannot be asked,
- * and is assumed to count.
+ * a look-up of malloc may find an executable's PLT entry instead of the copy. A copy of another version cannot be
+ * asked, and is assumed to count.
  */
 static bool is_copy_that_counts(const struct link_map *object) {
   struct mallometer_report report = {0};
@@ -67,9 +67,8 @@ static void look_for_another_copy(void *found) {
 }
 
 /*
- * The reason why this allocator does not allow an attach; NULL if there is none. The reason is determined once, because
- * this needs the loader's lock, and waits for threads that load libraries. Other copies of this library, which may come
- * and go, are looked for before each attach or check.
+ * The reason why this allocator does not allow an attach; NULL if there is none. Determined only once, because this
+ * needs the loader's lock, and so waits for threads that load libraries.
  */
 static const char *unfit;
 
@@ -178,8 +177,8 @@ static int begin(void) {
   if (refused != 0) return refused;
   process_prepare();
   if (!hook_attach()) return refuse(-ENOTSUP, "a memory checker replaces malloc");
-  /* Threads read the redirected words without a fence. This barrier first makes visible to them the data that the route
-   * uses (hooks/route.h). */
+  /* Threads read the redirected words without a fence. This barrier first makes the data that the hooked functions use
+   * visible to them (hooks/route.h). */
   barrier_for_all_threads();
   changes_at_walk = 0;
   uint64_t changes = loader_changes();

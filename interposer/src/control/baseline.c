@@ -19,18 +19,19 @@
 
 static int64_t drift;
 static uint64_t drift_bound, next_comparison;
-static uint64_t paused_ns; /* time slept between readings, which counts as no cost */
+static uint64_t paused_ns; /* time slept between readings, not counted as cost */
 
-/* Begins with an unknown baseline. Its upper bound is the private writable memory, which contains everything that
- * malloc gave out. */
+/* Begins with an unknown baseline (bytes that were live before counting). Its upper bound is the private writable
+ * memory, which contains everything that malloc gave out. */
 static void begin_without_baseline(void) { snapshot_begin(MALLOMETER_UNKNOWN, totals_net(), process_memory().data); }
 
 /* ---- Threads' caches ---------------------------------------------------------------------------------- */
 
 /*
- * glibc counts free chunks in a thread's cache as live. If the caches of other threads cannot be read, each thread that
- * existed when the baseline was read reports at its next event what its cache holds, which has not changed since. The
- * baseline is reduced by these bytes. For a thread that has not reported, the error is the most that a cache can hold.
+ * glibc counts the free chunks in a thread's cache as live, so the baseline contains them. If the caches of other
+ * threads cannot be read, each thread that existed when the baseline was read reports the bytes in its cache at its
+ * next event; until then its cache is unchanged. The baseline is reduced by these bytes. For each thread that has not
+ * reported, it may be too high by what a cache can hold.
  */
 enum { MOST_THREADS = 16384 };
 static uint32_t unreported[MOST_THREADS]; /* thread ids; 0: has reported */
@@ -84,8 +85,8 @@ static bool may_ask_glibc(void) {
 }
 
 /*
- * Reads the live bytes of glibc and of slots (leak/slots.h). glibc does not count objects in slots, but subtracts a
- * slot's bytes when glibc frees the slot. Adding retired_bytes corrects this.
+ * Reads the live bytes of glibc and of slots (pages of single objects, leak/slots.h). glibc does not count objects in
+ * slots, but subtracts a slot's bytes when glibc frees the slot. Adding retired_bytes corrects this.
  */
 static bool bytes_in_use(uint64_t *bytes) {
   uint64_t of_glibc, objects, in_slots = slots_counted_bytes(&objects);
@@ -130,10 +131,9 @@ static void pause_between_readings(void) {
 static int64_t before_counting(const struct reading *reading) { return (int64_t)reading->in_use - reading->counted; }
 
 /*
- * Returns the reading with the least error of several. Of readings without an error, returns the one with the lowest
- * baseline: a thread in the middle of an event has an object that it has not counted yet, or has counted a free that it
- * has not made yet, and both raise the baseline. If threads keep the arenas busy, one reading may take seconds; then
- * only one is made.
+ * Makes several readings and returns the one with the least error. Of readings without an error, returns the one with
+ * the lowest baseline, because events in progress raise the baseline: a thread has an object that it has not counted
+ * yet, or has counted a free that it has not made yet. Begins no reading later than 20 ms after the first.
  */
 static struct reading best_of_several(void) {
   enum { ENOUGH_ALIKE = 4 };
@@ -155,7 +155,7 @@ static struct reading best_of_several(void) {
 
 /*
  * Returns whether each other thread sleeps, and therefore is not in the middle of an event. A thread that does not get
- * a processor may be in the middle of one for any time. Its event is not counted at all if it began before the attach.
+ * a processor may be in the middle of an event for any time.
  */
 static bool others_sleep(void) {
   static uint32_t ids[MOST_THREADS];
@@ -177,10 +177,9 @@ static bool wait_until_others_sleep(struct totals_bytes *counted) {
 }
 
 /*
- * Reads live bytes and counters with an error that includes events in progress: a thread may have been in the middle of
- * an event in all readings. That is excluded only if each other thread slept before and after the readings, and nothing
- * was counted meanwhile. The memory that glibc allocates for its report does not matter, because it comes from this
- * thread's cache and returns there.
+ * Reads live bytes and counters with an error that includes events in progress, unless each other thread slept before
+ * and after the readings, and nothing was counted meanwhile. The memory that glibc allocates for its report does not
+ * matter, because it comes from this thread's cache and returns there.
  */
 static struct reading read_in_use(void) {
   enum { USUAL_OBJECTS = 65536 };
@@ -226,10 +225,9 @@ static uint64_t unseen_of_threads(uint64_t threads) { return UNSEEN_OF_THREAD * 
 
 /*
  * Compares the live bytes that glibc reports with the counted live bytes. Returns whether they were compared. Three
- * things explain a difference: the error of the baseline, which is corrected if a later reading has a smaller error;
- * the threads' caches, if they were not read; and memory that is allocated for threads. A larger difference means that
- * calls are missed. A reading takes long and may wait for locks or swapped memory, so readings take at most a
- * thousandth of the time.
+ * things explain a difference: the error of the baseline; the threads' caches, if they were not read; and memory that
+ * is allocated for threads. A larger difference means that calls are missed. Readings take at most a thousandth of the
+ * time, because a reading may wait for locks or swapped memory.
  */
 bool baseline_compare(void) {
   enum { SHARE = 1000 };

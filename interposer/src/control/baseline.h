@@ -2,10 +2,10 @@
  * The baseline: the bytes that a process had live before counting began. This part also checks whether the counters
  * still agree with the live bytes that glibc reports.
  *
- * The baseline is the live bytes that glibc reports less the bytes counted until then. The counters are read before and
- * after glibc's report; what other threads count in between is part of the baseline's error. The error also includes 64
- * KiB for events in progress, unless all other threads sleep and count nothing. From then on live bytes are the
- * baseline plus the counted bytes. glibc is asked only if its report will hold each lock for less than 10 ms.
+ * The baseline is the live bytes that glibc reports less the bytes counted until then; afterwards the live bytes are
+ * the baseline plus the counted bytes. Its error is what other threads count during glibc's report, and 64 KiB for
+ * events in progress, unless all other threads sleep and count nothing. glibc is asked only if its report will hold
+ * each lock for less than 10 ms.
  */
 #ifndef MALLOMETER_CONTROL_BASELINE_H
 #define MALLOMETER_CONTROL_BASELINE_H
@@ -13,7 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Finds the baseline, or that it is unknown, and passes it to snapshot_begin(). Call this when counting has begun. */
+/* Computes the bytes that were live before counting began, MALLOMETER_UNKNOWN if that is impossible, and passes them to
+ * snapshot_begin(). Call this when counting has begun. */
 void baseline_find(void);
 
 /* Stops asking threads for the bytes in their caches. */

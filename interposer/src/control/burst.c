@@ -15,8 +15,8 @@
 
 #define SECOND UINT64_C(1000000000)
 #define MILLISECOND UINT64_C(1000000)
-/* The pauses between looks; a look tests whether memory rises, and takes 10 to 30 us, mostly to wake up. From half of
- * the limit on, a burst has less room, so looks are more frequent. */
+/* The pauses between looks, which test whether memory rises. A look takes 10 to 30 us, mostly to wake up. Above half of
+ * the memory limit looks are more frequent. */
 #define QUIET_PAUSE (100 * MILLISECOND)
 #define TIGHT_PAUSE (50 * MILLISECOND)
 #define RISING_PAUSE (5 * MILLISECOND)
@@ -27,12 +27,13 @@
 #define SUDDEN_TIME (15 * SECOND)
 /* A rise ends when memory has not grown for this time. */
 #define STILL_TIME (3 * SECOND)
-/* The age at which a baseline is renewed even if memory is not quiet, so that slow growth does not add up to a rise. */
+/* The age at which the baseline (the memory before a rise) is renewed even if memory is not quiet, so that slow growth
+ * does not add up to a rise. */
 #define OLDEST_BASELINE (10 * SECOND)
-/* The least rise: a 16th of the limit, at least 8 MiB; 64 MiB without a limit. */
+/* The least growth that is a rise: a 16th of the memory limit, at least 8 MiB; 64 MiB without a limit. */
 #define LEAST_RISE (UINT64_C(8) << 20)
 #define LEAST_RISE_WITHOUT_LIMIT (UINT64_C(64) << 20)
-/* Growth by less than the least rise divided by STEPS counts as none. During a rise, growth by half of that counts. */
+/* Growth by less than 1/STEPS of the least rise counts as none; during a rise, growth by less than half of that. */
 #define STEPS 8u
 #define MOST_FRAMES 700u
 #define MOST_THREADS 8u
@@ -63,16 +64,16 @@ static uint64_t least_rise = LEAST_RISE_WITHOUT_LIMIT;
 static uint64_t begin_ns;   /* the latest time at which memory had not risen yet */
 static uint64_t highest;    /* the most memory of the rise */
 static uint64_t highest_ns; /* the time at which memory last grew */
-static uint64_t described;  /* the memory at the latest description */
+static uint64_t described;  /* the memory when the rise was last described */
 static bool is_explained;   /* whether the call sites explain the rise */
 static bool is_written;     /* whether the rise was described */
 static uint64_t look_ns;    /* the thread's CPU time at the latest look at a rise */
 
-/* The latest description. `version` is odd while the description is written. */
+/* The latest description of a rise. `version` is odd while the description is written. */
 static struct recording_burst description;
 static uint32_t version;
 
-/* The description while it is made, and its copy for the thread that asks the JVM for names. */
+/* The description of a rise while it is made, and its copy for the thread that asks the JVM for names. */
 static struct recording_burst draft, copy;
 static uint64_t frames_of_a_site[MOST_FRAMES];
 static struct mallometer_method asked;
@@ -118,8 +119,8 @@ static void note_baseline(uint64_t used, uint64_t now) {
   baseline.monotonic_ns = begin_ns = now;
 }
 
-/* Returns whether memory has changed since the baseline. Without a change no new baseline is taken before
- * OLDEST_BASELINE, because a new baseline reads the live bytes of all sites. */
+/* Returns whether memory has changed since the baseline. Otherwise no new baseline is taken before OLDEST_BASELINE,
+ * because that reads the live bytes of all sites. */
 static bool has_changed(uint64_t used) {
   return latest_samples_bytes() - baseline.sampled_bytes >= least_rise / 64 ||
          difference(used, baseline.used_bytes) >= least_rise / 64;
@@ -179,7 +180,7 @@ static void insert(struct recording_burst *burst, uint32_t site, uint64_t growth
   burst->grown[at].live_bytes = growth;
 }
 
-/* Puts the sites that grew most into the description. Returns the growth of all sites, in bytes. */
+/* Puts the sites that grew most into the description of a rise. Returns the growth of all sites, in bytes. */
 static uint64_t choose_sites(struct recording_burst *burst) {
   uint32_t places = call_sites_places();
   uint64_t sum = 0;
@@ -226,7 +227,7 @@ static uint32_t most_of(const struct tally *tally) {
   return tally->thread[most];
 }
 
-/* The names of the threads in this rise. They are kept, because reading a name opens a file of the kernel. */
+/* The names of the threads in the present rise. They are kept, because reading a name opens a file of the kernel. */
 static struct {
   uint32_t thread[MOST_THREAD_NAMES];
   char name[MOST_THREAD_NAMES][RECORDING_THREAD_NAME_BYTES];
@@ -294,7 +295,6 @@ static const struct recording_burst *describe(uint64_t used, const struct memory
 
 /* ---- Looking for a rise --------------------------------------------------------------------------------- */
 
-/* Returns whether a rise begins. */
 static bool begins(uint64_t used, uint64_t now) {
   uint64_t risen = used > baseline.used_bytes ? used - baseline.used_bytes : 0;
   if (risen < least_rise / STEPS) begin_ns = now;
@@ -391,8 +391,8 @@ static bool append(uint64_t frame, char *text, size_t capacity) {
 }
 
 /*
- * Appends the lines of some frames of all sites. Each frame is recorded before its name is requested, so that each name
- * is requested only once, even if the frame has no name or there is no room. Returns whether there was room for all.
+ * Appends the lines of some frames of all sites. Records each frame before it requests the frame's name, so that no
+ * name is requested twice. Returns whether there was room for all lines.
  */
 static bool append_frames(const struct recording_burst *burst, uint32_t first, uint32_t end, char *text,
                           size_t capacity) {

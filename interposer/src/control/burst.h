@@ -2,15 +2,12 @@
  * Fast rises of memory: a burst of a tenth of a second can fill the rest of the limit, and the kernel then kills the
  * process before Java has polled once.
  *
- * Each second, if memory is quiet and has changed, and else every 10 s, the recorder's thread stores a baseline: the
- * process's resident memory without pages of files, and the live bytes of each call site. The thread polls the sum of
- * the bytes of all samples, which is one word of memory, 10 times a second, or 20 times above half of the limit. If
- * this sum has grown by an eighth of the least rise since the previous poll, the next poll comes after 5 ms. If it has
- * grown by half of the least rise since the baseline, the thread reads the resident memory. If that memory has grown by
- * the least rise since the baseline, memory rises, and the thread describes the rise up to 200 times a second, in 2.5 %
- * of a processor at most. Allocations that are freed again do not raise the resident memory, and the difference of live
- * bytes does not contain them. A rise of which the call sites explain less than a quarter is not described: it is the
- * Java heap, or mappings.
+ * The recorder's thread (recording.h) stores a baseline each second if memory is quiet and has changed, and else every
+ * 10 s: the process's resident memory without pages of files, and the live bytes of each call site. It polls the sum of
+ * the bytes of all samples 10 times a second, or 20 times above half of the limit. If this sum has grown by half of the
+ * least rise since the baseline, the thread reads the resident memory. If that memory has grown by the least rise, the
+ * thread describes the rise up to 200 times a second, in 2.5 % of a processor at most. A rise of which the call sites
+ * explain less than a quarter is not described: it is the Java heap, or mappings.
  *
  * The description names threads and call sites by numbers and holds their stacks. The names of the methods come later,
  * from a thread that may wait for the JVM (jvm/java_thread.h).
@@ -40,7 +37,8 @@ bool burst_leaves_room(const struct memory_reading *reading);
 /* Returns the nanoseconds until the next call of burst_look(). */
 uint64_t burst_pause_ns(void);
 
-/* Looks whether memory rises; `now` is monotonic_ns(). Returns the description that should be written; NULL: none. */
+/* Looks whether memory rises; `now` is monotonic_ns(). Returns a description of the rise that should be written; NULL:
+ * none. */
 const struct recording_burst *burst_look(const struct memory_cgroup *cgroup, const struct memory_reading *known,
                                          uint64_t now);
 
@@ -48,8 +46,8 @@ const struct recording_burst *burst_look(const struct memory_cgroup *cgroup, con
 bool burst_goes_on(void);
 
 /*
- * Asks the JVM for the methods of the latest description, and appends a line for each frame to the lines of the same
- * rise; if there is no room, the lines of the latest description replace all earlier lines. Returns the bytes of all
+ * Asks the JVM for the names of the methods in the latest description of a rise, and appends a line for each frame to
+ * the lines of the same rise. If there is no room, the new lines replace all earlier lines. Returns the bytes of all
  * lines; 0 if there is no new line. Called by a thread that may wait for a safepoint of the JVM.
  */
 size_t burst_names(char *text, size_t capacity);

@@ -73,8 +73,8 @@ static bool is_plumbing(const struct method *method) {
   return contains(method->words[CLASS], "$$Lambda") || contains(method->words[CLASS], "$Proxy");
 }
 
-/* Finds the method that names a site. The search ends at a frame without a name: otherwise the next frame would be
- * blamed for that frame's allocations. */
+/* Finds the method after which a site is named. The search ends at a frame without a name: otherwise the next frame
+ * would be blamed for that frame's allocations. */
 static bool find_naming(const struct recording_grown *grown, const char *names, struct method *method) {
   for (uint32_t i = 0; i < grown->frames && i < RECORDING_MOST_FRAMES; i++) {
     if (!find(names, grown->stack[i], method)) return false;
@@ -110,7 +110,6 @@ static uint64_t find_largest(const struct recording_burst *burst, const char *na
   return most;
 }
 
-/* Returns the part of a word after its last slash. */
 static struct word last_part(struct word word) {
   for (size_t i = word.length; i > 0; i--) {
     if (word.begin[i - 1] == '/') return (struct word){word.begin + i, word.length - i};

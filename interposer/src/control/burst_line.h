@@ -1,7 +1,7 @@
 /*
- * The line of Java code that allocated most in a fast rise, for the termination message: the sites of the rise are
- * added up by the method that names them. This method is that of the innermost frame outside of the JDK; the rule of
- * Java's reports (SiteNaming) also skips libraries, which it knows by their jars.
+ * The line of Java code that allocated most in a fast rise, for the termination message. The growth of call sites is
+ * added up for each method that names them: the method of the innermost frame outside of the JDK. Java's reports
+ * (SiteNaming) also skip libraries, which they know by their jars.
  */
 #ifndef MALLOMETER_CONTROL_BURST_LINE_H
 #define MALLOMETER_CONTROL_BURST_LINE_H
@@ -16,7 +16,7 @@
  * at least a quarter of the rise and 4 MiB, writes how much memory grew instead. For a method that the JVM compiles:
  * "compilation of Buffers.grab allocated 223 MiB".
  *
- * `names`: lines of RECORDING_NAMES, as far as they are known, NUL-terminated.
+ * `names`: the known lines of RECORDING_NAMES (recording_format.h), NUL-terminated.
  */
 void burst_line(const struct recording_burst *burst, const char *names, char *text, size_t capacity);
 

@@ -198,7 +198,7 @@ static enum log_level read_log(char *const environment[]) {
   return LOG_WARN;
 }
 
-/* Whether the comma-separated list holds the base name of the executable. */
+/* Returns whether the comma-separated list contains the base name of the executable. */
 static bool list_contains(const char *list, const char *executable) {
   const char *slash = strrchr(executable, '/');
   const char *name = slash ? slash + 1 : executable;

@@ -45,7 +45,8 @@ struct configuration {
   uint32_t overhead_target_ppm;
   /* The way to take stacks: MALLOMETER_UNWIND, unless MALLOMETER_STACKS=off. */
   enum unwinding unwinding;
-  /* MALLOMETER_LEAKS; MALLOMETER_ARENA_BYTES, the most bytes that slots take in addition to their objects. */
+  /* MALLOMETER_LEAKS; MALLOMETER_ARENA_BYTES, the most bytes that slots (pages of single objects) take in addition to
+   * their objects. */
   enum leaks_wanted leaks;
   size_t arena_bytes;
   /* MALLOMETER_MONITOR */

@@ -3,8 +3,8 @@
  *
  * A JVM ends at its start if the jar that -javaagent names is missing or incomplete, or if the JVM cannot load agents.
  * A deployment that only copies files into a container cannot exclude that. The dynamic loader, however, continues
- * without a library that it cannot load. So the library names the jar: without the library the jar is not named, and
- * where the jar would end the JVM the library leaves it out.
+ * without a library that it cannot load. Therefore the library names the jar, and leaves out a jar that would end the
+ * JVM.
  */
 #ifndef MALLOMETER_CONTROL_JAVA_AGENT_H
 #define MALLOMETER_CONTROL_JAVA_AGENT_H

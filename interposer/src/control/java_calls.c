@@ -71,7 +71,6 @@ EXPORT jobject METHOD(allocate)(JNIEnv *thread, jclass class, jint bytes) {
   return buffer;
 }
 
-/* Returns the address of a direct buffer. */
 EXPORT jlong METHOD(address)(JNIEnv *thread, jclass class, jobject buffer) {
   (void)class;
   return (jlong)(uintptr_t)(*thread)->GetDirectBufferAddress(thread, buffer);

@@ -7,7 +7,7 @@ enum log_level { LOG_OFF = 0, LOG_WARN = 1, LOG_INFO = 2 };
 /* The threshold of log_line(); LOG_WARN until configured. */
 extern enum log_level log_threshold;
 
-/* Writes "mallometer: " and the formatted line if `level` is at or below the threshold. Preserves errno. */
+/* Writes "mallometer: " and the formatted line if `level` is at least as severe as the threshold. Preserves errno. */
 __attribute__((format(printf, 2, 3))) void log_line(enum log_level level, const char *format, ...);
 
 #endif

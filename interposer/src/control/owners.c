@@ -26,7 +26,7 @@ static int pointers_error;
 static struct owned_sample {
   const void *object;
   struct live_sample sample;
-} * samples; /* MOST_OWNED */
+} * samples; /* an array of MOST_OWNED */
 
 static const size_t bytes_of_samples = MOST_OWNED * sizeof *samples;
 
@@ -135,8 +135,8 @@ static int step(uint32_t wanted) {
   if (!graph) return -ENODATA;
   if (!is_next || wanted > MALLOMETER_OWNERS_REFERRERS) return -EINVAL;
   int result = step_to(wanted);
-  /* After a step for referrers, only further such steps are allowed: objects that a step for holders found would count
-   * as referrers. */
+  /* Allows only steps for referrers after such a step: objects that a step for holders found would count as
+   * referrers. */
   if (result == 0) done = wanted == MALLOMETER_OWNERS_REFERRERS ? MALLOMETER_OWNERS_POINTER_HOLDERS : wanted;
   return result;
 }

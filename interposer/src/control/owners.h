@@ -1,6 +1,7 @@
 /*
- * The functions of mallometer.h that search for the Java objects that hold native memory (jvm/owner_search.h). This
- * part chooses the samples, enforces the order of the steps, and allows one search at a time.
+ * The functions of mallometer.h that search for the Java objects that contain addresses of native memory
+ * (jvm/owner_search.h). This part chooses the samples, enforces the order of the steps, and allows one search at a
+ * time.
  *
  * Threads in native code continue while the JVM is stopped, so an object may be freed and its address reused during a
  * search. So each struct mallometer_hold states whether its sample was freed before the rows were read.

@@ -126,7 +126,8 @@ static void warn_of_removed_deepbind(const char *file) {
 
 /* ---- Call sites --------------------------------------------------------------------------------------- */
 
-/* Makes frees look for samples, and then begins to take samples, so that the free of no sample is missed. */
+/* Makes each free test whether its object is a sample before the first sample is taken, so that no sample's free is
+ * missed. */
 void process_record_call_sites(void) {
   static bool said;
   if (!call_sites_wanted || call_sites_on() || process_never_counts() || switched_off) return;

@@ -17,7 +17,7 @@ int process_state(void);
 /* Writes the reason for the state and, if call sites are wanted but not recorded, the reason for that. */
 void process_reason(char *text, size_t capacity);
 
-/* Returns whether this process never counts, unless mallometer_attach() is called. */
+/* Returns whether this process will never count, except after mallometer_attach(). */
 bool process_never_counts(void);
 
 /* Switch counting off and on. Return 0; -ENODATA if process_never_counts(). Events while counting is off are not
@@ -26,8 +26,8 @@ int process_disable(void);
 int process_enable(void);
 
 /*
- * Returns why the environment forbids counting in a process that runs already, even where an attach is possible; NULL
- * if nothing forbids it. The first call reads the environment. For control/attachment.h.
+ * Returns why the environment forbids an attach (counting in a process that runs already); NULL if it does not. The
+ * first call reads the environment.
  */
 const char *process_objection(void);
 
@@ -64,7 +64,7 @@ bool process_has_call_sites(void);
 /* Starts recording call sites if they are wanted and there is memory for the tables. May change errno. */
 void process_record_call_sites(void);
 
-/* Records mappings from now on, if call sites are recorded. */
+/* Begins to record mappings, if call sites are recorded. */
 void process_note_mappings(void);
 
 /* Starts the recording, as recording_start() does. */

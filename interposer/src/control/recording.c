@@ -32,11 +32,11 @@
 #define SECOND UINT64_C(1000000000)
 #define MILLISECOND UINT64_C(1000000)
 #define LONGEST_PATH 700u
-/* Whether 80 % of the limit is charged. All figures are then read each second, otherwise every 10 s. */
+/* Whether 80 % of the memory limit is charged. All figures are then read each second, otherwise every 10 s. */
 #define IS_NEAR_LIMIT(charged, limit) ((charged) / 4 >= (limit) / 5)
 /* The termination message is written from 85 % of the limit on, until less than 80 % is used. */
 #define IS_SCARCE(used, limit, is_written) ((used) / ((is_written) ? 16 : 17) >= (limit) / 20)
-/* The least time between two messages; during a rise, the least time before a message with new content. */
+/* The least time between two termination messages; during a rise, the least time before a message with new content. */
 #define MESSAGE_PAUSE SECOND
 #define RISING_MESSAGE_PAUSE (10 * MILLISECOND)
 /* The seconds between two searches for the cgroup: the process may be moved to another one. */
@@ -75,7 +75,7 @@ static pid_t owner;
 static bool (*wants_names)(void);
 static struct memory_cgroup cgroup;
 
-/* The sequence number of each region's latest record. One thread at a time writes to a region. */
+/* The sequence number of the latest record in each region of the file. One thread at a time writes to a region. */
 static uint64_t sequences[REGIONS];
 static bool claimed[REGIONS];
 
@@ -152,9 +152,9 @@ static void take_memory(struct recording_sample *record, const struct memory_rea
 /* ---- The recorder's thread ---------------------------------------------------------------------------- */
 
 /*
- * The names of the methods of a rise. The thread that may ask the JVM (java_thread.h) fills `names` while `names_bytes`
- * is 0. The recorder's thread copies the names to `known_names`, sets `names_bytes` to 0 and wakes the other thread,
- * which may have more names.
+ * The names of the methods in a fast rise of memory (burst.h). The thread that may ask the JVM (java_thread.h) fills
+ * `names` while `names_bytes` is 0. The recorder's thread copies the names to `known_names`, sets `names_bytes` to 0
+ * and wakes the other thread, which may have more names.
  */
 static char names[RECORDING_NAMES_SLOT_BYTES - RECORDING_FRAME_BYTES];
 static size_t names_bytes;
@@ -184,7 +184,7 @@ static bool take_names(bool *are_new) {
 }
 
 /* Makes the kernel charge the pages of the regions BURST and NAMES before memory is scarce, by a store to the end of
- * each page, which holds no frame of a record. */
+ * each page, where no record has its frame (its first fields). */
 static void touch_pages_of_bursts(void) {
   for (size_t at = layout[BURST].offset; at < RECORDING_FILE_BYTES; at += RECORDING_PAGE) {
     if (!file_takes_stores(mapping + at + RECORDING_PAGE - 2 * sizeof(uint64_t))) return;
@@ -208,7 +208,7 @@ static uint64_t used_bytes(const struct memory_reading *reading) {
   return charged > files ? charged - files : 0;
 }
 
-/* Reads the charged memory again, because in a rise the figures of the latest second are outdated. */
+/* Reads the charged memory again, because the figures of the latest second are outdated while memory rises fast. */
 static void read_in_rise(struct memory_reading *reading) {
   reading->charged_bytes = memory_charged(&cgroup);
   memory_read_rest(&cgroup, reading);
@@ -220,7 +220,7 @@ static bool is_grave(const struct recording_burst *burst, const struct memory_re
          (reading->limit_bytes == RECORDING_UNKNOWN || used_bytes(reading) > reading->limit_bytes / 3);
 }
 
-/* Records a rise. Returns false if the file is gone. */
+/* Records a fast rise of memory. Returns false if the file is gone. */
 static bool write_burst(const struct recording_burst *burst) {
   struct recording_sample record = {.kind = RECORDING_RECORD_BURST};
   record.realtime_ns = realtime_ns();
@@ -331,8 +331,8 @@ static bool write_second(const struct memory_reading *reading, uint64_t due[]) {
 /* Returns whether the thread has something to do. If it has not, stores that the thread ends. */
 static bool goes_on(void) {
   if (is_recording() || message_is_on()) return true;
-  /* Ends the thread that asks the JVM for names here, and not after the loop: by then the next recorder's thread may
-   * have begun, and would lose the thread that it has started. */
+  /* The thread that asks the JVM for names is ended before the exchange: after it, the next recorder's thread may have
+   * begun, and would lose the thread for names that it has started. */
   java_thread_end();
   (void)__atomic_exchange_n(&has_thread, false, __ATOMIC_SEQ_CST);
   /* A call that requested a recording or a message before this exchange has seen that this thread runs, and has started
@@ -381,8 +381,8 @@ static bool start_thread(void) {
 
 /* ---- Records that Java writes ------------------------------------------------------------------------- */
 
-/* Returns the slot of a profile; -1 if there is none. Profiles at the peak use the slots 0 and 1 in turn; each share of
- * the limit (85, 90 and 95 %) has one slot. */
+/* Returns the slot in the file for a profile of call sites; -1 if there is none. Profiles at the peak use the slots 0
+ * and 1 in turn; each share of the limit (85, 90 and 95 %) has one slot. */
 static int slot_of(uint32_t percent) {
   static unsigned peaks;
   return percent == 0 ? (int)(++peaks % 2) : percent == 85 ? 2 : percent == 90 ? 3 : percent == 95 ? 4 : -1;

@@ -1,11 +1,11 @@
 /*
- * The recording: the last hour of the process in a file that survives SIGKILL, because the kernel keeps the pages of a
- * mapped file when the process that wrote them is gone.
+ * The recording: samples of the process's counters in a file that survives SIGKILL, because the kernel keeps the pages
+ * of a mapped file when the process that wrote them is gone.
  *
  * A thread of the library writes a sample each second, also while the JVM hangs: it takes no lock, waits for no other
- * thread and does not allocate. Rings of falling resolution hold ten minutes by the second, an hour by ten seconds and
- * a day by the minute. Java passes other records: a description of the JVM, the parts of the memory, call sites. This
- * part is the only writer of the file, and Java is its only reader; docs/reference/recording.md has the format.
+ * thread and does not allocate. Rings hold samples of the last ten minutes by the second, of an hour by ten seconds and
+ * of a day by the minute. Java passes other records: a description of the JVM, the parts of the memory, call sites.
+ * This part is the only writer of the file, and Java is its only reader; docs/reference/recording.md has the format.
  *
  * The thread blocks all signals, and its creation is not counted as an event of the program. It also writes the
  * termination message. If neither a recording nor a message is requested, there is no thread and no file. A forked

@@ -2,8 +2,8 @@
  * Creates the recording's file beside the files of previous runs.
  *
  * The file appears under its name complete, with its header and all its blocks allocated: no reader sees half of it,
- * and a full disk cannot turn a later store into a signal. It is locked as long as it is mapped. That needs no
- * descriptor, which the program could close and reuse: the mapping keeps the open file, and the open file the lock.
+ * and a full disk cannot turn a later store into a signal. The mapping keeps the file open and locked, so no descriptor
+ * is needed, which the program could close and reuse.
  *
  * The file of the previous run is moved to FILE.previous. The earlier FILE.previous is moved to FILE.kept if its run
  * lasted five minutes or FILE.kept does not exist. So a container that restarts every few seconds does not lose the run

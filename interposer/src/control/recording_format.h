@@ -101,8 +101,8 @@ struct recording_header {
   uint32_t checksum;
 };
 
-/* Kinds of records. Java writes SHUTDOWN, TEXT and PROFILE. The flags of a profile are the percent of the limit, 0 at
- * the peak. */
+/* Kinds of records. Java writes SHUTDOWN, TEXT and PROFILE. The flags of a profile are the percentage of the memory
+ * limit that was exceeded; 0 at the peak. */
 enum recording_record_kind {
   RECORDING_RECORD_SAMPLE = 1,
   RECORDING_RECORD_EXIT = 2,
@@ -113,7 +113,7 @@ enum recording_record_kind {
   RECORDING_RECORD_NAMES = 7
 };
 
-/* Replaces the exit status if the C library does not pass it to functions at exit (musl). */
+/* Stands for the exit status if the C library does not pass it to functions at exit (musl). */
 #define RECORDING_STATUS_NOT_TOLD 0x80000000u
 /* Bits of recording_sample.flags in a sample. RECORDING_RECORD_EXIT has the exit status in this field instead. */
 enum recording_sample_flags {
@@ -140,7 +140,7 @@ struct recording_sample {
   /* enum recording_record_kind */
   uint32_t kind;
   uint32_t flags;
-  /* Totals of the process since counting began, at its start or by an attach. */
+  /* Totals of the process since counting began, at the start of the process or by an attach. */
   uint64_t allocations;
   uint64_t frees;
   uint64_t requested_bytes;
@@ -176,7 +176,7 @@ struct recording_grown {
   uint32_t thread;
   /* The name of the thread, NUL-terminated; empty if unknown. */
   char thread_name[RECORDING_THREAD_NAME_BYTES];
-  /* The stored frames. */
+  /* The number of stored frames. */
   uint32_t frames;
   uint32_t reserved;
   /* The innermost Java frames, innermost first, as in mallometer_site_stack(); without any, the innermost frames. */

@@ -1,6 +1,7 @@
 /*
- * Detects programs that header accounting would crash: a loaded object calls the C library's malloc or free by their
- * internal names, which no interposer sees, and might free an object with a header that way.
+ * Detects programs that header accounting (a header before each object) would crash: a loaded object calls the C
+ * library's malloc or free by their internal names, which no interposer sees, and might free an object with a header
+ * that way.
  */
 #ifndef MALLOMETER_CONTROL_REFUSAL_H
 #define MALLOMETER_CONTROL_REFUSAL_H

@@ -16,8 +16,8 @@ void snapshot_read(struct mallometer_counters *snapshot);
  */
 void snapshot_begin(uint64_t baseline, int64_t counted, uint64_t error);
 
-/* Subtracts `bytes` from the baseline and `error` from its error. Called when a later measurement of the baseline is
- * more exact. May be called inside of malloc. */
+/* Subtracts `bytes` from the baseline (bytes live before counting began) and `error` from its error. Called when a
+ * later measurement of the baseline is more exact. May be called inside of malloc. */
 void snapshot_reduce_baseline(uint64_t bytes, uint64_t error);
 
 /* Reads the error of the baseline. Returns false, with an error of 0, if the baseline is unknown. */

@@ -240,8 +240,8 @@ static void end(int status) {
   message_stop();
 }
 
-/* Takes the file and returns NULL. If that is not possible, returns the reason and sets `result` to the result of
- * message_start(). */
+/* Begins to use the file and returns NULL. If that is not possible, returns the reason and sets `result` to the result
+ * of message_start(). */
 static const char *take_file(int *result) {
   struct file_status named;
   *result = -EINVAL;

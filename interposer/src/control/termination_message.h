@@ -1,13 +1,13 @@
 /*
  * The termination message: text in the file whose content Kubernetes shows as the last state of a container that ended,
  * whatever ended it. The message holds the diagnosis while memory is scarce, so that the message of an OOM kill names
- * the line of code.
+ * the line of code. The file is emptied when memory is no longer scarce, and when the process ends by exit() or returns
+ * from main.
  *
- * The file is the kubelet's, and other programs of the container may use it. So it is never created; it is taken if it
- * is a regular, empty file that nobody has locked, and it is locked while it is taken. Its content is compared with the
- * latest message before each change: if another program has written to it, it is left alone from then on. A message is
- * one write of MESSAGE_BYTES at the beginning, padded with spaces, because a kill in the middle tears no such write.
- * The file is emptied when memory is no longer scarce, and when the process ends by exit() or returns from main.
+ * The file is the kubelet's, and other programs of the container may use it. So the library never creates it, takes it
+ * only if it is a regular, empty file that nobody has locked, and keeps it locked. Before each change the library
+ * compares the content with the latest message; if another program has written to the file, the library never uses it
+ * again. A message is one write of MESSAGE_BYTES at the beginning, because a kill in the middle tears no such write.
  *
  * No descriptor stays open, which the program could close and reuse, or which a checkpoint would refuse: the file is
  * opened anew for each change, and a mapping that nothing accesses keeps the lock. A forked child has no mapping and

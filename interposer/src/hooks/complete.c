@@ -3,7 +3,7 @@
  *
  * Each function first handles objects of the bootstrap buffer and the time before the allocator is found. It then calls
  * the allocator, with or without a header, and counts the event if events are counted. A free is counted before the
- * object is given back, because another thread may get its address at once.
+ * object is given back, because another thread may immediately get the same address.
  */
 #include "hooks/complete.h"
 
@@ -111,7 +111,7 @@ static void *count_outcome(void *object, size_t requested, struct move move, str
 #define USUAL_ALIGNMENT _Alignof(max_align_t)
 
 /* Counts a new object. Its content is undefined or zero, so the sampler need not copy it when it moves the object into
- * a slot (leak/slots.h). */
+ * a slot (pages of its own, leak/slots.h). */
 static void *count_new(void *object, size_t requested, size_t alignment, struct origin origin) {
   return count_outcome(object, requested, (struct move){alignment, 0}, origin);
 }
@@ -124,7 +124,7 @@ void *complete_count_allocation(void *object, size_t requested, struct origin or
   return count_outcome(object, requested, (struct move){USUAL_ALIGNMENT, requested}, origin);
 }
 
-/* Counts nothing in header mode, because the free of an object without a header is not counted either. */
+/* Counts nothing if objects have headers, because the free of an object without a header is not counted either. */
 void complete_count_foreign_allocation(void *object, size_t size, struct origin origin) {
   if (!uses_headers()) count_new(object, size, 0, origin);
 }
@@ -228,8 +228,8 @@ void *complete_posix_memalign(size_t alignment, size_t size, struct origin origi
 }
 
 /*
- * Frees an object in a slot (leak/slots.h). Counts the size that was counted at its allocation, not the slot's. Ignores
- * an object that is freed twice, and an address inside an object.
+ * Frees an object in a slot (pages of its own, leak/slots.h). Counts the size that was counted at its allocation, not
+ * the slot's. Ignores an object that is freed twice, and an address inside an object.
  */
 static void free_slot(const void *object) {
   struct slot_object removed;

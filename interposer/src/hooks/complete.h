@@ -31,9 +31,9 @@ struct pending_free {
 };
 
 /*
- * An object that another function is about to free or move, recorded while it exists. The caller then calls either
- * complete_confirm_free(), before the object is given back, since another thread may get its address at once; or
- * complete_cancel_free(), if the object could not be moved.
+ * The size and the sample of an object, which complete_begin_free() records while the object exists. The caller then
+ * calls complete_confirm_free(), for a free before the allocator gets the object back, for a realloc after it has
+ * succeeded; or complete_cancel_free(), if the realloc has failed.
  */
 struct begun_free {
   struct pending_free pending;
@@ -43,18 +43,18 @@ struct begun_free complete_begin_free(void *object);
 void complete_confirm_free(struct begun_free begun);
 void complete_cancel_free(void *object, struct begun_free begun);
 
-/* Counts what the allocator returned for a request, an object or NULL, and returns it. */
+/* Counts the result of a request, an object or NULL, and returns it. */
 void *complete_count_allocation(void *object, size_t requested, struct origin origin);
 
 /* Counts a new object as complete_count_allocation() does. The object's content is undefined or zero, so the sampler
- * need not copy the content when it moves the object into a slot (leak/slots.h). */
+ * need not copy the content when it moves the object into a slot (pages of its own, leak/slots.h). */
 void *complete_count_new_allocation(void *object, size_t requested, struct origin origin);
 
 /* Counts the free of an object of this size. `object` is NULL if its address is unknown. */
 void complete_count_free(const void *object, size_t unit_size);
 
 /* Counts an object that the allocator's own operator new returned without calling this library's malloc. Counts nothing
- * in header mode. */
+ * if objects have headers (MALLOMETER_ACCOUNTING=header). */
 void complete_count_foreign_allocation(void *object, size_t size, struct origin origin);
 
 /* Counts a call that fails before it reaches the allocator. */

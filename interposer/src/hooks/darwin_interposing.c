@@ -1,8 +1,8 @@
 /*
  * The entry on Darwin: dyld reads pairs of functions in the section __DATA,__interpose of each library in
- * DYLD_INSERT_LIBRARIES, and redirects the calls of a pair's second function from every other image to its first. Calls
- * of this library itself are not redirected, so the original is called by its name. In a library that is loaded later
- * the pairs have no effect (hooks/darwin_zone.h).
+ * DYLD_INSERT_LIBRARIES, and redirects calls of a pair's second function, from every other image, to the pair's first
+ * function. Calls of this library itself are not redirected, so the original is called by its name. In a library that
+ * is loaded later the pairs have no effect (hooks/darwin_zone.h).
  *
  * Until the library's constructor has run, calls are forwarded uncounted: libSystem itself allocates before libSystem
  * is ready. Afterwards malloc, calloc, realloc, reallocf and free take the complete route (hooks/complete.h). The other
@@ -29,8 +29,8 @@
   } interpose_##function = {(const void *)(uintptr_t)our_##function, (const void *)(uintptr_t)function};
 #endif
 
-/* Records that a call reached this library. Returns false until the constructor has run: the call must then be
- * forwarded. */
+/* Records that a call reached this library. Returns false until the library's constructor has run; the caller must then
+ * forward the call. */
 static inline bool is_counted(void) {
   /* Stores the flag only once, because all threads share its cache line. */
   if (!__atomic_load_n(&calls_have_arrived, __ATOMIC_RELAXED))

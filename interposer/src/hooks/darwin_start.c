@@ -2,8 +2,8 @@
  * The hook's start and switches on Darwin, instead of start.c, and the attach to a running process, instead of
  * redirection.c. See start.h and redirection.h.
  *
- * Calls come by one way at a time: through the interposed functions from the start, or through the zones from
- * mallometer_attach() on, which fails in a process that counts from the start.
+ * Calls reach this library in one of two ways: through the interposed functions from the start, or through the zones
+ * after mallometer_attach(), which fails in a process that counts from the start.
  */
 #include <errno.h>
 #include <mach/mach.h>

@@ -1,5 +1,5 @@
-/* The functions that replace those of a zone. Each calls the zone's own function and counts the event once; calls that
- * the zone's function makes in turn are not counted. See darwin_zone.h. */
+/* The functions that replace the functions of a malloc zone. Each calls the zone's own function and counts the event
+ * once; calls that the zone's function makes in turn are not counted. See darwin_zone.h. */
 #include "hooks/darwin_zone.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 /*
- * Replacements of dlopen and dlmopen, needed only for header mode, JVMs and Java's foreign functions.
+ * Replacements of dlopen and dlmopen, needed only for header mode (a header before each object), JVMs and Java's
+ * foreign functions.
  *
  * A library that is opened with RTLD_DEEPBIND calls the C library's free directly. If it frees an object with a header,
  * the C library aborts. In header mode the flag is therefore removed and reported; the library then finds its symbols
@@ -8,10 +9,9 @@
  *
  * From JDK 22 on, Java code can call malloc as a foreign function. To find the address, the JVM calls dlsym with a
  * handle of libsyslookup.so, a library of the JDK that has no functions but depends on the C library. Such a search
- * skips preloaded libraries. When the JVM opens libsyslookup.so, the JVM's calls of dlsym are therefore redirected: a
- * search in libsyslookup.so for a function of malloc's family then finds this library's function. If the JVM's GOT
- * entry of dlsym cannot be changed, the JVM gets a handle of the program instead of a handle of libsyslookup.so. By
- * this handle it finds the same functions and more, but this library's malloc instead of the C library's.
+ * skips preloaded libraries. When the JVM opens libsyslookup.so, the JVM's calls of dlsym are therefore redirected, so
+ * that such a search finds this library's functions. If the JVM's GOT entry of dlsym cannot be changed, the JVM gets a
+ * handle of the program instead, by which it also finds this library's malloc.
  *
  * Call sites are recorded from the opening of libjvm.so on, because the bridge asks for them only some time after the
  * JVM has begun to allocate.
@@ -83,8 +83,8 @@ static void *java_dlsym(void *place, const char *name) {
 
 /*
  * Opens libsyslookup.so, and redirects dlsym to java_dlsym() in the calling object (which contains `caller`). Returns
- * the file that the call of dlopen must then open: `file`; or NULL, which stands for the program, if the library was
- * opened and dlsym could not be redirected. The library is never closed, so no other library gets its handle.
+ * the file that the call of dlopen must then open: `file`, or NULL (the program) if the library was opened but dlsym
+ * could not be redirected. The library is never closed, so no other library gets its handle.
  */
 __attribute__((noinline)) static const char *open_for_java(dlopen_function *open, const char *file, int mode,
                                                            const void *caller) {

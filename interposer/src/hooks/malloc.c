@@ -3,11 +3,11 @@
  *
  * Each of these functions jumps to an address in `entry`; hook_open_route() sets these addresses (hooks/route.h). The
  * counted route comes first and reads from top to bottom: the allocator's own call, one comparison against the thread's
- * headroom, four additions to cache lines of this thread (three for a free), and one step of a countdown that picks the
- * allocations for the sampler. A call leaves this route if the thread has no block yet or is in a scope, if the request
- * is zero, if the thread must report to the peak, if the sampler's countdown ends, or if a freed object may be a
- * sample. Requests above 32 KiB take the same steps on a route of their own, so that their call paths can be told from
- * those of other requests.
+ * headroom (account/thread_block.h), four additions to cache lines of this thread (three for a free), and one step of a
+ * countdown that picks the allocations for the sampler. A call leaves this route in all rarer cases, such as a thread's
+ * first event, an open scope, the end of the sampler's countdown, or a freed object that may be a sample. Requests
+ * above 32 KiB take the same steps on a route of their own, so that their call paths can be told from those of other
+ * requests.
  *
  * This file does not allocate, lock, enter the loader or change errno, except through the allocator that is called
  * anyway; the slow path preserves errno around other calls. ARCHITECTURE.md accounts for each instruction.
@@ -67,7 +67,8 @@ static void *large_realloc(void *object, size_t size, struct origin origin);
 INLINE bool is_usual(size_t doubled) { return is_below_power(doubled, 16); }
 _Static_assert(2 * LARGEST_FAST_REQUEST == 1 << 16, "is_usual() tests 16 bits: keep it equal to LARGEST_FAST_REQUEST");
 
-/* Counts an allocation within the thread's headroom (account/thread_block.h). */
+/* Counts an allocation that does not use up the thread's headroom (bytes that it may still count by itself;
+ * account/thread_block.h). */
 INLINE void *count_usual_allocation(struct thread_block *block, void *object, size_t usable_size, size_t doubled,
                                     int64_t left, bool frameless) {
   size_t class = size_class_of_doubled(doubled);
@@ -151,7 +152,7 @@ INLINE void *counted_realloc_of(void *object, size_t size, bool tracked) {
   if (unlikely(!moved)) return complete_count_allocation(NULL, size_of_doubled(doubled), ORIGIN);
   struct thread_block *block = own_block();
   size_t usable_size = glibc_usable_size(moved);
-  /* This step accounts for the old and the new size at once. An object that grows repeatedly therefore takes only the
+  /* This step accounts for the old and the new size together. An object that grows repeatedly therefore takes only the
    * difference from the headroom. */
   int64_t left = 0;
   if (unlikely(!event_begin_realloc(block, old_size, usable_size, &left))) {
@@ -206,8 +207,8 @@ static OUT_OF_LINE void *visit_sampler_large(void *object, size_t size, size_t c
                              (struct move){_Alignof(max_align_t), content}, origin);
 }
 
-/* Counts an allocation within the thread's headroom (account/thread_block.h). `content`: the number of leading bytes
- * that the program may have written. */
+/* Counts an allocation that does not use up the thread's headroom (bytes that it may still count by itself;
+ * account/thread_block.h). The program may have written the first `content` bytes. */
 INLINE void *count_large_allocation(struct thread_block *block, void *object, size_t usable_size, size_t size,
                                     size_t content, int64_t left, struct origin origin) {
   size_t class = size_class(size);
@@ -255,16 +256,17 @@ static OUT_OF_LINE void *large_realloc(void *object, size_t size, struct origin 
   return count_large_allocation(block, moved, usable_size, size, size, left, origin);
 }
 
-/* ---- Without headroom: a thread's first event, a report to the peak now and then, every event in a scope -- */
+/* ---- Events for which the thread has no headroom (bytes that it may still count by itself) ---------------- */
 
-/* Returns whether the thread is in scopes (account/scopes.h), but in no matched scope, and nothing else needs the
- * complete route. */
+/* Returns whether the thread is in scopes (account/scopes.h), none of which matches frees with allocations, and nothing
+ * else needs the complete route. */
 INLINE bool has_only_unmatched_scopes(const struct thread_block *block) {
   const struct reporting usual = {SCOPED, 0};
   return memcmp(&block->reporting, &usual, sizeof usual) == 0 && !is_in_event(block);
 }
 
-/* Returns whether the thread is in a matched scope, and nothing else needs the complete route. */
+/* Returns whether the thread is in a scope that matches frees with allocations, and nothing else needs the complete
+ * route. */
 INLINE bool has_only_matched_scopes(const struct thread_block *block) {
   const struct reporting usual = {SCOPED | SCOPED_MATCHED, 0};
   return memcmp(&block->reporting, &usual, sizeof usual) == 0 && !is_in_event(block);
@@ -275,8 +277,8 @@ static OUT_OF_LINE void *visit_sampler_in_scope(void *object, size_t doubled, st
   return scope_allocation(own_block(), object, doubled);
 }
 
-/* Counts an allocation while only unmatched scopes are open. Rare cases are left to tail calls, so no register has
- * to be saved. */
+/* Counts an allocation while no open scope of the thread matches frees with allocations. Rare cases are left to tail
+ * calls, so no register has to be saved. */
 INLINE void *count_in_scope(struct thread_block *block, void *object, size_t doubled, struct origin origin) {
   counter_add(&block->events.allocated_bytes, glibc_usable_size(object));
   counter_add(&block->events.requested_doubled, doubled);
@@ -297,8 +299,8 @@ static OUT_OF_LINE void *count_to_match(void *object, size_t doubled, struct ori
   return scope_match_allocation(block, object, doubled);
 }
 
-/* The following functions serve a thread without headroom (account/thread_block.h). They read the thread's block again:
- * the block as a parameter would make the fast path keep it in a register. */
+/* The following functions serve a thread without headroom. They read the thread's block again: the block as a parameter
+ * would make the fast path keep it in a register. */
 static OUT_OF_LINE void *count_without_headroom(void *object, size_t doubled, struct origin origin) {
   struct thread_block *block = own_block();
   if (has_only_unmatched_scopes(block)) return count_in_scope(block, object, doubled, origin);
@@ -332,8 +334,8 @@ static OUT_OF_LINE void *count_large_without_headroom(void *object, size_t size,
   return scope_allocation(block, object, doubled_size(size));
 }
 
-/* Counts a realloc. While matched scopes are open, realloc does not come here but takes the complete route, which
- * reports the old object's address to those scopes. */
+/* Counts a realloc. While a scope matches frees with allocations, realloc takes the complete route instead, which
+ * reports the old object's address to that scope. */
 static OUT_OF_LINE void *count_move_without_headroom(void *moved, size_t old_size, size_t doubled,
                                                      struct origin origin) {
   struct thread_block *block = own_block();
@@ -385,8 +387,8 @@ static void *forwarded_realloc(void *object, size_t size) {
   return next.realloc(object, size);
 }
 
-/* The following functions forward calls in a process with samples. A sample must be followed until it is freed;
- * otherwise the next object at its address would be taken for the sample. */
+/* The following functions forward calls in a process with samples. The free of a sample must be noticed; otherwise the
+ * next object at its address would be taken for the sample. */
 static void following_free(void *object) {
   if ((uintptr_t)object < low_range_end || may_be_sampled(object)) return complete_free(object);
   next.free(object);
@@ -422,7 +424,7 @@ static void *ranged_realloc(void *object, size_t size) {
   return realloc_of_route(object, size);
 }
 
-/* ---- Before the allocator is found, and behind another malloc, which may pass its calls on to this library - */
+/* ---- Calls until the allocator is found, or from another malloc that passes its calls on to this library -- */
 
 static bool passes_on(void) { return hook_ready() && __atomic_load_n(&after_serves, __ATOMIC_RELAXED); }
 
@@ -524,7 +526,7 @@ static operator_function *own_operator(enum operator_form form, enum hook_route 
   }
 }
 
-/* Serves an operator until a route is opened. The call finds the allocator if it is still unknown, and then knows
+/* Serves an operator until a route is opened. The call finds the allocator if it is still unknown; then it is known
  * whether another library's operator serves instead of this library's. */
 #define EARLY_OPERATOR(form, name, derived_from)                                                      \
   static void *early_##form(uintptr_t first, uintptr_t second, uintptr_t third) {                     \
@@ -536,7 +538,8 @@ EACH_OPERATOR(EARLY_OPERATOR)
 #define EARLY_ENTRY(form, name, derived_from) [form] = early_##form,
 static operator_function *operators[OPERATOR_FORMS] = {EACH_OPERATOR(EARLY_ENTRY)};
 
-/* Replaces the pointers to the functions one after the other, so meanwhile threads may run functions of both routes. */
+/* Replaces the pointers to the functions one after the other, so meanwhile threads may run functions of the old and the
+ * new route. */
 void hook_open_route(enum hook_route route, bool tracked, bool matched) {
   static bool counted_before;
   if (route != ROUTE_FORWARDED) __atomic_store_n(&counted_before, true, __ATOMIC_RELAXED);
@@ -545,7 +548,7 @@ void hook_open_route(enum hook_route route, bool tracked, bool matched) {
 #define TAKE(entry, function) __atomic_store_n(&(entry), function, __ATOMIC_RELEASE)
   TAKE(free_of_route, BY_ROUTE(route, complete_free, tracked ? tracked_free : counted_free,
                                followed ? following_free : forwarded_free));
-  /* A matched scope needs the object's old address, which the fast path does not keep. */
+  /* A scope that matches frees with allocations needs the object's old address, which the fast path does not keep. */
   void *(*counting_realloc)(void *, size_t) = tracked ? tracked_realloc : counted_realloc;
   TAKE(realloc_of_route, BY_ROUTE(route, completed_realloc, matched ? completed_realloc : counting_realloc,
                                   followed ? following_realloc : forwarded_realloc));
@@ -632,7 +635,7 @@ size_t malloc_usable_size(void *object) {
 
 #define NAME_OF_FREE(name) \
   void name(void *object) { JUMP_TARGET(entry.name)(object); }
-/* These functions free their first argument. They ignore further arguments, such as sizes and alignments. */
+/* Functions that free their first argument. They ignore further arguments, such as sizes and alignments. */
 EACH_NAME_OF_FREE(NAME_OF_FREE)
 
 #define NAME_OF_OPERATOR(form, name, derived_from)                       \

@@ -3,8 +3,7 @@
  *
  * Each calls the next function of the same name in the search order, and records the change in the map of ranges after
  * a success. Nothing is recorded until call sites are recorded, while counting is off, and in a child of vfork, which
- * shares the map and may end at any time. mprotect and madvise are not replaced, because they neither map nor unmap
- * addresses. shmat and brk are not replaced either, so what they map is not recorded.
+ * shares the map and may end at any time. shmat and brk are not replaced, so what they map is not recorded.
  *
  * A new range gets the call site of the call that maps it. The walk of the stack takes microseconds, so a budget limits
  * the walks: it holds at most 4,000 and gains 50 a second, and its last thousand are for mappings of 256 KiB or more. A
@@ -21,7 +20,7 @@
 
 #include "platform/visibility.h"
 
-/* These functions have other names in C, so that attributes of the C library's declarations do not apply to them. */
+/* The functions have other names in C, so that attributes of the C library's declarations do not apply to them. */
 EXPORT void *program_mmap(void *wish, size_t bytes, int protection, int flags, int file, off_t offset) __asm__("mmap");
 EXPORT void *program_mmap64(void *wish, size_t bytes, int protection, int flags, int file,
                             off_t offset) __asm__("mmap64");
@@ -48,7 +47,7 @@ void mappings_find_next(void);
 /* Lets the child of a fork record its own mappings. */
 void mappings_forked(void);
 
-/* Returns the number of mappings whose stack was not walked, because the budget was used up. */
+/* Returns the number of mappings whose stack was not walked, because the budget of walks was used up. */
 uint64_t mappings_not_walked(void);
 
 #endif

@@ -2,9 +2,9 @@
  * The operators of other libraries, and operator new when memory has run out. See operators.h.
  *
  * When memory has run out, the C++ library must call the new handler, try again, and at last throw std::bad_alloc or
- * return NULL. The next operator is therefore looked up, only at a failure, and called. The C++ library's operator
- * calls malloc again, and this library's malloc counts the object. An allocator's own operator does not call malloc, so
- * its object is counted here.
+ * return NULL. After a failure, this library therefore looks up the next operator and calls it. The C++ library's
+ * operator calls malloc again, and this library's malloc counts the object. An allocator's own operator does not call
+ * malloc, so its object is counted here.
  *
  * An exception may pass through this file's functions. The compiler's unwind tables suffice for that.
  */
@@ -31,10 +31,10 @@ static const struct {
 /* ---- Operators of other libraries ---------------------------------------------------------------------- */
 
 /*
- * The operators of other libraries; NULL for a form that this library's operator serves. This library
- * passes calls that reach it on to `in_place`. `resolved` is the operator that the program's own calls reach. The two
- * differ if a library before this one in the search order defines the operator. As that operator may call this
- * library's, passing a call back to it could loop forever.
+ * The operators of other libraries; NULL for a form (variant of new or delete) that this library's operator serves.
+ * This library passes calls that reach it on to `in_place`. `resolved` is the operator that the program's own calls
+ * reach. The two differ if a library before this one in the search order defines the operator. As that operator may
+ * call this library's, passing a call back to it could loop forever.
  */
 static operator_function *in_place[OPERATOR_FORMS], *resolved[OPERATOR_FORMS];
 
@@ -52,9 +52,9 @@ static bool is_cxx_library(const struct link_map *object) {
 }
 
 /*
- * Finds another library's definition of a form that must serve instead of this library's; NULL if there is none. The
- * allocator's definition is skipped if the program's malloc is this library's. If the first other definition is the C++
- * library's, the result is NULL, because this library's operator does the same.
+ * Finds another library's definition that must serve a form of an operator instead of this library's; NULL if there is
+ * none. The allocator's definition is skipped if the program's malloc is this library's. If the first other definition
+ * is the C++ library's, the result is NULL, because this library's operator does the same.
  */
 static operator_function *other_definition(enum operator_form form, const struct link_map *begin,
                                            const struct link_map *end) {

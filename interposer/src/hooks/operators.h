@@ -2,10 +2,10 @@
  * C++'s operators: which definitions serve instead of the library's, and what the library's do when memory has run out.
  *
  * A program may replace only some operators, such as operator new(size_t) and operator delete(void *) by those of a
- * pool. By the standard the other forms call these: new[] calls new, a new that does not throw calls the one that does,
- * delete[] and sized delete call delete. Without a preload the C++ library's forms do so. This library's forms come
- * before the C++ library's in the search order, so they must do the same: otherwise the allocator would free objects of
- * the pool, or the pool objects of the allocator.
+ * pool. By the standard the other forms (variants) call these: new[] calls new, a new that does not throw calls the one
+ * that does, delete[] and sized delete call delete. Without a preload the C++ library's forms do so. This library's
+ * forms come before the C++ library's in the search order, so they must do the same: otherwise the allocator would free
+ * objects of the pool, or the pool objects of the allocator.
  */
 #ifndef MALLOMETER_HOOKS_OPERATORS_H
 #define MALLOMETER_HOOKS_OPERATORS_H
@@ -20,21 +20,21 @@
 enum operator_form { EACH_OPERATOR(OPERATOR_FORM) OPERATOR_FORMS };
 #undef OPERATOR_FORM
 
-/* The type of all forms, which take up to three words in registers. Each form reads only its own parameters. */
+/* The type of all operators. They take up to three words in registers, and each reads only its own parameters. */
 typedef void *operator_function(uintptr_t first, uintptr_t second, uintptr_t third);
 #define OPERATOR(function) ((operator_function *)(void (*)(void))(function))
 
 /*
- * Finds the operators of other libraries that serve instead of this library's. Called when the next allocator was
- * found, or earlier if malloc is not this library's. Linked and preloaded objects are known then. The operators of a
- * library that the program opens later are unknown: calls that the loader does not bind to them reach this library's
- * operators. Further calls of this function do nothing.
+ * Finds the operators of other linked or preloaded libraries that serve instead of this library's. Called when the next
+ * allocator was found, or earlier if malloc is not this library's. The operators of a library that the program opens
+ * later stay unknown: calls that the loader does not bind to them reach this library's operators. Further calls of this
+ * function do nothing.
  */
 void operators_find(void);
 
 /*
- * Makes this library's own operators serve all forms. In a process that was not preloaded, only calls that led to the
- * allocator's operators come here; other replaced operators are called as before.
+ * Makes this library's own operators serve all forms of new and delete. In a process that was not preloaded, only calls
+ * that led to the allocator's operators come here; other replaced operators are called as before.
  */
 void operators_take_over(void);
 

@@ -67,9 +67,8 @@ static uintptr_t in_libc(void) { return (uintptr_t)gnu_get_libc_version; }
 
 /*
  * Finds the function that each row replaces. The first eight are those of `next`. Any other function, such as operator
- * new, is redirected only if the allocator defines it, because the allocator's own may allocate without a call of
- * malloc. The C++ library's operators, and the C library's strdup, strndup and realpath, call malloc. The mmap, munmap
- * and mremap to replace are always the C library's.
+ * new, is redirected only if the allocator defines it: the C++ library's operators, and the C library's strdup, strndup
+ * and realpath, call malloc. The mmap, munmap and mremap to replace are always the C library's.
  */
 static bool find_real_functions(void) {
   const uintptr_t of_next[] = {(uintptr_t)next.malloc,         (uintptr_t)next.free,
@@ -90,8 +89,8 @@ static bool find_real_functions(void) {
   return true;
 }
 
-/* Returns whether a name may be in the list. Hundreds of thousands of names are tested and hardly any is in the list,
- * so the test must be quick. */
+/* Returns false for most names that are not in the list. Hundreds of thousands of names are tested and hardly any is in
+ * the list, so the test must be quick. */
 static bool may_be_listed(const char *name) {
   if (name[0] == '_') return name[1] == 'Z' && (name[2] == 'n' || name[2] == 'd');
   return name[0] == 'm' || name[0] == 'f' || name[0] == 'c' || name[0] == 'r' || name[0] == 'a' || name[0] == 'p' ||
@@ -108,8 +107,8 @@ static const struct function *function_named(const char *name) {
 
 /* ---- strdup, strndup and realpath ---------------------------------------------------------------------- */
 
-/* Some allocators, such as mimalloc, define strdup, strndup and realpath themselves, and do not call their malloc
- * there. The functions below call the allocator's functions and count the copies. They work after a detach, too. */
+/* Allocators such as mimalloc define strdup, strndup and realpath themselves, and do not call their malloc there. The
+ * functions below call the allocator's functions and count the copies. They work after a detach, too. */
 #define REAL(number, type) ((type)functions[OF_TEXTS + (number)].real)
 #define ORIGIN ((struct origin){__builtin_return_address(0), __builtin_dwarf_cfa()})
 
@@ -139,7 +138,7 @@ struct walk {
   const char *failure;
   bool undoes;
   bool mappings_only;
-  bool binds; /* whether to change unbound words, because the loader would never bind them (calls_are_audited()) */
+  bool binds; /* whether to change words that the loader would never bind (calls_are_audited()) */
   const struct walked_object *object;
   struct walked_object executable;
   uintptr_t loader; /* an address in the loader */
@@ -158,8 +157,9 @@ static void note_foreign(struct walk *walk, uintptr_t function) {
   if (walk->foreign_count < MOST_FOREIGN) walk->foreign[walk->foreign_count++] = function;
 }
 
-/* Handles a word that points neither to the function to replace nor to its replacement: an unbound word, which points
- * into its own object, or a word that points to the executable's PLT entry or to another library's hook. */
+/* Handles a word that points neither to the function to replace nor to its replacement: a word that is not bound yet,
+ * which points into its own object, or a word that points to the executable's PLT entry or to another library's
+ * hook. */
 static void handle_other_target(struct walk *walk, const struct reference *reference, const struct function *function,
                                 uintptr_t now) {
   if (object_contains(walk->object, now)) {
@@ -223,8 +223,8 @@ static void redirect_object(const struct walked_object *object, void *argument) 
   walk->mappings_only = is_other_allocator(object);
   if (!walk->mappings_only || walk->undoes) references_visit(object, redirect_reference, walk);
   if (walk->mappings_only) return;
-  /* The loader stores pointers to malloc and three more functions of its family, and a pointer to a free for its table
-   * of unique C++ symbols. */
+  /* The loader stores pointers to malloc and three more functions of its family, and one to a function free for its
+   * table of unique C++ symbols. */
   if (object_contains(object, walk->loader)) data_words_visit(object, redirect_data_word, walk);
 }
 

@@ -2,11 +2,11 @@
  * Redirects the calls of malloc and its family in a running process to this library, and back.
  *
  * A redirection changes only words of data, no code. Three kinds of words lead to malloc: the loader's table of
- * symbols, which all later look-ups read (platform/symbol_table.h); the bound words of loaded objects, including libc's
- * own for strdup and the like (platform/references.h); and pointers that the loader stores for itself. A word is
- * changed only if it points to the function that the process uses; an unbound word is left to the loader, which binds
- * it to this library's function. Where a word points to another library's hook, that library's own pointer to the real
- * function is changed instead: the hook is called first, and its calls are counted.
+ * symbols, which all later look-ups read (platform/symbol_table.h); the words of loaded objects that the loader has
+ * bound to functions, including libc's own for strdup and the like (platform/references.h); and pointers that the
+ * loader stores for itself. A word is changed only if it points to the function that the process uses; the loader binds
+ * each word that is not bound yet to this library's function. Where a word points to another library's hook, that
+ * library's own pointer to the real function is changed instead: the hook is called first, and its calls are counted.
  *
  * A redirection changes all words or none: if the system refuses the change of one word, all words are restored.
  *
@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 struct redirection {
-  uint32_t words;       /* words that point to this library, or were restored */
+  uint32_t words;       /* words of data that point to this library, or were restored */
   uint32_t refused;     /* words that the system does not let change */
   /* words that calls do not read, because the loader has rewritten the calls; these calls are not counted */
   uint32_t ignored;
@@ -35,8 +35,8 @@ static inline bool redirection_met_forks(const struct redirection *redirection) 
   return redirection->nothing_changed && redirection->error == EAGAIN;
 }
 
-/* Returns this library's function that replaces malloc's or mmap's family or an operator of this name; NULL if there is
- * none. */
+/* Returns this library's function of this name, which replaces one of malloc's or mmap's family or an operator; NULL if
+ * there is none. */
 void *redirected_function(const char *name);
 
 /*
@@ -47,7 +47,7 @@ void *redirected_function(const char *name);
  */
 const char *redirection_apply(struct redirection *done);
 
-/* Restores all redirected words, with the loader's lock. Words that the system does not let change, or all if
+/* Restores all redirected words under the loader's lock. Words that the system does not let change, or all if
  * `nothing_changed`, still point to this library, which forwards calls. */
 void redirection_undo(struct redirection *done);
 

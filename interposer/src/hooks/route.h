@@ -7,7 +7,7 @@
 
 enum hook_route {
   /* Calls the functions of complete.h, which work in every state. Open if no allocator is found, while every event is
-   * monitored, in header mode, and while events are counted whose sizes cannot be read from chunks. */
+   * monitored, if objects have headers, and while events are counted whose sizes cannot be read from chunks. */
   ROUTE_COMPLETE,
   /* Counts on the fast path. */
   ROUTE_COUNTED,
@@ -16,8 +16,8 @@ enum hook_route {
 };
 
 /*
- * Opens a route. `tracked`: call sites are recorded, so objects may be samples; `matched`: matched scopes are open.
- * May be called from any thread; other threads follow at their next event.
+ * Opens a route. `tracked`: call sites are recorded, so objects may be samples; `matched`: scopes are open that match
+ * frees with allocations. May be called from any thread; other threads follow at their next event.
  */
 void hook_open_route(enum hook_route route, bool tracked, bool matched);
 

@@ -18,7 +18,7 @@ void hook_find_operators(void);
 /* Is the slow path of hook_ready(): finds the next allocator if it is still unknown. Preserves errno. */
 bool hook_find_allocator(void);
 
-/* Switches counting on or off, from any thread, also from hook_owner.configure. Nothing is counted unless
+/* Switches counting on or off. May be called from any thread, and by hook_owner.configure. Nothing is counted unless
  * malloc_leads_here. */
 void hook_set_counting(bool on);
 
@@ -27,10 +27,10 @@ void hook_set_counting(bool on);
 bool hook_was_off(void);
 
 /*
- * Begins to count in a process whose malloc was not this library's. Call it before redirection_apply(),
- * with a next allocator that is found (hook_ready()) and complete (next_allocator_bypass_executable()). Returns false
- * if a memory checker answers calls of the library's malloc. Allocates. hook_detach() returns to forwarding, from any
- * thread.
+ * Begins to count in a process whose malloc was not this library's. Call it before redirection_apply(), when the next
+ * allocator is found (hook_ready()) and complete (next_allocator_bypass_executable()). Returns false if a memory
+ * checker answers calls of the library's malloc. Allocates. hook_detach() makes the hook forward calls again; it may be
+ * called from any thread.
  */
 bool hook_attach(void);
 void hook_detach(void);

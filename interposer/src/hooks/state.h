@@ -41,9 +41,9 @@ enum size_source {
 extern HIDDEN enum size_source size_source;
 
 /*
- * Whether the process's malloc is this library's. False until an attach if the library was loaded late, or stands
- * behind another allocator in LD_PRELOAD: `next` is then the allocator that serves the process. Nothing is counted
- * then. A call that reaches this library from an allocator in front of it is passed on to the allocator behind it
+ * Whether the process's malloc is this library's. If it is not, because the library was loaded late or stands behind
+ * another allocator in LD_PRELOAD, nothing is counted before an attach, and `next` is the allocator that serves the
+ * process. A call that comes from an allocator in front of this library is passed on to the allocator behind it
  * (`after`), any other call to `next`. Also false if the malloc is a sanitizer's: calls are then only forwarded.
  */
 extern HIDDEN bool malloc_leads_here;
@@ -57,9 +57,9 @@ extern HIDDEN bool counting_is_wanted;
 extern HIDDEN bool counting_was_off;
 
 /*
- * The functions by which the hook calls the code above it (src/control). The first event comes before any code of this
- * library has run, so functions cannot be registered in time: src/control defines `hook_owner`, and the linker takes
- * that definition in place of the empty one in state.c. The library cannot run with the empty definition.
+ * The functions by which the hook calls the code above it (src/control). They cannot be registered in time, because the
+ * first event comes before any code of this library has run. So src/control defines `hook_owner`, and the linker takes
+ * that definition in place of the empty one in state.c, with which the library cannot run.
  */
 struct hook_owner {
   /* hook_find_allocator() of hooks/start.h. The pointer avoids a cycle of files that call each other. */
@@ -67,7 +67,8 @@ struct hook_owner {
   /* Reads the configuration. Called once if malloc_leads_here, after the next allocator was found and before it serves.
    * On Linux the calling thread then allocates from the bootstrap buffer, and other threads wait. */
   void (*configure)(void);
-  /* Called in header mode when RTLD_DEEPBIND is removed from the opening of `file` (NULL: the executable). */
+  /* Called when this library clears the flag RTLD_DEEPBIND in a dlopen() of `file` (NULL: the executable). This happens
+   * only in header mode, in which each object has a header before it. */
   void (*on_deepbind_removal)(const char *file);
   /* Called in header mode before the program opens `file` by a path. The library in `file` may free objects without
    * regard to their headers. May change errno. */

@@ -8,7 +8,7 @@ void hook_detach(void) {
   malloc_leads_here = false;
   scopes_interrupt();
   hook_choose_route();
-  scopes_interrupt(); /* Also marks scopes as incomplete that were opened while the route changed. */
+  scopes_interrupt(); /* marks scopes as incomplete, also those that were opened while the route changed */
 }
 
 bool hook_was_off(void) { return __atomic_load_n(&counting_was_off, __ATOMIC_RELAXED); }
@@ -20,5 +20,5 @@ void hook_set_counting(bool on) {
   }
   __atomic_store_n(&counting_is_wanted, on, __ATOMIC_SEQ_CST);
   hook_choose_route();
-  if (!on) scopes_interrupt(); /* Also marks scopes as incomplete that were opened while the route changed. */
+  if (!on) scopes_interrupt(); /* marks scopes as incomplete, also those that were opened while the route changed */
 }

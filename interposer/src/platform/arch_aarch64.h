@@ -13,8 +13,8 @@
  * Additions off the fast path, by load exclusive and store exclusive. The return from any exception clears the
  * processor's exclusive monitor (Arm Architecture Reference Manual, B2.9). After a signal or another interruption
  * between load and store, the store therefore fails and the addition is repeated, so no addition of a signal handler is
- * lost. Every Armv8 processor has these instructions. The single instruction of Armv8.1 would need a test of the
- * processor first, and some processors execute it far from the cache.
+ * lost. The single instruction of Armv8.1 would need a test of the processor first, and some processors execute it far
+ * from the cache.
  */
 static inline void local_add(uint64_t *word, uint64_t amount) {
   uint64_t sum;
@@ -119,8 +119,8 @@ static inline void order_frees_after_allocations(void) { __asm__ volatile("dmb i
  * MiB. */
 #define NEAR_VARIABLE __attribute__((section(".data")))
 
-/* Jumps by x16: with branch target identification, a jump may reach a landing pad for calls (bti c) by x16 or x17
- * only. */
+/* Jumps by x16: with branch target identification, a jump can reach a landing pad for calls (bti c) only by x16 or
+ * x17. */
 #define JUMP_TARGET(function)                                         \
   __extension__({                                                     \
     register __typeof__(function) target __asm__("x16");              \
@@ -155,8 +155,8 @@ static inline uintptr_t word_address(uintptr_t address, size_t position) { retur
 /*
  * Calls without a stack frame. The compiler would keep `kept` and the return address in two callee-saved registers, and
  * save those first. The assembly of CALL_KEEPING() saves and restores `kept` and the link register itself, so the
- * compiler rightly assumes that the link register is unchanged. Only a compiler that inlines, and ends functions by
- * jumps, needs no frame for anything else (cmake/check_fast_path.sh checks that).
+ * compiler rightly assumes that the link register is unchanged. No frame is needed for anything else if the compiler
+ * inlines, and ends functions by jumps (cmake/check_fast_path.sh checks that).
  */
 #if defined __OPTIMIZE__ && !defined __OPTIMIZE_SIZE__
 #define FRAMELESS_CALLS true
@@ -225,9 +225,9 @@ static inline void floating_point_leave(floating_point of_program) {
 /* ---- Registers and stacks ------------------------------------------------------------------------------ */
 
 /*
- * The link register is not among the registers, because a function that has called another function has its return
- * address on the stack. An interrupted function may not have it there, but interrupted functions are examined for
- * watchpoints only, which this processor does not have (platform/breakpoint.h).
+ * This struct lacks the link register, because a function that has called another function has its return address on
+ * the stack. An interrupted function may not have it there, but interrupted functions are examined only for
+ * watchpoints, which do not work on this processor: the kernel reports one access repeatedly.
  */
 struct registers {
   uintptr_t pc, stack_pointer, frame_pointer;

@@ -15,8 +15,7 @@
 typedef int clock_function(clockid_t clock, struct timespec *now);
 
 static clock_function *of_vdso;
-/* The CLOCK_MONOTONIC that monotonic_ns() returned last, and by how much CLOCK_REALTIME was ahead of CLOCK_MONOTONIC at
- * the start. */
+/* The latest result of monotonic_ns(), and by how much CLOCK_REALTIME was ahead of CLOCK_MONOTONIC at the start. */
 static uint64_t latest, realtime_ahead;
 
 /* ---- The vDSO ------------------------------------------------------------------------------------------ */

@@ -36,7 +36,7 @@ struct dynamic_section {
 /*
  * Reads the section that begins with `entry`, which may be NULL. `bias` is what the loader added to addresses in the
  * object's file. glibc relocates the section's addresses in place unless the section is read-only. This function
- * accepts addresses of both kinds.
+ * accepts relocated and original addresses.
  */
 struct dynamic_section dynamic_section_read(const ElfW(Dyn) * entry, uintptr_t bias);
 

@@ -3,9 +3,8 @@
  *
  * dlsym is not enough. In an executable that is linked to fixed addresses, it takes a mere reference for a definition
  * if the program uses the function's address, and it allocates memory if it does not find a name. The functions here do
- * not allocate, and call no function of glibc but dladdr1. They are for the start, when the runtime of a sanitizer may
- * be loaded before the C library and not be ready yet. They walk the loader's list without taking its lock, which is
- * safe only at the start, or if the caller has the lock (platform/loader_lock.h).
+ * not allocate, and call no function of glibc but dladdr1. They walk the loader's list without taking its lock, which
+ * is safe only at the start, or if the caller has the lock (platform/loader_lock.h).
  */
 #ifndef MALLOMETER_PLATFORM_DYNAMIC_SYMBOLS_H
 #define MALLOMETER_PLATFORM_DYNAMIC_SYMBOLS_H

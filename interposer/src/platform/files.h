@@ -58,8 +58,8 @@ bool file_lock(int file);
  * description has the lock. */
 bool file_claim(int file);
 
-/* Returns whether the limit of file sizes allows a file of this size. Above the limit, SIGXFSZ would end the
- * program. */
+/* Returns whether the limit of file sizes allows a file of this size. A larger file would end the program by
+ * SIGXFSZ. */
 bool file_size_is_allowed(uint64_t bytes);
 
 /* Allocates all blocks for this many bytes, so that no later store runs out of room. Returns 0 or an errno value. */

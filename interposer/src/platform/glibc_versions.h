@@ -2,8 +2,8 @@
  * The symbol versions of the C library that the built object may need.
  *
  * If a preloaded object needs a version that the system lacks, no program in the container can start. glibc 2.34 moved
- * the functions below into libc.so.6 under a new version. All later releases still offer the old version, which depends
- * on the processor (platform/arch.h), in libdl.so.2, which the built object names as needed, and in libpthread.so.0.
+ * the functions below into libc.so.6 under a new version. Later releases still offer the old version, which depends on
+ * the processor (platform/arch.h), in libdl.so.2 and libpthread.so.0. The built object names libdl.so.2 as needed.
  * Include this file wherever one of them is called; the build checks the result (cmake/check_symbols.sh).
  *
  * musl loads an object that was built on glibc: it accepts the names of glibc's libraries as its own and ignores

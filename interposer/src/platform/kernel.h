@@ -62,7 +62,7 @@ struct process_memory process_memory(void);
 /* Returns the bytes of this process that are swapped out. */
 uint64_t process_swapped_bytes(void);
 
-/* Returns whether a debugger is attached; also true if the kernel does not report it. */
+/* Returns whether a debugger is attached; true if that is unknown because the kernel does not say. */
 bool process_is_traced(void);
 
 /* Returns the clock ticks from the machine's start to the process's; 0 if unknown. */
@@ -82,7 +82,7 @@ void memory_cgroup_find(struct memory_cgroup *cgroup);
 /* Returns the bytes that are charged to the cgroup; UINT64_MAX if the system does not report them. */
 uint64_t memory_charged(const struct memory_cgroup *cgroup);
 
-/* Reads all figures except the limit and the cached files; leaves the fields of these two as they are. Takes one or two
+/* Reads all figures except the limit and the cached files, whose fields stay as they are. Takes one or two
  * microseconds. */
 void memory_read(const struct memory_cgroup *cgroup, struct memory_reading *reading);
 

@@ -22,7 +22,7 @@ const char *libc_objection(void);
 /* Returns why the library cannot attach to a running process with this C library; NULL if it can. */
 const char *libc_objection_to_attach(void);
 
-/* The suffix of the files of libraries. */
+/* The suffix of the names of shared libraries. */
 extern HIDDEN const char library_suffix[];
 
 /* The environment variable that names libraries to be loaded before the program's. */

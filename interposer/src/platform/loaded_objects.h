@@ -1,9 +1,9 @@
 /*
  * Finds the loaded object (executable or library) that contains an address, inside of malloc.
  *
- * Since 2.35, glibc has a function for this without a lock (_dl_find_object). All other such functions of C libraries
- * take the loader's lock, which another thread may hold while it waits for this thread. Instead of these functions, a
- * table of this library's own is used (object_table.h).
+ * Since 2.35, glibc has a function for this without a lock (_dl_find_object). The other such functions of C libraries
+ * take the loader's lock, which another thread may hold while it waits for this thread. Without _dl_find_object, a
+ * table of this library's own is therefore used (object_table.h).
  */
 #ifndef MALLOMETER_PLATFORM_LOADED_OBJECTS_H
 #define MALLOMETER_PLATFORM_LOADED_OBJECTS_H
@@ -21,8 +21,8 @@ struct loaded_object {
    * executable. */
   uintptr_t bias;
   const char *path;
-  /* Distinguishes an object of the table, which may have been unloaded, from another object at the same address; 0 for
-   * an object that was not found in the table. */
+  /* Distinguishes an object of the table (object_table.h), which may have been unloaded, from another object at the
+   * same address; 0 for an object that was not found in the table. */
   uint64_t mark;
 };
 

@@ -39,8 +39,8 @@ void memory_give_back(void *memory, size_t bytes);
 /*
  * Returns zeroed memory on whole pages, without inaccessible pages around it: at the address `wish` if that is not NULL
  * and is free, otherwise anywhere. Returns NULL and sets errno if there is no memory. Makes system calls.
- * memory_unmap() takes the same number of bytes. If `wish` is not NULL, the memory is not recorded as the library's
- * own, because it is meant for the program.
+ * memory_unmap() must be called with the same number of bytes. If `wish` is not NULL, the memory is not recorded as the
+ * library's own, because it is meant for the program.
  */
 void *memory_map(void *wish, size_t bytes);
 void memory_unmap(void *memory, size_t bytes);

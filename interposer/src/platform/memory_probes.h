@@ -1,8 +1,8 @@
 /*
  * The probes of OpenTelemetry's contract for memory profiles (provider otel_memory). By them a profiler outside of the
  * process receives each sampled allocation with its weight, the free of each sampled object, and each mapping of the
- * program. A probe is one instruction that does nothing unless a tracer is attached. Each is in a function of its own,
- * so that the library's file has one ELF note, which describes the probe to tracers, for each.
+ * program. A probe is one instruction that does nothing unless a tracer is attached. Each probe is in a function of its
+ * own, so that the library's file has one ELF note for each, which describes it to tracers.
  *
  * The functions do not allocate or lock, and preserve errno. They may be called from any thread and in signal handlers.
  */
@@ -17,8 +17,8 @@
  * `weighted_bytes` is the number of bytes that the sample stands for: the sum of these numbers over all samples is an
  * unbiased estimate of the bytes of all requests. Must be called before the program receives the object. A sample that
  * realloc may move is reported as freed before the realloc, because afterwards its address may belong to another
- * object. If the realloc fails, the sample is reported as allocated again. The difference of allocations and frees is
- * then right, but the sum of allocations is too high by this sample.
+ * object. If the realloc fails, the sample is reported as allocated again, so the sum of allocations is too high by
+ * this sample.
  */
 void probe_allocation(const void *object, size_t requested, uint64_t weighted_bytes);
 

@@ -7,10 +7,9 @@
  * even of the thread that is just making a table.
  *
  * An old table is unmapped when no thread reads any table. A reader increments the number of readers before it reads
- * the pointer. If that number is 0 after the pointer was changed, no thread has an old table. A reader that never ends
- * (a handler that jumps out of malloc, a thread that does not exist in a forked child) prevents old tables from ever
- * being unmapped. When there are MOST_OLD_TABLES of them, the current table stays, and objects that are loaded later
- * are not known.
+ * the pointer. If that number is 0 after the pointer was changed, no thread has an old table. If a reader never ends (a
+ * handler that jumps out of malloc, a thread that does not exist in a forked child), old tables are never unmapped.
+ * When there are MOST_OLD_TABLES of them, the current table stays, and objects that are loaded later are not known.
  *
  * The table is updated after each load, but not after each unload. A table may therefore contain an object that was
  * unloaded, and a result must be checked again before the object's memory is read.

@@ -1,11 +1,11 @@
 /*
  * Finds the stack that the system gave the calling thread, without a system call or a lock, so that it works inside of
- * malloc, too. The C library's pthread_getattr_np() would allocate.
+ * malloc, too. glibc's pthread_getattr_np() would allocate; musl's function is called, because it only copies words.
  *
- * A thread's control block lies at the top of its stack and contains the stack's beginning and size. These two words
- * are found by their values: beginning plus size must be an address right after the control block, which is checked in
- * each thread. The process's first thread has the kernel's stack, which may grow up to the RLIMIT_STACK of the start of
- * the process. If neither way finds the stack, as with other C libraries, it is unknown.
+ * In glibc, a thread's control block lies at the top of its stack and contains the stack's beginning and size. These
+ * two words are found by their values: beginning plus size must be an address right after the control block, which is
+ * checked in each thread. The process's first thread has the kernel's stack, which may grow up to the RLIMIT_STACK of
+ * the start of the process. With other C libraries, the stacks of later threads are unknown.
  */
 #ifndef MALLOMETER_PLATFORM_OWN_STACK_H
 #define MALLOMETER_PLATFORM_OWN_STACK_H
@@ -24,8 +24,8 @@ void own_stacks_start(void);
 
 /*
  * Sets `own` to the thread's own stack. `stack` is an address in the current stack. Returns false if the thread's own
- * stack does not contain `stack`, because the thread runs on the stack of a coroutine or a signal handler; also if the
- * own stack is unknown.
+ * stack is unknown or does not contain `stack`, because the thread runs on the stack of a coroutine or a signal
+ * handler.
  */
 bool own_stack_at(uintptr_t stack, struct own_stack *own);
 

@@ -18,12 +18,12 @@
  */
 int64_t page_cache_of_file(int file);
 
-/* Makes once, without a file, each system call that page_cache_of_file() needs. */
+/* Makes once, without a file, each system call that page_cache_of_file() needs, for a test in a child process. */
 void page_cache_probe(void);
 
 /*
- * Returns the cached bytes of a mapping of a file, estimated by mincore(2). Pages that the process has written, and
- * that are therefore copies, count. -EPERM: the kernel may report all pages as cached, as it does for files that the
+ * Returns the cached bytes of a mapping of a file, estimated by mincore(2). Includes pages that the process has
+ * written, although they are copies. -EPERM: the kernel may report all pages as cached, as it does for files that the
  * process neither owns nor may write; -ENOMEM: the memory was unmapped.
  */
 int64_t page_cache_of_mapping(uintptr_t begin, size_t bytes);

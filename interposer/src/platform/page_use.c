@@ -81,9 +81,8 @@ const char *page_use_read_name(void) { return SMAPS; }
 
 /*
  * Clears accessed bits. Linux puts a page that is touched for the first time into a batch of the touching processor,
- * and later moves the batch to its list of pages. Linux does not clear the bit of a page that is in the batch of
- * another processor; such a page counts as accessed in the next reading, too. A page stays in a batch until its
- * processor has touched 31 new pages. The call empties the batch of the processor on which it runs.
+ * and does not clear the page's bit on another processor until the first one has touched 31 new pages. Such a page
+ * counts as accessed in the next reading, too. The call empties the batch of the processor on which it runs.
  *
  * ENOMEM means that some of the pages are unmapped; the others are cleared. Pages that the program has locked keep
  * their accessed bits.
@@ -95,7 +94,7 @@ const char *page_use_clear_name(void) { return "madvise(MADV_COLD)"; }
 /*
  * Empties the TLB of this processor. A processor sets the accessed bit when it looks a page up in the page table, but
  * not while the page's entry is in its TLB. MADV_COLD removes the page from the TLB; clear_refs does not. Linux flushes
- * the whole TLB when more than 33 pages are unmapped at once.
+ * the whole TLB when more than 33 pages are unmapped by one call.
  */
 static bool forget_pages(void) {
   size_t bytes = 64 * memory_page_bytes();

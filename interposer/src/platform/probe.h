@@ -5,9 +5,9 @@
  * notice.
  *
  * The note has the format of SystemTap's user-space probes (systemtap wiki, "UserSpaceProbeImplementation"), type 3 of
- * owner "stapsdt": the addresses of the instruction, of .stapsdt.base (by which tracers correct the first address after
- * prelink) and of a semaphore, which is absent here; then provider, name and arguments. The note's section takes no
- * memory in the process, has no relocation, and stays when the file is stripped.
+ * owner "stapsdt": the addresses of the instruction, of .stapsdt.base and of a semaphore, which is absent here; then
+ * provider, name and arguments. The note's section takes no memory in the process, has no relocation, and stays when
+ * the file is stripped.
  */
 #ifndef MALLOMETER_PLATFORM_PROBE_H
 #define MALLOMETER_PLATFORM_PROBE_H

@@ -8,9 +8,9 @@
  * atomically.
  *
  * Only one thread at a time may change words. It must have the loader's lock (platform/loader_lock.h), because the
- * loader might otherwise close a page meanwhile. Forks wait meanwhile, because the child would have an open page, the
- * open file, and only some of the changes. Signals are blocked, because their handlers may fork or never return. A fork
- * by a system call, without the C library's fork, does not wait.
+ * loader might otherwise close a page in between. Forks wait until the changes are done, because the child would have
+ * an open page, the open file, and only some of the changes; a fork by a system call, without the C library's fork,
+ * does not wait. Signals are blocked, because their handlers may fork or never return.
  */
 #ifndef MALLOMETER_PLATFORM_PROTECTED_WORDS_H
 #define MALLOMETER_PLATFORM_PROTECTED_WORDS_H

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SMALLEST_PAGE ((uintptr_t)4096) /* the kernel's pages may be larger; to check more often does no harm */
+#define SMALLEST_PAGE ((uintptr_t)4096) /* pages may be larger; testing one page several times does no harm */
 
 static inline uintptr_t page_of(uintptr_t address) { return address & ~(SMALLEST_PAGE - 1); }
 
@@ -28,10 +28,9 @@ bool without_forks(void (*act)(void));
 
 /*
  * Opens the process's own memory (/proc/self/mem) for reading, and the states of its pages (/proc/self/pagemap).
- * Returns false if the kernel refuses to open the memory. If it refuses only the states, they are unknown. Several
- * threads may have the files open; the last thread closes them. The files are closed in a forked child, because the
- * child may be meant to have fewer rights than its parent. Both functions wait for forks that are under way. May change
- * errno.
+ * Returns false if the kernel refuses to open the memory; if it refuses only the states, they are unknown. Several
+ * threads may have the files open; the last thread closes them. A forked child closes them, because it may be meant to
+ * have fewer rights than its parent. Both functions wait for forks that are under way. May change errno.
  */
 bool own_memory_open(void);
 void own_memory_close(void);
@@ -45,9 +44,9 @@ bool own_memory_read(uintptr_t from, void *to, size_t bytes);
 enum page_state { PAGE_UNTOUCHED, PAGE_IN_MEMORY, PAGE_SWAPPED, PAGE_UNKNOWN };
 
 /*
- * Decodes the word that /proc/self/pagemap has for a page (Documentation/admin-guide/mm/pagemap.rst of Linux). Guard
- * pages, which glibc 2.42 has at the ends of its stacks, are reported as swapped, too. They are empty, so their state
- * is PAGE_UNTOUCHED.
+ * Decodes the word that /proc/self/pagemap has for a page (Documentation/admin-guide/mm/pagemap.rst of Linux). The
+ * kernel marks guard pages, which glibc 2.42 has at the ends of its stacks, as swapped. They are empty, so this
+ * function returns PAGE_UNTOUCHED for them.
  */
 enum page_state page_state_of(uint64_t word);
 

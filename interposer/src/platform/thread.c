@@ -19,8 +19,7 @@
 
 uint32_t thread_id(void) { return (uint32_t)syscall(SYS_gettid); }
 
-/* Computes the number of the thread from the kernel's number for the clock of the thread's CPU time
- * (clock_getcpuclockid(3)). */
+/* Computes the thread's ID from the kernel's number for the clock of the thread's CPU time (clock_getcpuclockid(3)). */
 uint32_t thread_id_known(void) {
   clockid_t clock;
   if (!pthread_getcpuclockid || pthread_getcpuclockid(pthread_self(), &clock) != 0) return 0;

@@ -31,7 +31,7 @@ uintptr_t thread_robust_list(uint32_t id);
 /* A thread that waits in a system call. */
 struct waiting_thread {
   long call;
-  uintptr_t arguments[6]; /* the arguments of the call */
+  uintptr_t arguments[6];
   uintptr_t stack_pointer, pc;
 };
 
