@@ -13,12 +13,12 @@ import sys
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 CEILINGS = {
-    "interposer": 1.2,
-    "metrics-bridge/core": 1.5,
+    "interposer": 0.2,
+    "metrics-bridge/core": 1.3,
     "metrics-bridge/agent": 0.2,
-    "spring-starter": 1.1,
+    "spring-starter": 0.0,
     "testing": 0.0,
-    "benchmarks": 1.9,
+    "benchmarks": 1.0,
     "samples": 0.0,
     "docs": 0.0,
     "dashboards": 0.0,
