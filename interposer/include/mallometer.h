@@ -43,7 +43,7 @@ extern "C" {
 #endif
 
 /* The checksum of the declarations below: the build fails if it differs (interposer/abi/GenerateAbi.java). */
-#define MALLOMETER_ABI_VERSION 0x33f275bcu
+#define MALLOMETER_ABI_VERSION 0x7b91af61u
 #define MALLOMETER_SIZE_CLASSES 20
 #define MALLOMETER_FIRST_LARGE_CLASS 9 /* The first class that is not small. */
 
@@ -693,7 +693,9 @@ enum mallometer_option {
   MALLOMETER_OPTION_SAMPLE_INTERVAL = 2,
   MALLOMETER_OPTION_SHORTEST_EPOCH = 3, /* The shortest epoch in milliseconds, at least 10; 5,000 by default. */
   /* The shortest epoch as a multiple of the CPU time spent on it, 10 to 1,000,000; 1,000 by default. */
-  MALLOMETER_OPTION_EPOCH_OVER_COST = 4
+  MALLOMETER_OPTION_EPOCH_OVER_COST = 4,
+  /* 1: names the methods that the JVM compiles, with two files of /proc open; 0: closes them, as for a checkpoint. */
+  MALLOMETER_OPTION_COMPILED_METHODS = 5
 };
 
 #ifndef MALLOMETER_API
@@ -897,7 +899,8 @@ MALLOMETER_API int mallometer_search_start(const uint32_t *sites, uint32_t count
 MALLOMETER_API int mallometer_search(struct mallometer_searched *out, struct mallometer_sought *rows,
                                      uint32_t capacity);
 
-/* Changes the setting of an enum mallometer_option. -EINVAL: there is no such option, or it cannot have that value. */
+/* Changes the setting of an enum mallometer_option. -EINVAL: there is no such option, or it cannot have that value;
+ * -EBUSY: try again. */
 MALLOMETER_API int mallometer_configure(uint32_t option, uint64_t value);
 
 /* Reads the state and cost of mallometer itself. */

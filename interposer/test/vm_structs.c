@@ -5,7 +5,10 @@
  */
 #include "jvm/vm_structs.h"
 
+#include <errno.h>
 #include <jvmti.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,23 +75,35 @@ void *jvm_symbol(const char *name) {
 
 /* ---- Functions of the library for reading memory ------------------------------------------------------- */
 
-bool own_memory_open(void) { return true; }
+static int memory_users;
+static bool stops_in_read, reader_is_stopped;
 
-void own_memory_close(void) {}
+bool own_memory_open(void) { return ++memory_users > 0; }
+
+void own_memory_close(void) { memory_users--; }
 
 static int reads;
 
-bool own_memory_read(uintptr_t from, void *to, size_t bytes) {
-  reads++;
+static bool copy_if_mapped(uintptr_t from, void *to, size_t bytes) {
   const struct iovec there = {(void *)from, bytes}, here = {to, bytes};
   return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)bytes;
+}
+
+bool own_memory_read(uintptr_t from, void *to, size_t bytes) {
+  CHECK(memory_users > 0);
+  reads++;
+  while (__atomic_load_n(&stops_in_read, __ATOMIC_ACQUIRE)) {
+    __atomic_store_n(&reader_is_stopped, true, __ATOMIC_RELEASE);
+    sched_yield();
+  }
+  return copy_if_mapped(from, to, bytes);
 }
 
 bool is_readable(uintptr_t begin, size_t bytes) {
   char byte;
   if (bytes == 0 || bytes > UINTPTR_MAX - begin) return false;
   for (uintptr_t page = page_of(begin); page < begin + bytes; page += SMALLEST_PAGE) {
-    if (!own_memory_read(page, &byte, 1)) return false;
+    if (!copy_if_mapped(page, &byte, 1)) return false;
   }
   return true;
 }
@@ -392,8 +407,32 @@ static void check_numbers(void) {
   }
 }
 
+static void *sample(void *frame) {
+  *(uint64_t *)frame = sampled_frame();
+  return NULL;
+}
+
+/* Closes the memory while no thread reads, while a thread reads for longer than the library waits, and while a thread
+ * ends reading soon. */
+static void check_switch(void) {
+  uint64_t frame;
+  pthread_t reader;
+  start_compilations();
+  CHECK(memory_users == 1 && compilations_switch(false) == 0 && memory_users == 0);
+  CHECK(sampled_frame() == 0 && compilations_switch(false) == 0);
+  CHECK(compilations_switch(true) == 0 && memory_users == 1 && sampled_frame() == compiled_frame(KNOWN_METHOD));
+  stops_in_read = true;
+  CHECK(pthread_create(&reader, NULL, sample, &frame) == 0);
+  while (!__atomic_load_n(&reader_is_stopped, __ATOMIC_ACQUIRE)) sched_yield();
+  CHECK(compilations_switch(false) == -EBUSY && memory_users == 1);
+  __atomic_store_n(&stops_in_read, false, __ATOMIC_RELEASE);
+  CHECK(compilations_switch(false) == 0 && memory_users == 0);
+  CHECK(pthread_join(reader, NULL) == 0);
+}
+
 static void check_compilations(const uint64_t *damage, size_t count, void *unreadable) {
   check_samples();
+  check_switch();
   check_shorter_intervals();
   check_reused_task();
   check_other_threads();

@@ -9,6 +9,9 @@ from launch import Failed
 
 OLDEST_JAVA = 17
 
+# What the starter logs if the library was preloaded. Without /proc, the time is unknown.
+STARTER_COUNTS = r"Native memory is counted(?: since \S+Z)? \(preloaded\)"
+
 
 def get(url):
     with urllib.request.urlopen(url, timeout=launch.SECONDS) as answer:

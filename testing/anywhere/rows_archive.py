@@ -16,12 +16,13 @@ import observe
 import workshop
 from launch import Failed, run
 from prepare import once
-from row import Row, without_jdk
+from row import LASTING, Row, without_jdk
 
 TOPIC = "archive"
 
-# What the starter logs, or the agent.
-COUNTED = r"Native memory is counted since .*\(preloaded|counts native memory"
+# The starter logs a line, and the agent prints one.
+BOTH = ((2, 2),)
+COUNTED = f"{observe.STARTER_COUNTS}|counts native memory"
 
 # The two kinds of archives: options that make one, and options that use it.
 WAYS = {
@@ -71,6 +72,7 @@ def of_way(shop, jdk, way, making, using):
         spring(False),
         spring(True, *options(using), f"-Xlog:class+load:file={loaded}", shop.agent(here)).with_variables(**preload),
         says=COUNTED,
+        jvms=BOTH,
         observe=from_archive(loaded),
         tolerates=MISMATCH,
         needs=(made,),
@@ -83,6 +85,7 @@ def of_way(shop, jdk, way, making, using):
         spring(False, *options(making, f"{file}.other"), nothing),
         spring(True, *options(making, f"{file}.agent"), shop.agent(here)).with_variables(**preload),
         says=None if refused else COUNTED,
+        jvms=(LASTING,) if refused else BOTH,
         observe=None if refused else observe.beans("App.keepDeflaters"),
         waits=not refused,
         exit_code=1 if refused else 7,

@@ -1,4 +1,4 @@
-"""Rows about checkpoints: which files and sockets mallometer has open, and that none is open while a checkpoint is taken, as far as the
+"""Rows about checkpoints: which files and sockets mallometer has open (the recording is only mapped), and that none is open while a checkpoint is taken, as far as the
 interface of CRaC goes. The package jdk.crac of the bridge's tests stands for CRaC, because no JVM with CRaC is on Maven Central, in Debian
 or on npm. CRIU is in Debian, but does not support each kernel.
 """
@@ -14,12 +14,14 @@ from row import Absent, Row
 
 TOPIC = "checkpoint"
 
-# One socket is java.nio's own, which it uses to close others: any program that has used a channel has it.
-OF_JAVA = r"/lib/modules$|\.jar$|^pipe:"
+# The random devices are those of java.security. One socket is java.nio's own, which it uses to close others. Any program that has used
+# a channel for a socket has these.
+OF_JAVA = r"/lib/modules$|\.jar$|^pipe:|^/dev/u?random$"
 
-RECORDING = "anywhere.recording"
-OTHER_RECORDING = "checkpoint.recording"
 OF_NIO = 1
+# The agent's socket for commands, and the files by which the library names methods that the JVM compiles.
+FOR_COMMANDS = 1
+FOR_METHODS = ("mem", "pagemap")
 LISTENS = ("anon_inode:[eventpoll]", "anon_inode:[eventfd]")
 
 
@@ -28,11 +30,10 @@ def rows(context):
     jdk = context.jdks[17]
     here = shop.here()
     plain = shop.java(jdk, here, "Work")
-    recording = f"{shop.work}/{RECORDING}"
     for name, options, sockets, more in (
-        ("agent without a port", "", OF_NIO, ()),
-        ("agent with a port", "port=0", OF_NIO + 1, LISTENS),
-        ("agent with a recording", f"recording={recording}", OF_NIO, (RECORDING,)),
+        ("agent without a port", "", OF_NIO + FOR_COMMANDS, FOR_METHODS),
+        ("agent with a port", "port=0", OF_NIO + FOR_COMMANDS + 1, (*LISTENS, *FOR_METHODS)),
+        ("agent with a recording", f"recording={shop.work}/anywhere.recording", OF_NIO + FOR_COMMANDS, FOR_METHODS),
     ):
         yield Row(
             TOPIC,
@@ -48,11 +49,11 @@ def rows(context):
         TOPIC,
         "open files and sockets at a checkpoint, agent with a port and a recording",
         shop.java(jdk, here, *words),
-        shop.java(jdk, here, shop.agent(here, f"port=0,recording={shop.work}/{OTHER_RECORDING}"), *words).with_variables(
+        shop.java(jdk, here, shop.agent(here, f"port=0,recording={shop.work}/checkpoint.recording"), *words).with_variables(
             **shop.preload(here)
         ),
         says="counts native memory",
-        observe=checkpoint(OF_NIO + 1, (*LISTENS, OTHER_RECORDING)),
+        observe=checkpoint(OF_NIO + FOR_COMMANDS + 1, (*LISTENS, *FOR_METHODS)),
         how="simulated: a package jdk.crac that only calls the hooks",
         compares_starts=False,
     )

@@ -67,5 +67,6 @@ def rows(context):
             f"{name}, starter",
             workshop.spring(jdk, place, boot, False, no_server).with_variables(**variables),
             workshop.spring(jdk, place, boot, True, no_server).with_variables(**preload),
+            says=observe.STARTER_COUNTS,
             observe=observe.beans("App.keepDeflaters"),
         )

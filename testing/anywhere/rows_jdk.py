@@ -52,6 +52,6 @@ def of_jdk(workshop, jdk, place, where, quick=False):
         f"{name}, starter on Spring Boot {boot}",
         without,
         starter.with_variables(**workshop.preload(place)),
-        says=None if java else TOO_OLD.format(f"(1.)?{jdk.version}"),
+        says=observe.STARTER_COUNTS if java else TOO_OLD.format(f"(1.)?{jdk.version}"),
         observe=observe.beans("App.keepDeflaters") if java else observe.no_beans,
     )

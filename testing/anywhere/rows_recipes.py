@@ -177,7 +177,7 @@ def make_tomcat(shop):
 def documented_setenv(shop):
     """Returns what the recipe says to write into bin/setenv.sh."""
     documented = (workshop.REPOSITORY / DOCUMENTATION).read_text()
-    found = re.search(r"in `bin/setenv\.sh`:\n\n((?: {4}.*\n)+)", documented)
+    found = re.search(r"`bin/setenv\.sh`:\n\n((?: {4}.*\n)+)", documented)
     if not found:
         raise Failed(f"{DOCUMENTATION} does not say what to write into bin/setenv.sh")
     return re.sub(r"^ {4}", "", found.group(1), flags=re.M).replace("LIB", f"{shop.work}/libmallometer.so")
@@ -204,7 +204,7 @@ def two_applications(process):
     for name in applications:
         url = f"http://127.0.0.1:{port}/{name}/actuator/prometheus"
         process.wait_for(lambda url=url: counting(url), f"{name} counts")
-    if beans != "Allocator, CallSites, LeakDetector, NativeMemory":
+    if beans != "Allocator, CallSites, Diagnosis, LeakDetector, NativeMemory":
         raise Failed(f"the MBeans are {beans}")
     undeploy_one(process)
     before = allocated(url)

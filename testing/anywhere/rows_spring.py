@@ -35,6 +35,7 @@ def rows(context):
                 f"{boot} on Java {jdk.version}",
                 workshop.spring(jdk, here, boot, False, *allowed),
                 workshop.spring(jdk, here, boot, True, *allowed).with_variables(**workshop.preload(here)),
+                says=observe.STARTER_COUNTS,
                 observe=observe.beans("App.keepDeflaters"),
             )
     yield from of_the_newest(context, workshop.newest_boot())
@@ -76,6 +77,7 @@ def of_the_newest(context, boot):
             f"{boot} on Java 25, native access not allowed: the JDK prints its warning",
             workshop.spring(jdk, here, boot, False),
             workshop.spring(jdk, here, boot, True).with_variables(**workshop.preload(here)),
+            says=observe.STARTER_COUNTS,
             observe=observe.beans(),
             tolerates=WARNINGS,
         )

@@ -23,6 +23,7 @@
 #include "hooks/state.h"
 #include "jvm/attach.h"
 #include "jvm/cleaners.h"
+#include "jvm/compilations.h"
 #include "jvm/java_heap.h"
 #include "leak/evidence.h"
 #include "leak/observation.h"
@@ -393,6 +394,11 @@ static void change_interval(size_t bytes) {
   sampler_set_interval(bytes);
 }
 
+static int switch_compilations(bool on) {
+  KEEP_ERRNO;
+  return compilations_switch(on);
+}
+
 int mallometer_configure(uint32_t option, uint64_t value) {
   switch (option) {
     case MALLOMETER_OPTION_OVERHEAD_TARGET:
@@ -407,6 +413,8 @@ int mallometer_configure(uint32_t option, uint64_t value) {
       return observation_spend(value) ? 0 : -EINVAL;
     case MALLOMETER_OPTION_SHORTEST_EPOCH:
       return observation_shorten(value) ? 0 : -EINVAL;
+    case MALLOMETER_OPTION_COMPILED_METHODS:
+      return value <= 1 ? switch_compilations(value == 1) : -EINVAL;
     default:
       return -EINVAL;
   }

@@ -2,15 +2,17 @@
  * fault. See compilations.h. */
 #include "jvm/compilations.h"
 
-#include <stdbool.h>
+#include <errno.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "jvm/methods.h"
 #include "jvm/vm_structs.h"
+#include "platform/clock.h"
 #include "platform/own_stack.h"
 #include "platform/readable_memory.h"
 #include "platform/thread.h"
+#include "platform/wait.h"
 #include "sample/sampler.h"
 #include "sample/stack_tree.h"
 
@@ -61,12 +63,6 @@ static bool find_environment(jvmtiEnv *tools, JNIEnv *thread) {
   return structure != 0 && at.environment < 65536;
 }
 
-/* Opens the process's own memory for reading, once; it stays open. */
-static bool open_memory(void) {
-  static bool is_open;
-  return is_open || (is_open = own_memory_open());
-}
-
 void compilations_start(jvmtiEnv *tools, JNIEnv *thread) {
   memset(places, 0, sizeof places);
   memset(other_threads, 0, sizeof other_threads);
@@ -76,7 +72,51 @@ void compilations_start(jvmtiEnv *tools, JNIEnv *thread) {
              find("Method", "_constMethod", &at.constants_of_method) &&
              find("ConstMethod", "_method_idnum", &at.number) && find("ConstMethod", "_constants", &at.pool) &&
              find("ConstantPool", "_pool_holder", &at.holder) &&
-             find("InstanceKlass", "_methods_jmethod_ids", &at.ids) && find_environment(tools, thread) && open_memory();
+             find("InstanceKlass", "_methods_jmethod_ids", &at.ids) && find_environment(tools, thread);
+  compilations_switch(true);
+}
+
+/* ---- The open files ------------------------------------------------------------------------------------ */
+
+static bool is_open; /* whether the process's own memory is open for reading */
+static int readers;  /* the number of threads that read, or that are about to see that the memory is closed */
+
+/* A thread that gets true reads before the memory is closed: close_memory() waits for end_reading(). */
+static bool begin_reading(void) {
+  __atomic_add_fetch(&readers, 1, __ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&is_open, __ATOMIC_SEQ_CST)) return true;
+  __atomic_sub_fetch(&readers, 1, __ATOMIC_RELEASE);
+  return false;
+}
+
+static void end_reading(void) { __atomic_sub_fetch(&readers, 1, __ATOMIC_RELEASE); }
+
+static bool close_memory(void) {
+  const uint64_t pause_ns = 1000000, longest_ns = 1000000000, begin = monotonic_ns();
+  __atomic_store_n(&is_open, false, __ATOMIC_SEQ_CST);
+  while (__atomic_load_n(&readers, __ATOMIC_SEQ_CST) > 0) {
+    if (monotonic_ns() - begin > longest_ns) {
+      __atomic_store_n(&is_open, true, __ATOMIC_SEQ_CST);
+      return false;
+    }
+    wait_until(monotonic_ns() + pause_ns);
+  }
+  own_memory_close();
+  return true;
+}
+
+int compilations_switch(bool on) {
+  static bool is_switching;
+  int result = 0;
+  if (!is_known) return 0;
+  if (__atomic_exchange_n(&is_switching, true, __ATOMIC_ACQUIRE)) return -EBUSY;
+  if (on && !is_open) {
+    __atomic_store_n(&is_open, own_memory_open(), __ATOMIC_SEQ_CST);
+  } else if (!on && is_open && !close_memory()) {
+    result = -EBUSY;
+  }
+  __atomic_store_n(&is_switching, false, __ATOMIC_RELEASE);
+  return result;
 }
 
 /* ---- Reading ------------------------------------------------------------------------------------------- */
@@ -200,13 +240,20 @@ static uint64_t count_sample(struct place *place, uint64_t task, uint64_t bits) 
   return known;
 }
 
-uint64_t compilation_frame(const void *thread) {
+/* Returns 1 + the number of the method that the thread compiles; 0 if it compiles none, or the method is unknown. */
+static uint64_t sampled_method(struct place *place, uint64_t structure, uint64_t own) {
   uint32_t number;
+  uint64_t task = task_of(structure);
+  if (!read_field(task, at.number_of_task, &number, sizeof number)) return 0;
+  return count_sample(place, task, mix(mix(task, number), own)) & BITS_OF_METHOD;
+}
+
+uint64_t compilation_frame(const void *thread) {
   if (!is_known) return 0;
   uint64_t structure = (uint64_t)(uintptr_t)thread - at.environment, own = mix(structure, thread_id_known()) | 1;
   struct place *place = place_of(own);
-  uint64_t task = place ? task_of(structure) : 0;
-  if (!read_field(task, at.number_of_task, &number, sizeof number)) return 0;
-  uint64_t method = count_sample(place, task, mix(mix(task, number), own)) & BITS_OF_METHOD;
+  if (!place || !begin_reading()) return 0;
+  uint64_t method = sampled_method(place, structure, own);
+  end_reading();
   return method ? compiled_frame((uint32_t)method - 1) : 0;
 }

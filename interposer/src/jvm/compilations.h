@@ -10,14 +10,19 @@
 #define MALLOMETER_JVM_COMPILATIONS_H
 
 #include <jvmti.h>
+#include <stdbool.h>
 #include <stdint.h>
 
-/*
- * Looks up the fields of the JVM's structures, and keeps the process's own memory open for reading
- * (readable_memory.h). If either fails, all methods are unknown. Must be called once, by a thread of the JVM. May
- * allocate.
- */
+/* Looks up the fields of the JVM's structures, and switches names on. If that fails, all methods are unknown. Must be
+ * called once, by a thread of the JVM. May allocate. */
 void compilations_start(jvmtiEnv *tools, JNIEnv *thread);
+
+/*
+ * Opens the process's own memory for reading (readable_memory.h), or closes it. While it is closed, all methods are
+ * unknown. Returns 0, also before compilations_start(); -EBUSY if a thread went on reading for a second, or if another
+ * thread is in this function. May change errno.
+ */
+int compilations_switch(bool on);
 
 /*
  * Returns the frame of the method (stack_tree.h) that the calling thread compiles; 0 if it compiles none, or the method

@@ -12,6 +12,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import jdk.crac.Context;
 import jdk.crac.Core;
@@ -22,11 +23,14 @@ public final class SimulatedCheckpoints {
 
   private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
 
-  /**
-   * Matches files of the JVM, and files that the JVM and the library's threads open for a moment.
-   */
-  private static final String OF_OTHERS =
-      "/dev/.*|/proc/.*|/sys/.*|.*/lib/modules|.*\\.jar|pipe:.*|.*\\.so";
+  /** The name of a file that was closed before its name could be read. */
+  private static final String CLOSED = "/proc/closed";
+
+  /** Matches files of the JVM. */
+  private static final String OF_JVM = "/dev/.*|.*/lib/modules|.*\\.jar|pipe:.*|.*\\.so";
+
+  /** Matches files that the JVM and the library's threads open for a moment. */
+  private static final String OF_A_MOMENT = "/proc/.*|/sys/.*";
 
   private SimulatedCheckpoints() {}
 
@@ -68,29 +72,38 @@ public final class SimulatedCheckpoints {
 
   /**
    * Returns the names of the files and sockets that were open at some time within a second, without
-   * those that {@link #OF_OTHERS} matches.
+   * those of the JVM. Of those that {@link #OF_A_MOMENT} matches, returns the names of the files
+   * that were open all the time.
    */
   public static Set<String> open() throws Exception {
-    Set<String> seen = new TreeSet<>();
+    Set<String> seen = new TreeSet<>(targets());
+    Set<String> always = new TreeSet<>(seen);
     long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(1);
     while (System.nanoTime() < end) {
-      String[] descriptors = Objects.requireNonNull(DESCRIPTORS.toFile().list());
-      Stream.of(descriptors)
-          .filter(descriptor -> Integer.parseInt(descriptor) > 2)
-          .map(SimulatedCheckpoints::target)
-          .filter(target -> !target.matches(OF_OTHERS))
-          .map(target -> new File(target).getName())
-          .forEach(seen::add);
       Thread.sleep(10);
+      Set<String> now = targets();
+      seen.addAll(now);
+      always.retainAll(now);
     }
-    return seen;
+    seen.removeIf(target -> target.matches(OF_A_MOMENT) && !always.contains(target));
+    return seen.stream()
+        .map(target -> new File(target).getName())
+        .collect(Collectors.toCollection(TreeSet::new));
+  }
+
+  private static Set<String> targets() {
+    return Stream.of(Objects.requireNonNull(DESCRIPTORS.toFile().list()))
+        .filter(descriptor -> Integer.parseInt(descriptor) > 2)
+        .map(SimulatedCheckpoints::target)
+        .filter(target -> !target.matches(OF_JVM) && !target.equals(CLOSED))
+        .collect(Collectors.toSet());
   }
 
   private static String target(String descriptor) {
     try {
       return Files.readSymbolicLink(DESCRIPTORS.resolve(descriptor)).toString();
     } catch (IOException e) {
-      return "/proc/closed";
+      return CLOSED;
     }
   }
 }

@@ -116,7 +116,7 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
       if (Checkpoints.possible()) {
         Checkpoints.around(() -> closed(socket), () -> reopened(socket));
       }
-    } catch (IOException | RuntimeException | LinkageError e) {
+    } catch (Throwable e) {
       return;
     }
   }

@@ -370,6 +370,7 @@ public final class Poller {
     for (Part part : parts) {
       part.run(SnapshotReader::suspend);
     }
+    library.nameCompiledMethods(false);
     if (!suspended) {
       throw new IllegalStateException(
           "files of /proc may be open, because mallometer is reading them");
@@ -387,6 +388,7 @@ public final class Poller {
 
   /** Lets the thread continue. The next readings reopen files and begin observations again. */
   public void resume() {
+    library.nameCompiledMethods(true);
     if (suspended) {
       suspended = false;
       reading.release();

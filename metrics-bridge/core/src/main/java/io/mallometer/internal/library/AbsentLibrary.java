@@ -117,6 +117,9 @@ public class AbsentLibrary implements NativeLibrary {
   public void nameMethods() {}
 
   @Override
+  public void nameCompiledMethods(boolean names) {}
+
+  @Override
   public void observeUse(Duration shortestEpoch) {}
 
   @Override

@@ -122,6 +122,12 @@ public interface NativeLibrary {
   void nameMethods();
 
   /**
+   * Names the methods that the JVM compiles, from now on, which takes two open files of {@code
+   * /proc}; with false, closes the files and names none. Never throws.
+   */
+  void nameCompiledMethods(boolean names);
+
+  /**
    * Observes accesses to objects from now on; {@link #evidence} says whether that works. A second
    * call does nothing. Never throws.
    *

@@ -240,6 +240,11 @@ public final class LoadedLibrary implements NativeLibrary {
   }
 
   @Override
+  public void nameCompiledMethods(boolean names) {
+    LibraryFunctions.mallometer_configure(Abi.OPTION_COMPILED_METHODS, names ? 1 : 0);
+  }
+
+  @Override
   public CallSites callSites(Instant time, List<String> applicationPackages, boolean whole) {
     RecordedCallSites.Report report;
     synchronized (process) {

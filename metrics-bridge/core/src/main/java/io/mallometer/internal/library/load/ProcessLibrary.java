@@ -171,6 +171,11 @@ public final class ProcessLibrary implements NativeLibrary {
   }
 
   @Override
+  public void nameCompiledMethods(boolean names) {
+    current.nameCompiledMethods(names);
+  }
+
+  @Override
   public void observeUse(Duration shortestEpoch) {
     current.observeUse(shortestEpoch);
   }
