@@ -1,6 +1,6 @@
-"""Rows about checkpoints: which files and sockets mallometer has open (the recording is only mapped), and that none is open while a checkpoint is taken, as far as the
-interface of CRaC goes. The package jdk.crac of the bridge's tests stands for CRaC, because no JVM with CRaC is on Maven Central, in Debian
-or on npm. CRIU is in Debian, but does not support each kernel.
+"""Rows about checkpoints: which files and sockets mallometer has open, and that none is open while a checkpoint is taken, as far as the
+interface of CRaC goes. The recording is mapped, and its file is not open. The package jdk.crac of the bridge's tests stands for CRaC,
+because no JVM with CRaC is on Maven Central, in Debian or on npm. CRIU is in Debian, but does not support each kernel.
 """
 
 import os
