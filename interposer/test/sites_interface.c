@@ -230,6 +230,8 @@ static void values_that_cannot_be(void) {
   CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_OVERHEAD_TARGET, (uint64_t)1 << 32), -EINVAL);
   CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_SAMPLE_INTERVAL, 1), -EINVAL);
   CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_SAMPLE_INTERVAL, UINT64_MAX), -EINVAL);
+  CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_COMPILED_METHODS, 2), -EINVAL);
+  for (uint64_t on = 0; on <= 1; on++) CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_COMPILED_METHODS, on), 0);
 }
 
 static void the_interval_changes_at_run_time(void) {

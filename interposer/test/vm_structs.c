@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -76,11 +77,17 @@ void *jvm_symbol(const char *name) {
 /* ---- Functions of the library for reading memory ------------------------------------------------------- */
 
 static int memory_users;
-static bool stops_in_read, reader_is_stopped;
+static bool stops_in_read, reader_is_stopped, is_refused;
 
-bool own_memory_open(void) { return ++memory_users > 0; }
+bool own_memory_open(void) {
+  if (!is_refused) memory_users++;
+  return !is_refused;
+}
 
-void own_memory_close(void) { memory_users--; }
+bool own_memory_close(void) {
+  if (!is_refused) memory_users--;
+  return !is_refused;
+}
 
 static int reads;
 
@@ -415,11 +422,13 @@ static void *sample(void *frame) {
 /* Closes the memory while no thread reads, while a thread reads for longer than the library waits, and while a thread
  * ends reading soon. */
 static void check_switch(void) {
-  uint64_t frame;
+  uint64_t frame = 0;
   pthread_t reader;
   start_compilations();
   CHECK(memory_users == 1 && compilations_switch(false) == 0 && memory_users == 0);
   CHECK(sampled_frame() == 0 && compilations_switch(false) == 0);
+  start_compilations(); /* names stay off */
+  CHECK(memory_users == 0 && sampled_frame() == 0);
   CHECK(compilations_switch(true) == 0 && memory_users == 1 && sampled_frame() == compiled_frame(KNOWN_METHOD));
   stops_in_read = true;
   CHECK(pthread_create(&reader, NULL, sample, &frame) == 0);
@@ -428,11 +437,36 @@ static void check_switch(void) {
   __atomic_store_n(&stops_in_read, false, __ATOMIC_RELEASE);
   CHECK(compilations_switch(false) == 0 && memory_users == 0);
   CHECK(pthread_join(reader, NULL) == 0);
+  CHECK(frame == 0 || frame == compiled_frame(KNOWN_METHOD)); /* its last samples may come after the closing */
+}
+
+static void check_refused_switch(void) {
+  is_refused = true;
+  CHECK(compilations_switch(true) == -EACCES && memory_users == 0 && sampled_frame() == 0);
+  is_refused = false;
+  CHECK(compilations_switch(true) == 0 && sampled_frame() == compiled_frame(KNOWN_METHOD));
+  is_refused = true;
+  CHECK(compilations_switch(false) == -EBUSY && memory_users == 1);
+  is_refused = false;
+  CHECK(compilations_switch(false) == 0 && compilations_switch(true) == 0 && memory_users == 1);
+}
+
+static void check_child(void) {
+  pid_t child = fork();
+  CHECK(child >= 0);
+  if (child == 0) {
+    compilations_forked();
+    _exit(sampled_frame() == 0 && compilations_switch(false) == 0 && memory_users == 1 ? 0 : 1);
+  }
+  int status;
+  CHECK(waitpid(child, &status, 0) == child && status == 0);
 }
 
 static void check_compilations(const uint64_t *damage, size_t count, void *unreadable) {
   check_samples();
   check_switch();
+  check_refused_switch();
+  check_child();
   check_shorter_intervals();
   check_reused_task();
   check_other_threads();

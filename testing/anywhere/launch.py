@@ -121,6 +121,10 @@ class Process:
                 return found
         return None
 
+    def count(self, pattern):
+        """Returns the number of lines so far that match."""
+        return sum(1 for line in self.lines["errors"] + self.lines["output"] if re.search(pattern, line))
+
     def say(self, line):
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()

@@ -9,8 +9,8 @@ from launch import Failed
 
 OLDEST_JAVA = 17
 
-# What the starter logs if the library was preloaded. Without /proc, the time is unknown.
-STARTER_COUNTS = r"Native memory is counted(?: since \S+Z)? \(preloaded\)"
+# What the starter logs if the library was preloaded.
+STARTER_COUNTS = r"Native memory is counted since \S+Z \(preloaded\)"
 
 
 def get(url):

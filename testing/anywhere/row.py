@@ -2,7 +2,7 @@
 
 The exit code and the output must be equal, except for mallometer's own lines. The start may be later, within a bound: processes take turns,
 and the quickest of each kind are compared, because other work of the machine only adds time. A row also has expectations: what mallometer
-says, which is one line at most, and what is observed of it while the program runs.
+says, which is one line at most for the starter and for the agent, and what is observed of it while the program runs.
 """
 
 import dataclasses
@@ -196,7 +196,8 @@ def observation(row):
 
     def observe(process):
         if row.says and row.jvms[0][0]:
-            process.wait_for(lambda: process.line(OURS.pattern), f"a line that matches {row.says}")
+            fewest = row.jvms[0][0]
+            process.wait_for(lambda: process.count(OURS.pattern) >= fewest, f"{fewest} lines that match {row.says}")
         seen = row.observe or row.acts
         return seen(process) if seen else ""
 

@@ -137,6 +137,8 @@ def from_archive(loaded):
         archived = re.findall(r" (io\.mallometer\.\S+) source: shared objects file", pathlib.Path(loaded).read_text())
         if len(archived) < 50:
             raise Failed(f"only {len(archived)} classes of mallometer came from the archive")
+        if not process.line(observe.STARTER_COUNTS) or not process.line("counts native memory"):
+            raise Failed("the starter or the agent printed no line")
         return observe.beans("App.keepDeflaters")(process) + "; " + observe.agent()(process)
 
     return seen

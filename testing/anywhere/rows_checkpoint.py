@@ -14,8 +14,8 @@ from row import Absent, Row
 
 TOPIC = "checkpoint"
 
-# The random devices are those of java.security. One socket is java.nio's own, which it uses to close others. Any program that has used
-# a channel for a socket has these.
+# A program that uses a channel for Unix-domain sockets, as the agent does for commands, has the random devices open. One socket is
+# java.nio's own, which it uses to close others: any program that has used a channel for a socket has it.
 OF_JAVA = r"/lib/modules$|\.jar$|^pipe:|^/dev/u?random$"
 
 OF_NIO = 1

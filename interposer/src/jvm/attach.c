@@ -254,6 +254,7 @@ JavaVM *jvm_attached(void) { return jvm_state() == MALLOMETER_JAVA_ON ? vm : NUL
 
 void jvm_forked(void) {
   java_thread_forked();
+  compilations_forked();
   java_gate_close();
   if (__atomic_load_n(&phase, __ATOMIC_RELAXED) != NOT_ATTACHED) phase = ENDED;
 }

@@ -63,23 +63,12 @@ static bool find_environment(jvmtiEnv *tools, JNIEnv *thread) {
   return structure != 0 && at.environment < 65536;
 }
 
-void compilations_start(jvmtiEnv *tools, JNIEnv *thread) {
-  memset(places, 0, sizeof places);
-  memset(other_threads, 0, sizeof other_threads);
-  ids_are_addresses = method_ids_are_addresses(tools);
-  is_known = find("CompilerThread", "_env", &at.of_compiler) && find("ciEnv", "_task", &at.task) &&
-             find("CompileTask", "_compile_id", &at.number_of_task) && find("CompileTask", "_method", &at.method) &&
-             find("Method", "_constMethod", &at.constants_of_method) &&
-             find("ConstMethod", "_method_idnum", &at.number) && find("ConstMethod", "_constants", &at.pool) &&
-             find("ConstantPool", "_pool_holder", &at.holder) &&
-             find("InstanceKlass", "_methods_jmethod_ids", &at.ids) && find_environment(tools, thread);
-  compilations_switch(true);
-}
-
 /* ---- The open files ------------------------------------------------------------------------------------ */
 
-static bool is_open; /* whether the process's own memory is open for reading */
-static int readers;  /* the number of threads that read, or that are about to see that the memory is closed */
+static bool is_wanted = true; /* whether compilations_switch() switched names on */
+static bool is_open;          /* whether the process's own memory is open for reading */
+static bool is_switching;     /* whether a thread opens or closes the memory */
+static int readers; /* the number of threads that read, or that are about to see that the memory is closed */
 
 /* A thread that gets true reads before the memory is closed: close_memory() waits for end_reading(). */
 static bool begin_reading(void) {
@@ -91,32 +80,64 @@ static bool begin_reading(void) {
 
 static void end_reading(void) { __atomic_sub_fetch(&readers, 1, __ATOMIC_RELEASE); }
 
-static bool close_memory(void) {
+static int open_memory(void) {
+  bool opened = own_memory_open();
+  __atomic_store_n(&is_open, opened, __ATOMIC_SEQ_CST);
+  return opened ? 0 : -EACCES;
+}
+
+static bool await_readers(void) {
   const uint64_t pause_ns = 1000000, longest_ns = 1000000000, begin = monotonic_ns();
-  __atomic_store_n(&is_open, false, __ATOMIC_SEQ_CST);
   while (__atomic_load_n(&readers, __ATOMIC_SEQ_CST) > 0) {
-    if (monotonic_ns() - begin > longest_ns) {
-      __atomic_store_n(&is_open, true, __ATOMIC_SEQ_CST);
-      return false;
-    }
+    if (monotonic_ns() - begin > longest_ns) return false;
     wait_until(monotonic_ns() + pause_ns);
   }
-  own_memory_close();
   return true;
 }
 
-int compilations_switch(bool on) {
-  static bool is_switching;
-  int result = 0;
-  if (!is_known) return 0;
-  if (__atomic_exchange_n(&is_switching, true, __ATOMIC_ACQUIRE)) return -EBUSY;
-  if (on && !is_open) {
-    __atomic_store_n(&is_open, own_memory_open(), __ATOMIC_SEQ_CST);
-  } else if (!on && is_open && !close_memory()) {
-    result = -EBUSY;
-  }
-  __atomic_store_n(&is_switching, false, __ATOMIC_RELEASE);
+static int close_memory(void) {
+  __atomic_store_n(&is_open, false, __ATOMIC_SEQ_CST);
+  if (await_readers() && own_memory_close()) return 0;
+  __atomic_store_n(&is_open, true, __ATOMIC_SEQ_CST);
+  return -EBUSY;
+}
+
+/* Opens or closes the memory. If another thread does so, that thread sees what this one wants before it returns. */
+static int apply(void) {
+  bool on;
+  int result;
+  do {
+    if (__atomic_exchange_n(&is_switching, true, __ATOMIC_SEQ_CST)) return -EBUSY;
+    on = __atomic_load_n(&is_wanted, __ATOMIC_SEQ_CST);
+    bool opens = on && __atomic_load_n(&is_known, __ATOMIC_ACQUIRE);
+    result = opens == is_open ? 0 : opens ? open_memory() : close_memory();
+    __atomic_store_n(&is_switching, false, __ATOMIC_SEQ_CST);
+  } while (__atomic_load_n(&is_wanted, __ATOMIC_SEQ_CST) != on);
   return result;
+}
+
+int compilations_switch(bool on) {
+  __atomic_store_n(&is_wanted, on, __ATOMIC_SEQ_CST);
+  return apply();
+}
+
+void compilations_start(jvmtiEnv *tools, JNIEnv *thread) {
+  memset(places, 0, sizeof places);
+  memset(other_threads, 0, sizeof other_threads);
+  ids_are_addresses = method_ids_are_addresses(tools);
+  bool found = find("CompilerThread", "_env", &at.of_compiler) && find("ciEnv", "_task", &at.task) &&
+               find("CompileTask", "_compile_id", &at.number_of_task) && find("CompileTask", "_method", &at.method) &&
+               find("Method", "_constMethod", &at.constants_of_method) &&
+               find("ConstMethod", "_method_idnum", &at.number) && find("ConstMethod", "_constants", &at.pool) &&
+               find("ConstantPool", "_pool_holder", &at.holder) &&
+               find("InstanceKlass", "_methods_jmethod_ids", &at.ids) && find_environment(tools, thread);
+  __atomic_store_n(&is_known, found, __ATOMIC_RELEASE);
+  apply();
+}
+
+void compilations_forked(void) {
+  is_known = is_open = is_switching = false;
+  readers = 0;
 }
 
 /* ---- Reading ------------------------------------------------------------------------------------------- */
@@ -249,7 +270,7 @@ static uint64_t sampled_method(struct place *place, uint64_t structure, uint64_t
 }
 
 uint64_t compilation_frame(const void *thread) {
-  if (!is_known) return 0;
+  if (!__atomic_load_n(&is_known, __ATOMIC_ACQUIRE)) return 0;
   uint64_t structure = (uint64_t)(uintptr_t)thread - at.environment, own = mix(structure, thread_id_known()) | 1;
   struct place *place = place_of(own);
   if (!place || !begin_reading()) return 0;

@@ -13,16 +13,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Looks up the fields of the JVM's structures, and switches names on. If that fails, all methods are unknown. Must be
- * called once, by a thread of the JVM. May allocate. */
+/* Looks up the fields of the JVM's structures and, unless names are switched off, opens the process's own memory for
+ * reading (readable_memory.h). If that fails, all methods are unknown. Must be called once, by a thread of the JVM. May
+ * allocate. */
 void compilations_start(jvmtiEnv *tools, JNIEnv *thread);
 
 /*
- * Opens the process's own memory for reading (readable_memory.h), or closes it. While it is closed, all methods are
- * unknown. Returns 0, also before compilations_start(); -EBUSY if a thread went on reading for a second, or if another
- * thread is in this function. May change errno.
+ * Switches names on, as they are at first, or off. While they are off, the process's own memory is closed, also if
+ * compilations_start() comes later. Returns 0; -EACCES if the memory cannot be opened; -EBUSY if a thread reads or forks
+ * for a second, or another thread is in this function: the files may be open then. May change errno.
  */
 int compilations_switch(bool on);
+
+/* Switches names off for ever, in the child of a fork, where the memory is closed. */
+void compilations_forked(void);
 
 /*
  * Returns the frame of the method (stack_tree.h) that the calling thread compiles; 0 if it compiles none, or the method

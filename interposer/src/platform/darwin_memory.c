@@ -194,7 +194,7 @@ size_t memory_copy(enum memory_copying by, uintptr_t from, void *to, size_t byte
 
 bool own_memory_open(void) { return false; }
 
-void own_memory_close(void) {}
+bool own_memory_close(void) { return true; }
 
 bool own_memory_read(uintptr_t from, void *to, size_t bytes) {
   (void)from, (void)to, (void)bytes;

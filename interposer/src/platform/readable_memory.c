@@ -83,9 +83,7 @@ bool own_memory_open(void) {
   return false;
 }
 
-/* Closes the files if no other thread uses them. If forks go on for a second, the files stay open, because another
- * thread may be opening or using them. */
-void own_memory_close(void) { without_forks(remove_user); }
+bool own_memory_close(void) { return without_forks(remove_user); }
 
 bool own_memory_read(uintptr_t from, void *to, size_t bytes) {
   return syscall(SYS_pread64, memory, to, bytes, (off_t)from) == (ssize_t)bytes;

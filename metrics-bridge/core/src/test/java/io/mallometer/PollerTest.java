@@ -1,6 +1,7 @@
 package io.mallometer;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mallometer.internal.engine.Engine;
 import io.mallometer.internal.engine.Poller;
@@ -535,13 +536,28 @@ class PollerTest {
   }
 
   @Test
-  void whileSuspendedTheLibraryObservesNoUse() throws Exception {
+  void whileSuspendedTheLibraryObservesNoUseAndHasNoFilesOpen() throws Exception {
     try (Mallometer mallometer = new Mallometer(engine, Optional.of(FAST))) {
       library.awaitReadings(3);
       assertThat(library.observes).isTrue();
       poller.suspend();
       assertThat(library.observes).isFalse();
+      assertThat(library.namesCompiledMethods).isFalse();
       poller.resume();
+      assertThat(library.namesCompiledMethods).isTrue();
+      assertThat(mallometer.status().active()).isTrue();
+    }
+  }
+
+  @Test
+  void filesThatStayOpenAreReported() throws Exception {
+    try (Mallometer mallometer = new Mallometer(engine, Optional.of(FAST))) {
+      library.keepsFilesOpen = true;
+      assertThatThrownBy(poller::suspend)
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("files of /proc may be open");
+      poller.resume();
+      library.awaitReadings(3);
       assertThat(mallometer.status().active()).isTrue();
     }
   }
@@ -580,6 +596,8 @@ class PollerTest {
     volatile boolean present = true;
     volatile @Nullable Throwable failure;
     volatile boolean observes;
+    volatile boolean namesCompiledMethods = true;
+    volatile boolean keepsFilesOpen;
 
     Readings() {
       super(Status.counting());
@@ -611,6 +629,12 @@ class PollerTest {
     @Override
     public Optional<NativeCounters> process() {
       return Optional.of(FaceContract.counters(true, Double.NaN));
+    }
+
+    @Override
+    public boolean nameCompiledMethods(boolean names) {
+      namesCompiledMethods = names || keepsFilesOpen;
+      return namesCompiledMethods == names;
     }
 
     @Override

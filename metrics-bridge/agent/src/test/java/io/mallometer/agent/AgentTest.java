@@ -231,11 +231,11 @@ class AgentTest {
     Result result = checkpointed("" + freePort());
 
     assertThat(result.output())
-        .containsPattern("open before: \\[.*eventfd.*eventpoll.*(, socket:\\S+){4}]")
+        .containsPattern("open before: \\[.*eventfd.*eventpoll.*, mem, pagemap(, socket:\\S+){4}]")
         .contains("closed: true")
         .containsPattern("open meanwhile: \\[socket:[^,]*]\n") // java.nio keeps one socket
         .containsPattern("scraped after: .*, mallometer_active 1\\.0]")
-        .containsPattern("open after: \\[.*eventfd.*eventpoll.*(, socket:\\S+){2}]")
+        .containsPattern("open after: \\[.*eventfd.*eventpoll.*, mem, pagemap(, socket:\\S+){2}]")
         .containsOnlyOnce("mallometer: ")
         .doesNotContain("WARNING")
         .contains("main ends");

@@ -116,7 +116,8 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
       if (Checkpoints.possible()) {
         Checkpoints.around(() -> closed(socket), () -> reopened(socket));
       }
-    } catch (Throwable e) {
+    } catch (IOException | RuntimeException | LinkageError | AssertionError e) {
+      // The JDK throws an AssertionError if it lacks the platform's class for options of sockets.
       return;
     }
   }

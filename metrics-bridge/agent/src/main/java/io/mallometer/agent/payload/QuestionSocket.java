@@ -113,7 +113,12 @@ final class QuestionSocket {
     }
     Files.deleteIfExists(socket);
     ServerSocketChannel opened = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
-    opened.bind(UnixDomainSocketAddress.of(socket));
+    try {
+      opened.bind(UnixDomainSocketAddress.of(socket));
+    } catch (IOException | RuntimeException e) {
+      opened.close();
+      throw e;
+    }
     listening = opened;
     // This is a class, because the first lambda at the agent's start would make the JDK load its
     // support for lambdas.

@@ -370,8 +370,7 @@ public final class Poller {
     for (Part part : parts) {
       part.run(SnapshotReader::suspend);
     }
-    library.nameCompiledMethods(false);
-    if (!suspended) {
+    if (!library.nameCompiledMethods(false) || !suspended) {
       throw new IllegalStateException(
           "files of /proc may be open, because mallometer is reading them");
     }

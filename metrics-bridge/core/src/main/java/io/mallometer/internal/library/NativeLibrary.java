@@ -124,8 +124,10 @@ public interface NativeLibrary {
   /**
    * Names the methods that the JVM compiles, from now on, which takes two open files of {@code
    * /proc}; with false, closes the files and names none. Never throws.
+   *
+   * @return whether the files are open or closed as requested; an absent library has none open
    */
-  void nameCompiledMethods(boolean names);
+  boolean nameCompiledMethods(boolean names);
 
   /**
    * Observes accesses to objects from now on; {@link #evidence} says whether that works. A second

@@ -43,7 +43,9 @@ class CheckpointTest {
             .run(CheckpointedProgram.class);
 
     assertThat(result.output())
+        .containsPattern("open before: \\[.*mem, pagemap.*]")
         .containsPattern("open meanwhile: \\[(socket:\\S+)?]")
+        .containsPattern("open after: \\[.*mem, pagemap.*]")
         .contains("polled meanwhile: false", "polled after: true")
         .containsOnlyOnce("mallometer cannot prepare for a checkpoint")
         .containsOnlyOnce("mallometer cannot go on after a checkpoint")

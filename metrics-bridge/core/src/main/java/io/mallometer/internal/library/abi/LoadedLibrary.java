@@ -240,8 +240,11 @@ public final class LoadedLibrary implements NativeLibrary {
   }
 
   @Override
-  public void nameCompiledMethods(boolean names) {
-    LibraryFunctions.mallometer_configure(Abi.OPTION_COMPILED_METHODS, names ? 1 : 0);
+  public boolean nameCompiledMethods(boolean names) {
+    long value = names ? 1 : 0;
+    return untilNotBusy(
+            () -> LibraryFunctions.mallometer_configure(Abi.OPTION_COMPILED_METHODS, value))
+        == 0;
   }
 
   @Override

@@ -171,8 +171,8 @@ public final class ProcessLibrary implements NativeLibrary {
   }
 
   @Override
-  public void nameCompiledMethods(boolean names) {
-    current.nameCompiledMethods(names);
+  public boolean nameCompiledMethods(boolean names) {
+    return current.nameCompiledMethods(names);
   }
 
   @Override
