@@ -530,7 +530,8 @@ bool scope_retains(const struct scope *scope, const void *object) {
 static void abandon(struct scope *scope, uint64_t closing, struct mallometer_scope *out) {
   struct thread_block *block = scope->block;
   if (!change_state(scope, closing, ABANDONED)) {
-    /* The change fails in the child of a fork that a signal handler made meanwhile: the child has freed the record. */
+    /* Fails in the child process if a signal handler of this thread forked after the state became CLOSING:
+     * scopes_forked() has then freed the record, unless the measured thread is this one. */
     if (!change_state(scope, with_state(closing, ORPHANED), CLOSING)) return;
     *out = (struct mallometer_scope){0};
     read_figures(scope, true, out);
@@ -554,7 +555,8 @@ int scope_close(uint32_t number, struct mallometer_scope *out) {
   *out = (struct mallometer_scope){0};
   read_figures(scope, state == ENDED, out);
   if (scope->table && state == OPEN) __atomic_fetch_sub(&matched_open, 1, __ATOMIC_SEQ_CST);
-  /* The change fails in the child of a fork that a signal handler made meanwhile: the child has freed the record. */
+  /* Fails in the child process if a signal handler of this thread forked after the state became CLOSING: scopes_forked()
+   * has then freed the record. */
   if ((!scope->block || state == ENDED) && !change_state(scope, with_state(word, CLOSING), TAKEN)) return 0;
   if (!scope->block) peak_window_close(scope->window);
   if (state == OPEN && scope->block) {

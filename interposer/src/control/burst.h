@@ -31,7 +31,7 @@ void burst_start(void);
 void burst_second(const struct memory_reading *reading);
 
 /* Returns whether memory suffices to start a thread of the library: less than 80 % of the limit is charged, or the
- * figures are unknown. Cached files do not count, because the kernel drops them. */
+ * charged bytes or the limit are unknown. Cached files do not count, because the kernel drops them. */
 bool burst_leaves_room(const struct memory_reading *reading);
 
 /* Returns the nanoseconds until the next call of burst_look(). */

@@ -60,7 +60,7 @@ static const char *watch_reason = "leak observation is off";
 static size_t stack_bytes;
 static uint64_t started_ns, epochs, void_epochs, epoch_end_ns, epoch_ns, cpu_ns;
 
-/* The observing thread writes the figures. Readers do not rely on the order in which figures change, so relaxed
+/* The observing thread writes the statistics. Readers do not rely on the order in which they change, so relaxed
  * accesses are enough. */
 static uint64_t get(const uint64_t *figure) { return __atomic_load_n(figure, __ATOMIC_RELAXED); }
 

@@ -177,7 +177,7 @@ struct slots_totals slots_totals(void);
 /* Returns the bytes of the objects in slots, and their number in `objects`. */
 uint64_t slots_counted_bytes(uint64_t *objects);
 
-/* Writes a row for each object in a slot that the filter chooses; returns their number. */
+/* Describes each object in a slot that the filter chooses. Returns the number of these objects. */
 uint32_t slots_copy(struct mallometer_object *objects, uint32_t capacity, const struct object_filter *filter);
 
 #endif

@@ -135,9 +135,10 @@ class KnownSitesTest {
   }
 
   /**
-   * No library reports its allocations, so the truth is measured: by the same work with an interval
-   * of 1. Two such runs have the same objects, but their bytes may differ, because glibc does not
-   * split off a remainder of 16 bytes.
+   * No library reports its allocations, so the true values come from a run of the same work with a
+   * sampling interval of 1, which samples every allocation. Two such runs have the same objects,
+   * but their usable bytes may differ, because glibc does not split a free chunk that is only 16
+   * bytes larger than needed.
    */
   @Test
   @Tag("any-jdk")

@@ -94,7 +94,7 @@ final class AccountTable {
 
   /**
    * The window ends this long after the latest reading of call sites, so that it includes the
-   * reading of other figures at about the same moment.
+   * reading of the other memory at about the same moment.
    */
   private static final Duration SAME_MOMENT = Duration.ofSeconds(5);
 
@@ -544,9 +544,10 @@ final class AccountTable {
   }
 
   /**
-   * Returns a group's growth in bytes per second with its sampling error: the error of the bytes
-   * allocated in the window and of the bytes freed in it, because different samples give them. The
-   * freed bytes are the least of three upper bounds.
+   * Returns a group's growth in bytes per second with its sampling error. Growth is the bytes
+   * allocated in the window minus the bytes freed in it. Their errors are independent, because they
+   * come from different samples. Only three upper bounds of the freed bytes are known; the lowest
+   * one is taken.
    */
   private Slope sampled(SiteGroup figures, double[] series) {
     Estimate live = figures.liveBytes();

@@ -327,7 +327,7 @@ final class Headline {
 
   /**
    * Returns the account's row of a suspect or of its pool. If the account has none, returns a row
-   * with the figures of the suspect.
+   * with the numbers of the suspect's verdict.
    */
   private Row row(SiteVerdict site) {
     Optional<Row> pool =

@@ -99,8 +99,8 @@ final class TotalGrowth {
   private final List<Kind> bounded;
 
   /**
-   * The memory whose growth is judged: the figure that the limit applies to, without the rows that
-   * grow to a maximum.
+   * The memory whose growth is judged: the memory that the limit applies to, without the rows of
+   * the account that grow to a maximum.
    */
   private final List<HistoryPoint> judged;
 
@@ -275,8 +275,8 @@ final class TotalGrowth {
   }
 
   /**
-   * Returns the most bytes by which a figure can grow within the horizon, judged by the points
-   * since {@code from}.
+   * Returns the most bytes by which an amount of memory can grow within the horizon, judged by the
+   * points since {@code from}.
    */
   private double most(
       List<HistoryPoint> points,
@@ -370,7 +370,7 @@ final class TotalGrowth {
   }
 
   /**
-   * Returns the figure that is compared with the limit: the used bytes in a cgroup, else the
+   * Returns the amount that is compared with the limit: the used bytes in a cgroup, else the
    * resident set, else the live or net bytes of malloc.
    */
   private static ToDoubleFunction<HistoryPoint> figure(DiagnosisInput input) {
@@ -449,7 +449,7 @@ final class TotalGrowth {
         window -> AccountTable.of(input, from, lastTrough, isCharged(), maxima()));
   }
 
-  /** Returns the maximum in bytes of each kind of row that has a maximum. */
+  /** Returns the maximum, in bytes, of each kind of memory that has a maximum. */
   private Map<Kind, Double> maxima() {
     Map<Kind, Double> maxima = new EnumMap<>(Kind.class);
     double footprint = snapshot.self().footprintBytes();

@@ -91,12 +91,15 @@ record ExitDiagnosis(Kind kind, String sentence) {
         : "exited with code " + (code & 0xff);
   }
 
-  /** Returns whether a person should look at this end. */
+  /**
+   * Returns whether a person should examine why the run ended: it was killed or crashed, or the
+   * cause is unknown.
+   */
   boolean alarming() {
     return kind != Kind.EXITED && kind != Kind.RUNNING;
   }
 
-  /** Returns why the run ended, in a word. */
+  /** Returns why the run ended, in one word. */
   String reason() {
     return switch (kind) {
       case KILLED_BY_LIMIT, LIKELY_KILLED_BY_LIMIT -> PreviousRun.OOM;
@@ -107,8 +110,8 @@ record ExitDiagnosis(Kind kind, String sentence) {
   }
 
   /**
-   * Returns the end in short, such as {@code The previous run was OOM-killed at 14:02 UTC at 99 %
-   * of the limit of 512 MiB; ReportArchive.pack had grown by 210 MiB in 40 min}.
+   * Returns a short text on how the run ended, such as {@code The previous run was OOM-killed at
+   * 14:02 UTC at 99 % of the limit of 512 MiB; ReportArchive.pack had grown by 210 MiB in 40 min}.
    */
   String inShort(RecordedLife life) {
     if (life.empty()) {
@@ -133,7 +136,9 @@ record ExitDiagnosis(Kind kind, String sentence) {
         + grown.map(most -> "; " + most).orElse("");
   }
 
-  /** Returns the time of the last record: of a sample, or of a fast rise after it. */
+  /**
+   * Returns the time of the last record in the recording: of a sample, or of a fast rise after it.
+   */
   static Instant end(RecordedLife life) {
     Instant last = life.last().time();
     return rise(life).map(FastRise::time).filter(last::isBefore).orElse(last);
@@ -145,7 +150,9 @@ record ExitDiagnosis(Kind kind, String sentence) {
         : life.rise().filter(rise -> rise.lastedUntil(life.last().monotonicNanos()));
   }
 
-  /** Returns words on the line of code that allocated most in a fast rise before the end. */
+  /**
+   * Returns words on the line of code that allocated most in a fast rise just before the run ended.
+   */
   private static Optional<String> burst(RecordedLife life) {
     return rise(life).flatMap(rise -> rise.sentence(life.last().monotonicNanos()));
   }
@@ -248,7 +255,10 @@ record ExitDiagnosis(Kind kind, String sentence) {
     return live + resident;
   }
 
-  /** Returns the last value of a figure, and its change within the last hour, in words. */
+  /**
+   * Returns words on the last value of one amount of the samples, and on its change within the last
+   * hour.
+   */
   private static String growth(String name, RecordedLife life, ToDoubleFunction<Sample> figure) {
     Sample last = life.last();
     double end = figure.applyAsDouble(last);

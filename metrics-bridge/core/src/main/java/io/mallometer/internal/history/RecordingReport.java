@@ -17,7 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** A recording as text for people: the process, its end, and the figures before it. */
+/** A recording as text for people: the process, how it ended, and its memory before that. */
 public final class RecordingReport {
 
   /**

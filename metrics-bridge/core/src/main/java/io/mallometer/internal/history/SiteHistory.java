@@ -48,8 +48,8 @@ public final class SiteHistory {
   private Optional<Long> withoutSites = Optional.empty();
 
   /**
-   * Adds the figures of a reading, unless the latest are less than a quarter of a minute old. After
-   * a reading without sites, rates are computed only from later readings.
+   * Adds a reading of the call sites, unless the latest one is less than a quarter of a minute old.
+   * After a reading without sites, rates are computed only from later readings.
    *
    * @param nanoTime the time by {@link System#nanoTime()} or a clock like it
    */

@@ -125,8 +125,8 @@ final class SiteMoment {
 
   /**
    * Returns all sites if they are few enough, else the largest: the first half by live bytes, the
-   * others by allocated bytes. Sorts an array of figures instead of the sites. This is faster in
-   * interpreted code, and this code runs too seldom for the JVM to compile it.
+   * others by allocated bytes. Sorts an array of their bytes instead of the sites. This is faster
+   * in interpreted code, and this code runs too seldom for the JVM to compile it.
    */
   static Collection<CallSite> largest(CallSites read, int most) {
     if (read.sites().size() <= most) {
@@ -152,8 +152,8 @@ final class SiteMoment {
   }
 
   /**
-   * Adds to {@code kept} the {@code most} sites with the largest figures; of equal ones the first.
-   * Returns the other sites.
+   * Adds to {@code kept} the {@code most} sites with the largest values of {@code figure}; of equal
+   * ones the first. Returns the other sites.
    */
   private static List<CallSite> addLargest(
       List<CallSite> sites, ToDoubleFunction<CallSite> figure, int most, List<CallSite> kept) {

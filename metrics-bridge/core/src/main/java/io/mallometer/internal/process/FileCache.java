@@ -80,7 +80,7 @@ public final class FileCache {
           -18L,
           "their file system is unknown");
 
-  /** Reads the kernel's figures on the files of this process. */
+  /** Reads from the kernel how much of the files of this process is cached. */
   interface Kernel {
     /**
      * Returns the cached bytes of an open file by its descriptor, or of a mapping by its beginning

@@ -29,8 +29,8 @@ final class MetaspaceNodes {
   private static final int MOST_STEPS = 50_000;
 
   /**
-   * The most bytes that the JVM can commit between the readings of the mappings and of the JVM's
-   * figures.
+   * The most bytes that the JVM can commit between the reading of the mappings and the reading of
+   * the JVM's own sizes.
    */
   private static final long TOLERANCE = 4L << 20;
 

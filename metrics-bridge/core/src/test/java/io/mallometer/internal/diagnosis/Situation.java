@@ -42,9 +42,9 @@ import java.util.function.LongFunction;
 import java.util.function.LongToDoubleFunction;
 
 /**
- * Simulates a process up to a certain age. The figures of the process are functions of the second,
- * in MiB. The process was started at noon in a cgroup of 1,000 MiB, and its start-up ended at
- * 12:02.
+ * Simulates a process up to a certain age. Each part of its memory, in MiB, is a function of the
+ * second since the start. The process was started at noon in a cgroup of 1,000 MiB, and its
+ * start-up ended at 12:02.
  */
 class Situation {
 

@@ -234,7 +234,10 @@ final class RecordedCallSites {
     return buildIds;
   }
 
-  /** The figures of the library's report and counters that a reading of the call sites needs. */
+  /**
+   * The parts of the library's counters and report on itself that a reading of the call sites
+   * needs.
+   */
   record Report(
       NativeCounters counted,
       double intervalBytes,
