@@ -487,8 +487,8 @@ static void *ends(void *unused) {
   return unused;
 }
 
-/* Ends the JVM while a thread asks it for Java frames. The library must delay the end until the JVM has answered,
- * because HotSpot never returns from a call that is made after its end. */
+/* Lets the JVM begin to shut down while a thread asks it for Java frames. The library must delay the shutdown until the
+ * JVM has answered, because HotSpot never returns from a call that is made after it. */
 static void the_end_waits_for_who_asks(void) {
   pthread_t asking, ending;
   attach();

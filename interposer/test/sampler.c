@@ -376,7 +376,8 @@ static void allocate_elsewhere(unsigned times) {
   sums = of_site;
 }
 
-/* Simulates one run. Increments `covered[figure]` if the confidence interval of the figure contains the true value. */
+/* Simulates one run. For each estimated value, increments its element of `covered` if its confidence interval contains
+ * the true value. */
 static void simulate(const struct kind *kind, unsigned *covered) {
   struct sums allocated = {0}, freed = {0};
   double bytes = 0, live_objects = 0, live_bytes = 0;

@@ -1,4 +1,4 @@
-/* Keeps the table of scopes, begins and ends scopes, and matches objects by address. See scopes.h. */
+/* Has the table of scopes, begins and ends scopes, and matches objects by address. See scopes.h. */
 #include "account/scopes.h"
 
 #include <errno.h>
@@ -8,21 +8,22 @@
 #include "platform/memory.h"
 #include "platform/shared_words.h"
 
-/* The sentinel at the end of each chain, which links a thread's scopes from the innermost outward. Its figures are so
- * high that no event exceeds them. It is also the innermost scope of a thread without scopes. */
+/* The sentinel at the end of each chain, which links a thread's scopes from the innermost outward. Its peak and its
+ * largest request are so high that no event exceeds them. It is also the innermost scope of a thread without scopes. */
 static struct scope no_scope = {.outer = &no_scope, .peak_net = INT64_MAX, .largest_doubled = UINT64_MAX};
 
 /* ---- The table of records ----------------------------------------------------------------------------- */
 
 /*
- * The lowest bits of scope.state; the higher bits count the record's uses. CLOSING: a thread reads the figures and will
- * then free the record. ABANDONED: the scope is closed, and its thread has yet to unlink and free the record. ENDED:
- * the scope's thread has ended, and the record has its last counters. ORPHANED: the scope's thread has ended while
- * another thread was closing the scope.
+ * The lowest bits of scope.state; the higher bits count how often the record in the table was used. CLOSING: a thread
+ * reads the scope's counts and will then free the record. ABANDONED: the scope is closed, and its thread has yet to
+ * unlink and free the record. ENDED: the scope's thread has ended, and the record has its last counters. ORPHANED: the
+ * scope's thread has ended while another thread was closing the scope.
  */
 enum state { FREE, TAKEN, OPEN, CLOSING, ABANDONED, ENDED, ORPHANED, STATE_BITS = 3 };
 
-/* A scope's number consists of the record's index and the lowest bits of its use count. It is always positive. */
+/* A scope's number consists of the index of its record in the table and the lowest bits of the record's use count. It
+ * is always positive. */
 enum { INDEX_BITS = 12, USE_BITS = 31 - INDEX_BITS };
 _Static_assert(MOST_SCOPES == 1u << INDEX_BITS, "INDEX_BITS must hold the index of each record");
 
@@ -282,8 +283,8 @@ static bool raise(struct scope *scope, int64_t net, uint64_t doubled) {
   return raise_to(&scope->peak_net, net) || larger;
 }
 
-/* Raises the figures of the scopes from the innermost outward. Stops at the first scope whose figures are not exceeded,
- * because the figures of its outer scopes are at least as high. */
+/* Raises the peak and the largest request of the scopes from the innermost outward. Stops at the first scope in which
+ * neither is exceeded, because those of its outer scopes are at least as high. */
 void *scope_raise(struct thread_block *block, void *object, size_t doubled) {
   struct thread_scoping *scoping = thread_scoping(block);
   int64_t net = thread_net(block);
@@ -344,8 +345,8 @@ static int begin_in_process(struct scope *scope) {
   return 0;
 }
 
-/* Frees the records of scopes whose threads have ended without closing them. Returns one of these records; NULL if
- * there is none. */
+/* Frees the table's records of scopes whose threads have ended without closing them. Returns one of these records; NULL
+ * if there is none. */
 static struct scope *reclaim(void) {
   for (uint32_t i = 0; i < MOST_SCOPES; i++) {
     uint64_t word = state_word(&records[i]);

@@ -1,5 +1,5 @@
-/* Keeps a record for each call site that has had an object in a slot (slots.h). A table leads from the numbers of sites
- * to their records. See evidence.h. */
+/* Stores the evidence (mallometer_site_evidence) of each call site that has had an object in a slot (slots.h). A table
+ * leads from the number of a site to its evidence. See evidence.h. */
 #include "leak/evidence.h"
 
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #define NO_NUMBER 0u
 
 static struct memory {
-  uint16_t numbers[MOST_SITES]; /* 1 + the number of a site's record; 0 if it has none */
+  uint16_t numbers[MOST_SITES]; /* 1 + the index of a site in `sites`; 0 if it is not there */
   struct mallometer_site_evidence sites[MOST_SITES_WITH_EVIDENCE];
 } * memory;
 
@@ -74,8 +74,8 @@ static struct mallometer_site_evidence *evidence_of(uint32_t site) {
   uint32_t fresh = reserve_numbers(&numbers_taken, 1, MOST_SITES_WITH_EVIDENCE);
   if (fresh == MOST_SITES_WITH_EVIDENCE) return NULL;
   memory->sites[fresh].site = site;
-  /* If two threads find the same new site at the same time, they take two records, and one record stays without
-   * objects. */
+  /* If two threads find the same new site at the same time, they take two elements of `sites`, and one of them stays
+   * without objects. */
   if (__atomic_compare_exchange_n(number, &known, (uint16_t)(fresh + 1), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
     return &memory->sites[fresh];
   }

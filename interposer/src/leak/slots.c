@@ -70,7 +70,7 @@ struct slot {
 uintptr_t slots_begin;
 size_t slots_bytes;
 
-static struct slot *slots; /* the records of all slots */
+static struct slot *slots; /* descriptions of all slots, outside of the slots' pages */
 static bool open_for_objects;
 static uint32_t most_apart;
 static uint32_t slots_apart;

@@ -36,8 +36,8 @@ public final class NativeScope implements AutoCloseable {
   }
 
   /**
-   * Opens a scope over the calling thread for code that runs before any facade is open, such as an
-   * application's start. Opens no facade, so the facade that the application opens first still
+   * Opens a scope over the calling thread for code that runs before any {@link Mallometer} is open,
+   * such as an application's start. Opens none, so the one that the application opens first still
    * decides about the options. The scope is empty on a virtual thread, or if the library is not
    * preloaded.
    */

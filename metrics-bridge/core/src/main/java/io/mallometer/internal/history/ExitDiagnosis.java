@@ -9,17 +9,17 @@ import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 
 /**
- * The end of a recorded run, in words, as far as it is known.
+ * Describes how a recorded run ended, as far as that is known.
  *
  * <p>A process that exits writes an exit record. A process without one was killed, crashed, or
  * stopped with the machine. The kernel killed the process because of the limit if two conditions
  * hold: the kernel's count of kills is higher than in the last record, and memory was near the
- * limit or rose fast until the end. Either condition alone makes such a kill only likely. For
- * example, the count covers all processes of the cgroup, and also the time after the end of this
- * one. A share of the limit is stated only if it agrees with the cause: the last record of a
+ * limit or rose fast until the last record. Either condition alone makes such a kill only likely.
+ * For example, the count covers all processes of the cgroup, and also the time after the end of
+ * this one. A share of the limit is stated only if it agrees with the cause: the last record of a
  * process that was killed may be older than the rise that killed it.
  *
- * @param kind the kind of end
+ * @param kind the way in which the run ended
  * @param sentence what happened, without a final full stop
  */
 record ExitDiagnosis(Kind kind, String sentence) {
@@ -33,7 +33,7 @@ record ExitDiagnosis(Kind kind, String sentence) {
     KILLED_IN_SHUTDOWN,
     /**
      * The run has no exit record, the kernel's count of kills because of the limit rose, and the
-     * run's memory was near the limit or rose fast until the end.
+     * run's memory was near the limit or rose fast just before the last record.
      */
     KILLED_BY_LIMIT,
     /**
@@ -47,8 +47,8 @@ record ExitDiagnosis(Kind kind, String sentence) {
   }
 
   /**
-   * If at least this share of the limit was used, the limit is the likely cause of an end without
-   * an exit record.
+   * If a run has no exit record and used at least this share of the limit, it was most likely
+   * killed because of the limit.
    */
   private static final double NEAR = 0.9;
 
@@ -171,8 +171,8 @@ record ExitDiagnosis(Kind kind, String sentence) {
   }
 
   /**
-   * Describes the end of a run that the kernel killed, or most likely killed, because of the limit.
-   * Called only if the kernel's count of kills has risen.
+   * Describes a run that the kernel killed, or most likely killed, because of the limit. Called
+   * only if the kernel's count of kills has risen.
    */
   private static ExitDiagnosis killed(
       Kind kind, RecordedLife life, PostMortem aftermath, String memory) {
@@ -211,7 +211,10 @@ record ExitDiagnosis(Kind kind, String sentence) {
         Kind.WITHOUT_GOODBYE, "ended without an exit record" + at(life, LIMIT) + cause + story);
   }
 
-  /** Returns the used share of the limit in the last record: of a sample or of a fast rise. */
+  /**
+   * Returns the used share of the limit in the last record in the recording: a sample or a fast
+   * rise.
+   */
   private static double shareOfLimit(RecordedLife life) {
     double last = life.last().cgroup().shareOfLimit();
     double risen =

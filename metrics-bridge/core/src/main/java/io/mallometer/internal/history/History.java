@@ -45,7 +45,7 @@ public final class History {
     return points.points();
   }
 
-  /** Returns the parts of the memory at each kept moment, oldest first. */
+  /** Returns the parts of the memory at each stored moment, oldest first. */
   public synchronized List<MemoryMoment> moments() {
     return moments.points();
   }

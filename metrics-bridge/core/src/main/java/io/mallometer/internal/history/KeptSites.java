@@ -75,7 +75,7 @@ public final class KeptSites {
   }
 
   /**
-   * Returns the call sites of the kept moment, most live bytes first; rates and ages are unknown.
+   * Returns the call sites at the stored moment, most live bytes first; rates and ages are unknown.
    *
    * @param now a later reading, which has the stacks
    */

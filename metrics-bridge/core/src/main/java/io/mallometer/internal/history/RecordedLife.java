@@ -219,7 +219,7 @@ record RecordedLife(
   }
 
   /**
-   * Returns the call sites of a kept moment.
+   * Returns the call sites that were recorded for a kind of moment, such as the peak.
    *
    * @throws UnreadableRecordingException if the recording has none; the message names the moments
    *     with call sites

@@ -196,8 +196,8 @@ public interface NativeLibrary {
   List<StackFrame> stackOf(HugeAllocation request);
 
   /**
-   * Makes the library keep requests above a size from now on: those of the thread with this number,
-   * or of all threads if it is 0. The caller closes the watch. Never throws.
+   * Makes the library store requests above a size from now on: those of the thread with this
+   * number, or of all threads if it is 0. The caller closes the watch. Never throws.
    */
   RequestWatch watchRequests(long bytes, int thread);
 
