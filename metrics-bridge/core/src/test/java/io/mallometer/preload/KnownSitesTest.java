@@ -51,7 +51,10 @@ class KnownSitesTest {
 
   @TempDir private Path directory;
 
-  /** A line that {@link KnownSites} prints: a figure of a site. */
+  /**
+   * A line that {@link KnownSites} prints: a value of a site, such as its live bytes, and its
+   * estimate.
+   */
   private record Known(
       String figure, double truth, double low, double value, double high, double variance) {
 
@@ -74,7 +77,10 @@ class KnownSitesTest {
     }
   }
 
-  /** A line that {@link LibrarySites} prints: the estimate of a figure of a library's site. */
+  /**
+   * A line that {@link LibrarySites} prints: the estimate of a value of a library's site, such as
+   * its live bytes.
+   */
   private record Said(
       String library,
       String site,

@@ -654,7 +654,7 @@ final class Verdicts {
 
   /**
    * Returns, for each name, the memory that waits for a garbage collection. Uses the samples of all
-   * stacks of the name that are no leaks: together they have enough samples for an answer earlier
+   * stacks of the name that are no leaks: together they have enough samples for a result earlier
    * than each has alone.
    */
   Map<String, Garbage> garbageByName() {
