@@ -90,7 +90,7 @@ public final class Views {
   /** The view that every open page requests at the interval of {@link ViewerPace}. */
   private static final String PACED = "overview";
 
-  /** The most references that a search of the heap follows on a path. */
+  /** The largest number of references that a search of the heap follows on a path. */
   private static final int MOST_LINKS = 8;
 
   private static final Duration LONGEST_PAUSE = Duration.ofHours(1);

@@ -104,7 +104,7 @@ final class AccountTable {
    */
   private static final double LEAST_OWN_BYTES = 1 << 20;
 
-  /** The most call sites that have a row of their own in the account. */
+  /** The largest number of call sites that have a row of their own in the account. */
   private static final int MOST_SITES = 20;
 
   /** The kinds of rows for memory that is neither malloc's nor mapped by call sites. */

@@ -56,7 +56,7 @@ final class Headline {
   /** The kinds of rows that never explain growth, because they name no cause. */
   private static final List<Kind> KINDS_WITHOUT_CAUSE = List.of(Kind.OTHER_SITES, Kind.SAMPLING);
 
-  /** The most words of the sentence. Rows that would make it longer are left out. */
+  /** The largest number of words of the sentence. Rows that would make it longer are left out. */
   private static final int MOST_WORDS = 25;
 
   /**

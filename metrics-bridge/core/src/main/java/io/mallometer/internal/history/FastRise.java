@@ -52,7 +52,7 @@ record FastRise(
    */
   private static final long ENDED_NANOS = 1_000_000_000L;
 
-  /** The most lines of names that are read. An undamaged file has fewer. */
+  /** The largest number of lines of names that are read. An undamaged file has fewer. */
   private static final int MOST_NAMES = 1_000;
 
   private static final SiteNaming NAMING = new SiteNaming(List.of());

@@ -36,7 +36,7 @@ public final class SiteHistory {
    */
   private static final Duration TOO_FAR = Duration.ofMinutes(2);
 
-  /** The most sites of a group that are shown with their stacks. */
+  /** The largest number of sites of a group that are shown with their stacks. */
   private static final int MOST_STACKS = 3;
 
   private final FallingResolution<SiteMoment> moments =

@@ -26,10 +26,10 @@ import java.util.Optional;
  */
 public interface NativeLibrary {
 
-  /** The most call sites whose objects can be watched at the same time. */
+  /** The largest number of call sites whose objects can be watched at the same time. */
   int MOST_WATCHED = 4;
 
-  /** The most call sites whose objects one search can look for. */
+  /** The largest number of call sites whose objects one search can look for. */
   int MOST_SEARCHED_SITES = 64;
 
   /** Returns whether there is a library to poll. Never changes from true to false. */

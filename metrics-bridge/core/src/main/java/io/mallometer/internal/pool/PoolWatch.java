@@ -54,7 +54,7 @@ public final class PoolWatch {
    */
   private static final long LONGEST_PAUSE_NANOS = 120_000_000_000L;
 
-  /** The most lines of code of a pool in a report. */
+  /** The largest number of lines of code of a pool in a report. */
   private static final int MOST_BUFFER_SITES = 10;
 
   private static final int MOST_SITES = 99;

@@ -22,10 +22,10 @@ final class MetaspaceNodes {
   private static final long NODE = 64L << 20;
   private static final long GRANULE = 64L << 10;
 
-  /** The most nodes: 64 GiB of metadata. */
+  /** The largest number of nodes: 64 GiB of metadata. */
   private static final int MOST = 1_024;
 
-  /** The most combinations of candidates that are tried. */
+  /** The largest number of combinations of candidates that are tried. */
   private static final int MOST_STEPS = 50_000;
 
   /**

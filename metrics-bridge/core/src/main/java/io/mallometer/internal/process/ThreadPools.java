@@ -20,7 +20,7 @@ import java.util.regex.Pattern;
  */
 final class ThreadPools {
 
-  /** The most threads that are read, at about a microsecond each. */
+  /** The largest number of threads that are read, at about a microsecond each. */
   private static final int MOST_THREADS = 10_000;
 
   private static final int MOST_NEW_THREADS = 16;

@@ -26,8 +26,8 @@ public final class Symbolizer {
   private static final StackFrame UNNAMED = StackFrame.ofJava(UNLOADED, "[method]", "", 0);
 
   /**
-   * The most named frames that are stored, about 3 MiB. Once there are more, all frames are
-   * dropped.
+   * The largest number of named frames that are stored, about 3 MiB. Once there are more, all
+   * frames are dropped.
    */
   private static final int MOST_FRAMES = 16_384;
 

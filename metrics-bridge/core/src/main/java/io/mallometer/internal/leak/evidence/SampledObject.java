@@ -28,8 +28,8 @@ public record SampledObject(
     long collections) {
 
   /**
-   * The most sites that the library knows at a time. The numbers of all sites that it knows at one
-   * time have different remainders when divided by this number.
+   * The largest number of call sites that the library knows at a time. The numbers of all sites
+   * that it knows at one time have different remainders when divided by this number.
    */
   public static final int MOST_SITES = 16_384;
 
