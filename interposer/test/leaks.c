@@ -1070,7 +1070,7 @@ static void estimates_have_no_bias(void) {
   start();
   for (unsigned run = 0; run < 4; run++) {
     double kept = keep_some();
-    if (run > 0) { /* objects of new sites, as in the first run, are not placed in slots yet */
+    if (run > 0) { /* the library does not yet place objects of new sites, as in the first run, in slots */
       truth += kept;
       estimate += estimated(64, 64 + 8 * KEEPING_SITES + 16, &variance);
     }

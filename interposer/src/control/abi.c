@@ -257,7 +257,7 @@ int mallometer_objects(struct mallometer_object *objects, uint32_t capacity) {
   if (!objects) return -EINVAL;
   if (!process_has_call_sites()) return -ENODATA;
   return (int)live_samples_copy(objects, capacity, slots_copy(objects, capacity, NULL),
-                                NULL); /* objects in slots come first, because most is known about them */
+                                NULL); /* objects in slots (slots.h) come first, because most is known about them */
 }
 
 /* Returns why objects cannot be moved into slots (leak/slots.h), which show whether objects are used; NULL if they

@@ -43,7 +43,7 @@ final class PoolChunks {
     return bySite.containsValue(row);
   }
 
-  /** Returns the line of code whose buffers keep the chunks of a row; empty if unknown. */
+  /** Returns the line of code whose buffers occupy most chunks of a pool; empty if unknown. */
   String keeper(String name) {
     return keepers.getOrDefault(name, "");
   }

@@ -61,7 +61,7 @@ final class TotalGrowth {
   private static final List<Duration> WINDOWS =
       List.of(WINDOW, Duration.ofMinutes(30), Duration.ofHours(1));
 
-  /** The kinds of rows that the memory budget limits, by the name of the budget's item. */
+  /** The kinds of memory that the memory budget limits, by the name of the budget's item. */
   private static final Map<String, Kind> BUDGETED =
       Map.of(
           ResidentPart.JAVA_HEAP.tag(), Kind.HEAP,
@@ -424,7 +424,7 @@ final class TotalGrowth {
     return now > before && !(most - now > room()) ? List.of(Kind.HEAP) : List.of();
   }
 
-  /** Returns the history of the total without the rows of some kinds, oldest first. */
+  /** Returns the history of the total memory without these kinds of memory, oldest first. */
   private List<HistoryPoint> totalWithout(List<Kind> kinds) {
     List<HistoryPoint> rest = new ArrayList<>();
     for (AccountReading reading : input.readings()) {
