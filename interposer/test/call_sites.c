@@ -1,8 +1,8 @@
 /*
- * Compares the counts of call sites with what the program allocated. The first argument is the sampling interval: one
- * in so many allocations is sampled. With an interval of 1 the counts must be exact, with a larger one they must lie
- * within the stated error. Objects are freed by other threads, grow, and fail to grow. Tables overflow, and the report
- * counts the samples that found no room.
+ * Compares the counts of call sites with what the program allocated. The first argument is the sampling interval, the
+ * mean number of bytes from one sample to the next. With an interval of 1, which samples every allocation, the counts
+ * must be exact, with a larger one they must lie within the stated error. Objects are freed by other threads, grow, and
+ * fail to grow. Tables overflow, and the report counts the samples that found no room.
  */
 #include <inttypes.h>
 #include <limits.h>

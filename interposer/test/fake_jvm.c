@@ -1,8 +1,8 @@
 /*
  * Tests the library in the process of a badly behaved JVM. This program simulates the JVM: it defines the functions by
  * which the library finds a JVM and asks for Java stacks (AsyncGetCallTrace). When the library asks for a stack, the
- * JVM allocates, is interrupted by a signal handler that allocates, gives no stack, or ends meanwhile. Every allocation
- * is sampled.
+ * JVM allocates, is interrupted by a signal handler that allocates, gives no stack, or shuts down before it answers.
+ * Every allocation is sampled.
  */
 #include <alloca.h>
 #include <errno.h>

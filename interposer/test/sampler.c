@@ -20,7 +20,7 @@ struct sums {
   unsigned samples;
 };
 
-static struct sums *sums; /* receives the samples; if NULL, only the sampler's own sums are kept */
+static struct sums *sums; /* receives the samples; if NULL, only the sampler itself counts them */
 static double probability_of_last;
 
 static void add_sample(struct sums *to, size_t bytes, double probability) {

@@ -494,7 +494,7 @@ int scope_read(uint32_t number, struct mallometer_scope *out) {
      * test/litmus/reused-sample). */
     read_figures(scope, state == ENDED, &figures);
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    if (state_word(scope) != word) continue; /* the scope was closed or its thread ended meanwhile */
+    if (state_word(scope) != word) continue; /* the scope was closed, or its thread ended, during the reading */
     *out = figures;
     return 0;
   }

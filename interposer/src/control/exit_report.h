@@ -12,7 +12,7 @@
 
 /* The parts of the report; no report if all are false. */
 struct exit_report {
-  /* A line with the peak and the sums. */
+  /* A line with the peak of the live bytes and the totals. */
   bool maximum;
   /* The allocations of each size class. */
   bool histogram;

@@ -50,8 +50,8 @@ static void note_duration(struct mallometer_durations *durations, uint64_t ns, c
 /* ---- Sites --------------------------------------------------------------------------------------------- */
 
 /*
- * Gives the record of a forgotten site to the site that has taken its place in the table of sites. Returns NULL if
- * another thread is doing so, or if the record belongs to a later site already.
+ * Gives the element of a forgotten site to the site that has taken its place in the table of call sites
+ * (sample/call_sites.h). Returns NULL if another thread is doing so, or if the element belongs to a later site already.
  */
 static struct mallometer_site_evidence *taken_over(struct mallometer_site_evidence *evidence, uint32_t site) {
   uint32_t before = __atomic_load_n(&evidence->site, __ATOMIC_ACQUIRE);
@@ -65,8 +65,8 @@ static struct mallometer_site_evidence *taken_over(struct mallometer_site_eviden
   return evidence;
 }
 
-/* Returns a site's record; NULL if there is no room, or if `site` is NO_SITE. For a new site, reserves a record, writes
- * the site's number into it, and then publishes the record's number. */
+/* Returns a site's evidence; NULL if there is no room, or if `site` is NO_SITE. For a new site, reserves an element of
+ * `sites`, writes the site's number into it, and then publishes the index of the element. */
 static struct mallometer_site_evidence *evidence_of(uint32_t site) {
   if (site == NO_SITE) return NULL;
   uint16_t *number = &memory->numbers[site % MOST_SITES], known = __atomic_load_n(number, __ATOMIC_ACQUIRE);

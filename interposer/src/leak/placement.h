@@ -38,7 +38,7 @@
 #define LEFT_FOR_NEW_SITES 0.1
 
 /*
- * Reserves the records of sites, once. From then on samples may move into slots (slots_accept()): the contents that the
+ * Reserves the tables for sites, once. From then on samples may move into slots (slots_accept()): the contents that the
  * program has written (sample/move.h) are copied, the rest of the slot is zero, and the old object is given back to the
  * allocator. Returns false if there is no memory.
  */

@@ -94,7 +94,7 @@ public final class FakeMallometer extends Mallometer {
     library.setSelfReport(self);
   }
 
-  /** Sets the memory figures of the operating system. */
+  /** Sets the memory that the operating system reports. */
   public void setMemory(ProcessMemory memory) {
     library.setMemory(memory);
   }
@@ -104,7 +104,7 @@ public final class FakeMallometer extends Mallometer {
     library.setApplicationVersion(version);
   }
 
-  /** Sets the figures of the allocator. */
+  /** Sets the statistics of the allocator. */
   public void setAllocator(AllocatorStatistics statistics) {
     library.setAllocator(statistics);
   }

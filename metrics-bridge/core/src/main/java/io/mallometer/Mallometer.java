@@ -445,7 +445,7 @@ public class Mallometer implements AutoCloseable {
     }
 
     /**
-     * Samples nearly every allocation until the result is closed, so that the figures of call sites
+     * Samples nearly every allocation until the result is closed, so that the values of call sites
      * are exact, or very nearly, for this time. Each allocation of the process takes some
      * microseconds more: use this in tests and for short times.
      */

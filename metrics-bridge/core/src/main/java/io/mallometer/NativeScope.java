@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>Scopes can nest, overlap, and be closed in any order; each has the figures of its own time.
- * The figures of a thread's scope are those of the thread that opened it, whichever thread reads or
+ * <p>Scopes can nest, overlap, and be closed in any order; each has the counts of its own time. The
+ * counts of a thread's scope are those of the thread that opened it, whichever thread reads or
  * closes it.
  *
  * <p>Thread-safe. No method throws: figures that are not measured are empty, with a reason.

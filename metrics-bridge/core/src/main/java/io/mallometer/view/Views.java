@@ -216,7 +216,7 @@ public final class Views {
    * @param name one of {@link #NAMES} or of {@link ReportFormat}
    * @param parameters the parameters by name; a name that the view does not have is refused. {@code
    *     sites} has the parameters of {@link SiteQuery}. Reports have {@code filter} and {@code at}
-   *     of these, and {@code metric}, the figure of a format that shows one figure. {@code pprof}
+   *     of these, and {@code metric}, the value in a format that shows one value. {@code pprof}
    *     also has {@code seconds}, the time over which changes are reported. {@code leaks} has
    *     {@code owner}, {@code all}, whether to include healthy sites, and {@code format}: {@code
    *     json}, {@code text} or {@code html}

@@ -195,8 +195,8 @@ final class AccountTable {
    * @param input the readings, the live bytes of call sites at the same time, and the verdicts
    * @param from the start of the window
    * @param lastTrough if memory rises and falls, the time of its last low point, at which the
-   *     window ends; the figure at each end is then a single reading, because a mean would depend
-   *     on the swing. If empty, the window ends at the snapshot
+   *     window ends; the value at each end is then a single reading, because a mean would depend on
+   *     the swing. If empty, the window ends at the snapshot
    * @param charged whether the total is the memory that the kernel charges to the cgroup; otherwise
    *     it is the resident set
    * @param maxima the maximum in bytes of each kind of row that has a maximum

@@ -89,8 +89,8 @@ record ProcessGrowth(
    *
    * @param history the history, oldest first
    * @param from the end of the start-up. Points before {@code from} count only as troughs (low
-   *     points). At the end the figure must exceed the maximum that it had before {@code from}
-   * @param fewestFalls if the figure fell this often in ten minutes, only its troughs are used
+   *     points). At the end, memory must exceed the maximum that it had before {@code from}
+   * @param fewestFalls if memory fell this often in ten minutes, only its troughs are used
    */
   static Optional<ProcessGrowth> of(
       List<HistoryPoint> history,
