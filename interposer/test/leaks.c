@@ -229,7 +229,7 @@ static void uses_are_seen(void) {
   CHECK(evidence_with_gaps()->idle_before_free.count >= COUNT);
 }
 
-/* ---- Objects in slots behave like other objects ----------------------------------------------------------------- */
+/* ---- Objects in slots behave like other objects -------------------------------------------------------- */
 
 static NOINLINE void *by_calloc(size_t size) {
   unsigned char *object = calloc(1, size);

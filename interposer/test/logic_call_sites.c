@@ -853,8 +853,7 @@ CASE(births_are_told_by_the_given_clock) {
   CHECK_EQUAL(birth_at(5 * unit + 7, OBJECT), 5 * unit); /* sets the clock back */
 }
 
-/* ---- The gate to Java (sample/java_gate.h): while it is open, samples have Java frames
- * -------------------------------------- */
+/* ---- The gate to Java (sample/java_gate.h): while it is open, samples have Java frames ----------------- */
 
 enum { JAVA_FRAMES = 3 };
 static const uint64_t java_frames[JAVA_FRAMES] = {JAVA_FRAME | 71, JAVA_FRAME | 72, JAVA_FRAME | 73};

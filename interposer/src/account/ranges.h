@@ -89,7 +89,7 @@ void ranges_forget(void);
 /*
  * Copies ranges in address order, from the first one that ends after `from`. Holds the lock for 64 ranges at a time.
  * Returns the number of copied ranges; -EAGAIN if none was copied because another thread has the lock or the map is not
- * in use. The result may be incomplete even if fewer than `capacity` rows were copied.
+ * in use. The result may be incomplete even if fewer than `capacity` ranges were copied.
  */
 int ranges_copy(struct mallometer_range *rows, uint32_t capacity, uint64_t from);
 

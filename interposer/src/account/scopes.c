@@ -556,8 +556,8 @@ int scope_close(uint32_t number, struct mallometer_scope *out) {
   *out = (struct mallometer_scope){0};
   read_figures(scope, state == ENDED, out);
   if (scope->table && state == OPEN) __atomic_fetch_sub(&matched_open, 1, __ATOMIC_SEQ_CST);
-  /* Fails in the child process if a signal handler of this thread forked after the state became CLOSING: scopes_forked()
-   * has then freed the record. */
+  /* Fails in the child process if a signal handler of this thread forked after the state became CLOSING: there,
+   * scopes_forked() has freed the record. */
   if ((!scope->block || state == ENDED) && !change_state(scope, with_state(word, CLOSING), TAKEN)) return 0;
   if (!scope->block) peak_window_close(scope->window);
   if (state == OPEN && scope->block) {

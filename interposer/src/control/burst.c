@@ -107,7 +107,7 @@ static uint64_t used_bytes(void) { return process_memory().anonymous; }
 
 static uint64_t difference(uint64_t one, uint64_t other) { return one > other ? one - other : other - one; }
 
-/* ---- The baseline, stored while memory hardly grows ---------------------------------------------------------- */
+/* ---- The baseline, stored while memory hardly grows ----------------------------------------------------- */
 
 static void note_baseline(uint64_t used, uint64_t now) {
   baseline.places = call_sites_places();

@@ -133,9 +133,9 @@ void call_sites_make_room(void);
 uint32_t call_sites_copy(struct mallometer_site *sites, uint32_t capacity, uint32_t first);
 
 /*
- * Describes each site with objects that cleaners freed in one element of `rows`, at most `capacity`, and returns their
- * number. An element has sums for two collections of the old generation: the one with the number `collection`, and the
- * one before it.
+ * Describes the sites with objects that cleaners freed, each in one element of `rows`, and returns their number, at
+ * most `capacity`. An element has sums for two collections of the old generation: the one with the number `collection`,
+ * and the one before it.
  */
 uint32_t call_sites_copy_cleaned(struct mallometer_cleaned *rows, uint32_t capacity, uint64_t collection);
 

@@ -15,8 +15,8 @@ import java.util.Arrays;
 public final class Trend {
 
   /**
-   * The least share of pairs of numbers of which the later number is larger. A series that rises in
-   * three even steps has a share of 0.75.
+   * A series grows only if the later number is the larger one in at least this share of all pairs
+   * of its numbers. A series that rises in three even steps has a share of 0.75.
    */
   private static final double RISING_PAIRS = 0.8;
 

@@ -901,7 +901,7 @@ final class ItaniumName extends MangledName {
           simpleName();
         }
       } else if (isDigit(peek())) {
-        // Newer compilers write several nested names and then {@code E}; older ones write one type.
+        // Newer compilers write several nested names and then 'E'; older ones write one type.
         type();
         while (isDigit(peek()) && !skip('E')) {
           simpleName();
