@@ -173,8 +173,9 @@ final class Situation {
   }
 
   /**
-   * Counts the true growth of a program for each row of mallometer's breakdown of memory. Prints the counts every five seconds: {@code
-   * planted}, the milliseconds since 1970, and a field {@code ROW=BYTES} for each row, separated by tabs.
+   * Counts the true growth of a program for each row of mallometer's account (its table of growth). Prints the counts
+   * every five seconds: {@code planted}, the milliseconds since 1970, and a field {@code ROW=BYTES} for each row,
+   * separated by tabs.
    *
    * <p>A row is {@code KIND:NAME}, such as {@code site:Archive.pack}, {@code file:data.mdb} or {@code count:threads}.
    */

@@ -376,8 +376,8 @@ public final class Slices {
     private final Memory timespec = new Memory(16);
 
     /**
-     * Returns the CPU time of the process in nanoseconds, user and system time together. In JDK 17,
-     * the JDK's own figure has steps of 10 ms.
+     * Returns the CPU time of the process in nanoseconds, user and system time together. In JDK 17, the CPU time that
+     * the JDK reports has steps of 10 ms.
      */
     long nanoseconds() {
       clock.invokeInt(new Object[] {CLOCK_PROCESS_CPUTIME_ID, timespec});

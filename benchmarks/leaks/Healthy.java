@@ -336,7 +336,7 @@ final class Healthy {
     }
   }
 
-  /** Keeps sessions for some minutes; their memory is not read before their end. */
+  /** Keeps sessions for some minutes, and reads the memory of a session only when the session ends. */
   static final class Sessions implements Kernel {
     private static final int BYTES = 9000;
 

@@ -271,8 +271,8 @@ public final class Kernels {
   }
 
   /**
-   * A kernel that states the truth about itself: the right verdict, the longest idle time of an
-   * object, and at any moment the bytes that it has leaked.
+   * A kernel that knows the truth about itself: the right verdict, the longest idle time of an object, and at any
+   * moment the bytes that it has leaked.
    */
   abstract static class Stated implements Kernel {
 

@@ -33,8 +33,8 @@ import java.util.Random;
 import java.util.stream.Collectors;
 
 /**
- * Writes lines of JSON: the verdicts of each evaluation, each finished search for lost memory, and
- * at each poll the leaked bytes that the kernels state.
+ * Writes lines of JSON: the verdicts of each evaluation, each finished search for lost memory, and at each poll of
+ * mallometer the leaked bytes, which the kernels (the leaking programs) count themselves.
  */
 final class VerdictLog implements AutoCloseable {
 
@@ -96,7 +96,7 @@ final class VerdictLog implements AutoCloseable {
             .collect(Collectors.joining(",")));
   }
 
-  /** Returns the leaked bytes that the kernels state. */
+  /** Returns the leaked bytes, which the kernels (the leaking programs) count themselves. */
   private String truth() {
     return String.format(
         Locale.ROOT,

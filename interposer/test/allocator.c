@@ -1,6 +1,6 @@
 /*
- * Tests the figures of mallometer_allocator(): they name the allocator, follow the program's allocations, separate used
- * from retained memory, and predict how much a trim gives back. The first argument is the kind that must be found:
+ * Tests the statistics of mallometer_allocator(): they name the allocator, follow the program's allocations, separate
+ * used from retained memory, and predict how much a trim gives back. The first argument is the kind that must be found:
  * glibc, jemalloc, tcmalloc or mimalloc; or "silent" for musl's allocator, which reports nothing but its name.
  */
 #include <errno.h>
@@ -124,7 +124,7 @@ int main(int argc, char **argv) {
   rows_add_up();
   trim_and_compare();
 
-  /* Reads the figures, which must not change any counter. */
+  /* Reads the allocator's statistics, which must not change any counter. */
   struct mallometer_counters start = snapshot();
   figures();
   struct mallometer_counters d = difference(start, snapshot());

@@ -823,14 +823,14 @@ static uint32_t slots_in_use(void) {
 
 static int live_samples_placed(void) {
   enum { ROWS = 100 };
-  static struct mallometer_object rows[ROWS]; /* mallometer_objects() writes the objects in slots first */
+  static struct mallometer_object rows[ROWS]; /* mallometer_objects() writes objects in slots first */
   int count = FUNCTION(mallometer_objects)(rows, ROWS), found = 0;
   for (int i = 0; i < count && i < ROWS; i++) found += rows[i].placement > 0;
   return found;
 }
 
-/* Detaches while objects are in slots, which are memory of this library. The program then frees and reallocates these
- * objects without the library. */
+/* Detaches while objects are in slots, pages of this library for single sampled objects. The program then frees and
+ * reallocates these objects without the library. */
 static void placed_objects_outlive_the_library(void) {
   attach();
   CHECK_EQUAL(FUNCTION(mallometer_configure)(MALLOMETER_OPTION_SHORTEST_EPOCH, 10), 0);
@@ -877,8 +877,8 @@ static void placed_objects_outlive_the_library(void) {
   detach();
 }
 
-/* Checks that no object is placed in a slot under libc_malloc_debug, whose checks would take such an object for a
- * corrupt one. */
+/* Checks that the library places no object on a page of its own (a slot) under libc_malloc_debug, whose checks would
+ * take such an object for a corrupt one. */
 static void nothing_is_placed(void) {
   attach();
   CHECK_EQUAL(FUNCTION(mallometer_leaks_start)(), 0);

@@ -105,8 +105,8 @@ static void caches_are_no_part_of_it(bool are_read) {
   for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
   int64_t difference = (int64_t)(in_use() - counters().live_bytes);
   printf("live bytes are %" PRId64 " off, of %" PRIu64 "\n", difference, counters().live_bytes);
-  /* The figures may differ: glibc's includes the cache of this thread, and the library's includes what the first malloc
-   * or free of each thread changes in that thread's cache. */
+  /* The two sums of live bytes may differ: glibc's includes the cache of this thread, and the library's includes what
+   * the first malloc or free of each thread changes in that thread's cache. */
   CHECK(difference >= -(int64_t)counters().baseline_error_bytes && difference < 65536);
   detach();
 }
@@ -459,8 +459,8 @@ static void sleep_in_handler(int signal) {
   usleep(50000);
 }
 
-/* Delays a comparison with glibc's live bytes by a signal handler that sleeps. The time that a comparison waits must
- * postpone the next one as much as CPU time does. */
+/* A comparison with glibc's live bytes postpones the next one, the longer it took. Here a signal handler sleeps during
+ * a comparison. The time that it sleeps must postpone the next comparison as CPU time does. */
 static void slow_comparison_is_seldom(void) {
   void *object = malloc((size_t)10 << 20);
   attach();

@@ -1,8 +1,8 @@
 /*
- * Compares the figures of call sites with what the program allocated. The first argument is the sampling interval. With
- * an interval of 1 the figures must be exact, with a larger one they must lie within the stated error. Objects are
- * freed by other threads, grow, and fail to grow. Tables overflow, and the report counts the samples that found no
- * room.
+ * Compares the counts of call sites with what the program allocated. The first argument is the sampling interval, the
+ * mean number of bytes from one sample to the next. With an interval of 1, which samples every allocation, the counts
+ * must be exact, with a larger one they must lie within the stated error. Objects are freed by other threads, grow, and
+ * fail to grow. Tables overflow, and the report counts the samples that found no room.
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -94,9 +94,9 @@ static struct figures figures_of(const void *function) {
 static double rounding(double sum) { return 1e-12 * sum; }
 
 /*
- * Compares live figures with the expected objects and bytes. Sampled figures may differ by five standard deviations,
- * which chance exceeds once in two million times. Exact figures may lack samples_not_followed objects: the library
- * drops a sample if another thread was preempted while it removed the last sample with the same hash.
+ * Compares live objects and bytes with the expected ones. Sampled values may differ by five standard deviations, which
+ * chance exceeds once in two million times. Exact values may lack samples_not_followed objects: the library drops a
+ * sample if another thread was preempted while it removed the last sample with the same hash.
  */
 static void expect_live(const char *what, struct figures f, double objects, double bytes) {
   uint64_t not_followed = self().samples_not_followed;

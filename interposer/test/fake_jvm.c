@@ -1,8 +1,8 @@
 /*
  * Tests the library in the process of a badly behaved JVM. This program simulates the JVM: it defines the functions by
  * which the library finds a JVM and asks for Java stacks (AsyncGetCallTrace). When the library asks for a stack, the
- * JVM allocates, is interrupted by a signal handler that allocates, gives no stack, or ends meanwhile. Every allocation
- * is sampled.
+ * JVM allocates, is interrupted by a signal handler that allocates, gives no stack, or shuts down before it answers.
+ * Every allocation is sampled.
  */
 #include <alloca.h>
 #include <errno.h>
@@ -487,8 +487,8 @@ static void *ends(void *unused) {
   return unused;
 }
 
-/* Ends the JVM while a thread asks it for Java frames. The library must delay the end until the JVM has answered,
- * because HotSpot never returns from a call that is made after its end. */
+/* Lets the JVM begin to shut down while a thread asks it for Java frames. The library must delay the shutdown until the
+ * JVM has answered, because HotSpot never returns from a call that is made after it. */
 static void the_end_waits_for_who_asks(void) {
   pthread_t asking, ending;
   attach();

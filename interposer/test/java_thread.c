@@ -1,4 +1,4 @@
-/* Tests the thread that the library attaches to the JVM: its work, its CPU time, its end, and a JVM that refuses to
+/* Tests the thread that the library attaches to the JVM: its work, its CPU time, how it ends, and a JVM that refuses to
  * attach it. The test supplies the JVM's functions. */
 #include "jvm/java_thread.h"
 

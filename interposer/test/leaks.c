@@ -130,7 +130,8 @@ static void empty_batches(void) {
   munmap(page, page_size);
 }
 
-/* Allocates until the library has placed `count` objects in slots, a few in each epoch. Frees all other objects. */
+/* Allocates until the library has placed `count` objects in slots (pages for single sampled objects), a few in each
+ * epoch. Frees all other objects. */
 static void in_slots(void *slots[], unsigned count, size_t size, void *(*allocate)(size_t)) {
   unsigned found = 0;
   for (uint64_t begin = now_ns(); found < count; pause_ms(2)) {
@@ -149,8 +150,9 @@ static void in_slots(void *slots[], unsigned count, size_t size, void *(*allocat
   empty_batches();
 }
 
-/* Returns how many of the objects in slots have `bytes` bytes and were last accessed before `moment`. Sets `in_all` to
- * the number of objects in slots that have this size. If `bytes` is 0, objects of all sizes count. */
+/* Returns how many of the objects in slots (pages of their own) have `bytes` bytes and were last accessed before
+ * `moment`. Sets `in_all` to the number of objects in slots that have this size. If `bytes` is 0, objects of all sizes
+ * count. */
 static unsigned idle_since(uint64_t moment, uint64_t bytes, unsigned *in_all) {
   int count = mallometer_objects(objects, MOST_OBJECTS);
   unsigned idle = 0;
@@ -227,7 +229,7 @@ static void uses_are_seen(void) {
   CHECK(evidence_with_gaps()->idle_before_free.count >= COUNT);
 }
 
-/* ---- Objects in slots behave as others ----------------------------------------------------------------- */
+/* ---- Objects in slots behave like other objects -------------------------------------------------------- */
 
 static NOINLINE void *by_calloc(size_t size) {
   unsigned char *object = calloc(1, size);
@@ -262,8 +264,8 @@ static NOINLINE void *by_malloc(size_t size) {
   return object;
 }
 
-/* Checks that each object in a slot has room for its bytes, keeps its contents when realloc moves it out of the slot,
- * and is counted with the same bytes when it is allocated and when it is freed. */
+/* Checks that each object in a slot (a page of its own) has room for its bytes, keeps its contents when realloc moves
+ * it out of the slot, and is counted with the same bytes when it is allocated and when it is freed. */
 static void behaves(void *(*allocate)(size_t), size_t size) {
   enum { COUNT = 6 };
   void *slots[COUNT];
@@ -363,12 +365,12 @@ static void freed_past_the_hook(void) {
   CHECK(in_all >= COUNT - retired);
   for (unsigned i = 2; i < COUNT; i += 3) free(slots[i]);
   CHECK_EQUAL(mapped_bytes(), mapped);
-  in_slots(slots, COUNT, 200, by_malloc); /* objects are placed in slots as before */
+  in_slots(slots, COUNT, 200, by_malloc); /* the library places objects in slots (pages of their own) as before */
   for (unsigned i = 0; i < COUNT; i++) free(slots[i]);
 }
 
-/* Shrinks objects in slots by glibc's own realloc, which unmaps their last pages. The library must not place another
- * object in such a slot. */
+/* Shrinks objects in slots (pages of their own) by glibc's own realloc, which unmaps their last pages. The library must
+ * not place another object in such a slot. */
 static void made_smaller_past_the_hook(void) {
   enum { COUNT = 6 };
   const size_t large = 10 * page_size, small = page_size * 5 / 4;
@@ -403,8 +405,8 @@ static void made_smaller_past_the_hook(void) {
   for (unsigned i = 0; i < COUNT; i++) free(memset(slots[i], 1, 15 * page_size));
 }
 
-/* Extends objects in slots by glibc's own realloc. An object can then take the addresses of the next slot if that is
- * unmapped. */
+/* Extends objects in slots (pages of their own) by glibc's own realloc. An object can then take the addresses of the
+ * next slot if that is unmapped. */
 static void made_larger_past_the_hook(void) {
   enum { COUNT = 12, BEFORE = 200 };
   const size_t after = page_size * 3 / 2;
@@ -440,7 +442,7 @@ static void made_larger_past_the_hook(void) {
 }
 
 /* Makes more than half of the mappings that the process may have. The library must leave the rest to the program, and
- * place no object in a slot. */
+ * place no object in a slot, because a slot takes a mapping. */
 static void crowded(void) {
   enum { MAPPINGS = 40000 };
   unsigned long most = 0;
@@ -479,14 +481,15 @@ static struct mappings mappings(void) {
 
 static NOINLINE void *at_depth(unsigned depth, size_t size);
 
-/* Makes 20 times `bytes` resident (more if pages exceed 4 KiB): slots may take a twentieth of the resident memory. */
+/* Makes 20 times `bytes` resident (more if pages exceed 4 KiB): the pages of observed objects (slots) may take a
+ * twentieth of the resident memory. */
 static void resident_for_slots_of(size_t bytes) {
   size_t resident = 20 * bytes / 4096 * page_size;
   CHECK(memset(malloc(resident), 1, resident));
 }
 
-/* Allocates at several call sites until `wanted` objects are in slots, and then frees seven of eight objects. Stores
- * the other ones in `stay`, and returns their number. */
+/* Allocates at several call sites until `wanted` objects are in slots (pages of their own), and then frees seven of
+ * eight objects. Stores the other ones in `stay`, and returns their number. */
 static unsigned fill_many_slots(void *stay[], unsigned wanted) {
   enum { SITES = 60, MOST = 4000 };
   static void *made[MOST];
@@ -621,8 +624,8 @@ static void epochs_of_others_are_void(void) {
   for (unsigned i = 0; i < 4; i++) free(slots[i]);
 }
 
-/* Checks that the library sees accesses to a few objects, and that calloc returns zeros in a slot that was used
- * before. */
+/* Checks that the library sees accesses to a few objects on pages of their own (slots), and that calloc returns zeros
+ * in a slot that was used before. */
 static void works(void) {
   enum { COUNT = 6 };
   void *slots[COUNT];
@@ -691,7 +694,8 @@ static void locked(int flags, bool before) {
   works();
 }
 
-/* Returns the number of objects in slots that have `bytes` bytes and whose accesses the library can see. */
+/* Returns the number of objects in slots (pages of their own) that have `bytes` bytes and whose accesses the library
+ * can see. */
 static unsigned seen_of(uint64_t bytes) {
   unsigned in_all;
   idle_since(0, bytes, &in_all);
@@ -704,7 +708,7 @@ static void wait_for_seen(uint64_t bytes, unsigned count) {
   }
 }
 
-/* Locks the pages of objects in slots (mlock). While an object is locked, the library cannot see its accesses. */
+/* Locks the pages of objects in slots with mlock. While an object is locked, the library cannot see accesses to it. */
 static void locked_object(void) {
   enum { COUNT = 4, SMALL = 1000 };
   const size_t large_bytes = 10 * page_size, middle = 2 * page_size;
@@ -1018,8 +1022,8 @@ static NOINLINE void *at_depth(unsigned depth, size_t size) {
 }
 
 /*
- * Returns an estimate of the number of live objects of `least_bytes` to `most_bytes`, from the objects in slots alone.
- * Adds the variance of the estimate to `variance`.
+ * Estimates the number of live objects of `least_bytes` to `most_bytes`, from the objects in slots (pages of their own)
+ * alone. Adds the variance of the estimate to `variance`.
  */
 static double estimated(uint64_t least_bytes, uint64_t most_bytes, double *variance) {
   double estimate = 0;
@@ -1066,7 +1070,7 @@ static void estimates_have_no_bias(void) {
   start();
   for (unsigned run = 0; run < 4; run++) {
     double kept = keep_some();
-    if (run > 0) { /* objects of new sites, as in the first run, are not placed in slots yet */
+    if (run > 0) { /* the library does not yet place objects of new sites, as in the first run, in slots */
       truth += kept;
       estimate += estimated(64, 64 + 8 * KEEPING_SITES + 16, &variance);
     }
@@ -1078,8 +1082,8 @@ static void estimates_have_no_bias(void) {
   CHECK(estimate > truth * 0.6 && estimate < truth * 1.4);
 }
 
-/* Allocates without freeing. The slots must take at most 1 MiB, and an object of a new call site must still be placed
- * in a slot. */
+/* Allocates without freeing. The slots (pages of single sampled objects) must take at most 1 MiB, and an object of a
+ * new call site must still be placed in a slot. */
 static void memory_is_bounded(void) {
   enum { FULL_ROUNDS = 30 };
   const unsigned sites = (unsigned)(60 * 4096 / page_size); /* one-page slots for all of these sites fit into 1 MiB */
@@ -1103,8 +1107,9 @@ static void memory_is_bounded(void) {
   in_slots(&late, 1, 5000, one_of_many);
 }
 
-/* Allocates at one call site for a hundred epochs without freeing. In each epoch the library could place four more of
- * the objects in slots, but must place fewer the more objects of the site are already there. */
+/* Allocates at one call site for a hundred epochs without freeing. In each epoch (time between two readings of accessed
+ * pages) the library could place four more of the objects in slots, but must place fewer the more objects of the site
+ * are already there. */
 static void who_keeps_much_gets_fewer_slots(void) {
   epochs_of(10);
   start();
@@ -1129,8 +1134,8 @@ static unsigned in_slots_of(unsigned sites, size_t size) {
   return found;
 }
 
-/* Allocates at call sites that allocate in one epoch only. Their objects must not be placed in slots, even if many are
- * sampled. */
+/* Allocates at call sites that allocate in one epoch only. Their objects must not be placed in slots (pages of their
+ * own), even if many are sampled. */
 static void who_comes_once_gets_no_slot(void) {
   epochs_of(100); /* long enough for all allocations of a round, even on a busy machine */
   start();

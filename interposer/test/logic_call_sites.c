@@ -853,7 +853,7 @@ CASE(births_are_told_by_the_given_clock) {
   CHECK_EQUAL(birth_at(5 * unit + 7, OBJECT), 5 * unit); /* sets the clock back */
 }
 
-/* ---- The gate to Java: while it is open, samples have Java frames -------------------------------------- */
+/* ---- The gate to Java (sample/java_gate.h): while it is open, samples have Java frames ----------------- */
 
 enum { JAVA_FRAMES = 3 };
 static const uint64_t java_frames[JAVA_FRAMES] = {JAVA_FRAME | 71, JAVA_FRAME | 72, JAVA_FRAME | 73};
@@ -880,8 +880,8 @@ static const struct java_stacks java = {java_thread, walk_java, note, 0, 0};
 
 static void the_gate_closes(void) { java_gate_close(); }
 
-/* Closes the gate to Java, as at the JVM's end, at each point of a sample. The sample must have all Java frames or
- * none. */
+/* Closes the gate to Java (sample/java_gate.h), as when the JVM shuts down, at each point of a sample. The sample must
+ * have all Java frames or none. */
 static int a_sample_has_java_frames_or_none(unsigned point) {
   start();
   java_gate_open(&java);

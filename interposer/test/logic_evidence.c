@@ -8,7 +8,7 @@
 #include "sample/call_sites.h"
 
 #define MEBIBYTE ((size_t)1 << 20)
-#define BEGIN_NS (UINT64_C(1) << 44) /* a multiple of the unit in which slots store times */
+#define BEGIN_NS (UINT64_C(1) << 44) /* a multiple of the unit of times in leak/slots.h */
 
 /* The first call site gets the number 0. */
 enum { SITE = 0, SIZE = 100 };
@@ -35,7 +35,8 @@ static void start(void) {
   slots_accept(true);
 }
 
-/* Samples an object of the call site. Returns the object's address in a slot; NULL if it was not placed in one. */
+/* Samples an object of the call site. Returns the object's address in a slot (a page of its own); NULL if it was not
+ * placed in one. */
 static void *place(uint32_t site, double probability) {
   struct sample sample = {.block = current_block,
                           .object = objects_of_allocator,
@@ -48,7 +49,8 @@ static void *place(uint32_t site, double probability) {
   return object != objects_of_allocator ? object : NULL;
 }
 
-/* Takes a first sample of the call site, and lets so many epochs pass that later objects can be placed in slots. */
+/* Takes a first sample of the call site, and lets so many epochs pass that later objects can be placed in slots (pages
+ * of their own). */
 static void become_old(uint32_t site) {
   CHECK(!place(site, 1));
   for (unsigned i = 0; i < EPOCHS_BEFORE_SLOTS; i++) placement_next_epoch();
@@ -179,8 +181,8 @@ CASE(a_site_waits_for_its_epochs) {
   CHECK(place(SITE, 1));
 }
 
-/* Limits the bytes of slots to 0, and then to 20 pages. The part of a slot's pages that its object does not use counts
- * against the limit. */
+/* Limits the bytes of slots (pages of single sampled objects) to 0, and then to 20 pages. The part of a slot's pages
+ * that its object does not use counts against the limit. */
 CASE(the_limit_bounds_what_slots_take) {
   start();
   become_old(SITE);

@@ -75,7 +75,8 @@ static void start(void) {
   check_state(MALLOMETER_LEAKS_ON, "");
 }
 
-/* Samples an object and accesses it. Returns its address in a slot; NULL if it was not placed in a slot. */
+/* Samples an object and accesses it. Returns its address in a slot (a page of its own); NULL if it was not placed in a
+ * slot. */
 static void *allocate(void) {
   static size_t taken;
   void *of_allocator = objects_of_allocator[taken++ % 64];
@@ -99,7 +100,8 @@ static void deallocate(const void *object) {
   slot_give_back(&left);
 }
 
-/* Takes a first sample of the call site, and lets so many epochs pass that later objects can be placed in slots. */
+/* Takes a first sample of the call site, and lets so many epochs pass that later objects can be placed in slots (pages
+ * of their own). */
 static void become_recurring(void) {
   CHECK(!allocate());
   time_passes(EPOCHS_BEFORE_SLOTS * EPOCH);
@@ -121,7 +123,7 @@ static double placement_of(const void *object) {
   return slot.placement;
 }
 
-/* Returns the description of the only object in a slot. */
+/* Describes the only object that is in a slot (a page of its own). */
 static struct mallometer_object row(void) {
   struct mallometer_object rows[2];
   CHECK_EQUAL(slots_copy(rows, 2, NULL), 1);
@@ -238,7 +240,7 @@ CASE(an_object_that_is_used_in_every_epoch_does_not) {
 }
 
 /* Takes `samples` samples in one epoch, and frees each before the next. Returns the lowest probability with which the
- * library placed one in a slot. */
+ * library placed one of them in a slot (a page of its own). */
 static double least_placement(unsigned samples) {
   double least = 1;
   time_passes(2 * EPOCH);
@@ -247,12 +249,13 @@ static double least_placement(unsigned samples) {
     double placement = object ? placement_of(object) : 1;
     if (placement < least) least = placement;
     if (object) deallocate(object);
-    call_sites_forget(); /* removes the live samples that are in no slot */
+    call_sites_forget(); /* removes the live samples that have no page of their own */
   }
   return least;
 }
 
-/* Keeps 7 objects of a call site in slots. The site then gets more than the usual four slots in an epoch, up to 32. */
+/* Keeps 7 objects of a call site in slots (pages of their own). In each epoch, more than the usual four of the site's
+ * new objects are then placed in slots, up to 32. */
 CASE(a_site_that_keeps_objects_gets_more_slots) {
   enum { KEPT = 7, SAMPLES = 60 };
   start();
@@ -322,8 +325,8 @@ static void reads_slots(void) {
   readings_of_slots++;
 }
 
-/* Lets the library itself read an object in a slot. This must not count as an access. An access by the program in the
- * same epoch must count. */
+/* Lets the library itself read an object in a slot (a page of its own). This must not count as an access. An access by
+ * the program in the same epoch must count. */
 CASE(slots_are_read_by_the_library_after_a_look) {
   void *object = object_to_read = object_in_slot();
   time_passes(3 * EPOCH);
@@ -348,8 +351,8 @@ CASE(slots_are_read_by_the_library_after_a_look) {
   CHECK_EQUAL(last_access(object), in_units(given_monotonic_ns));
 }
 
-/* Lets the library read slots for an eighth of an epoch. The epoch must be void, because an access by the program
- * meanwhile would be missed. */
+/* Lets the library itself read objects in slots for an eighth of an epoch. The epoch must be void, because an access by
+ * the program meanwhile would be missed. */
 CASE(an_epoch_is_void_if_the_library_reads_slots_for_long) {
   object_to_read = object_in_slot();
   time_passes(3 * EPOCH);
@@ -383,7 +386,8 @@ CASE(a_reading_of_slots_is_taken_back) {
 
 static const void *object_to_replace, *fresh;
 
-/* Frees the object during a reading, and allocates a new one in the same slot. */
+/* Frees the object during a reading of the slots (pages of single objects), and allocates a new one in the same
+ * slot. */
 static void another_thread_replaces_the_object(void) {
   uses_of_an_epoch();
   if (fresh) return;
@@ -684,9 +688,9 @@ CASE(a_crowded_process_has_no_room_until_it_has_half) {
   time_passes(EPOCH);
   check_state(MALLOMETER_LEAKS_ON, "most of the mappings");
   CHECK_EQUAL(described().limit_bytes, 0);
-  CHECK_EQUAL(slots_totals().apart, 1); /* the mapping of the free slot was merged */
+  CHECK_EQUAL(slots_totals().apart, 1); /* the mapping of the free slot was merged with its neighbours */
   CHECK(!allocate());
-  used[0] = object; /* the object that is in a slot must still be observed */
+  used[0] = object; /* the object that is on a page of its own must still be observed */
   given_mappings = given_most_mappings * 3 / 5;
   time_passes(EPOCH);
   CHECK_EQUAL(last_access(object), in_units(given_monotonic_ns));

@@ -65,7 +65,8 @@ static int a_refused_range_is_given_back(unsigned request) {
   return REACHED;
 }
 
-/* Returns the bytes of a slot of the size class `class` with the current page size. */
+/* Returns the bytes of a slot (the pages of one observed object) of the size class `class` with the current page
+ * size. */
 static size_t class_bytes(uint32_t class) {
   static const size_t usual[MALLOMETER_SLOT_CLASSES] = {4 << 10, 64 << 10, 1 << 20, 16 << 20};
   size_t of_pages = class == 0 ? given_page_bytes : class == 1 ? 4 * given_page_bytes : 0;

@@ -1,6 +1,6 @@
 /*
  * Tests the parser of glibc's malloc_info(). The text comes from glibc 2.36. The parser receives it as a whole, in
- * pieces of each size, and truncated at each place. The expected figures come from mallinfo2(), called at the same
+ * pieces of each size, and truncated at each place. The expected values come from mallinfo2(), called at the same
  * moment, or were computed by hand.
  */
 #include "allocator/malloc_info.h"

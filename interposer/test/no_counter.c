@@ -127,8 +127,8 @@ static void *use_slots_without_counter(void *unused) {
   return unused;
 }
 
-/* Allocates in a thread without the counter until 50 objects were in slots. The library must have recorded their
- * lifetimes. */
+/* Allocates in a thread without the time-stamp counter until 50 objects were in slots (pages of their own). The library
+ * must have recorded their lifetimes. */
 static void slots_need_no_counter(void) {
   static struct mallometer_site_evidence evidence[8192];
   pthread_t thread;

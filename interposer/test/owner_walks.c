@@ -156,7 +156,8 @@ static jvmtiError JNICALL tagged(jvmtiEnv *env, jint wanted, const jlong *tags, 
   return JVMTI_ERROR_NONE;
 }
 
-/* Walks over the heap. If of_iterations is an error, walks over the first half only and returns the error. */
+/* Walks over the heap. If the test has set behaviour.of_iterations to an error, walks over the first half only and
+ * returns the error. */
 static jvmtiError JNICALL iterate(jvmtiEnv *env, jint filter, jclass class, const jvmtiHeapCallbacks *callbacks,
                                   const void *data) {
   (void)env, (void)class, (void)data;

@@ -12,7 +12,8 @@
 static void *objects[OBJECTS];
 static pthread_attr_t small_stack;
 
-/* Returns the live bytes. Must not be called while the objects of a test are live, because it takes a snapshot. */
+/* Returns the live bytes. Must not be called while the objects of a test are live: the snapshot that it reads would
+ * update the peak. */
 static int64_t live_now(void) {
   struct mallometer_counters s = snapshot();
   return mallometer_live_bytes(&s);

@@ -1,7 +1,8 @@
 /*
- * Tests sampling in the whole library, for allocations by each function. The first argument is the sampling interval.
- * The bytes that the samples represent must equal the counted bytes: exactly with an interval of 1, otherwise within 15
- * %. With an interval of 0 there must be no samples.
+ * Tests sampling in the whole library, for allocations by each function. The first argument is the sampling interval,
+ * the mean number of bytes from one sample to the next. The bytes that the samples represent must equal the counted
+ * bytes: exactly with an interval of 1, which samples every allocation, otherwise within 15 %. With an interval of 0
+ * there must be no samples.
  */
 #include <malloc.h>
 #include <pthread.h>

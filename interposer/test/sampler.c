@@ -20,7 +20,7 @@ struct sums {
   unsigned samples;
 };
 
-static struct sums *sums; /* receives the samples; if NULL, only the sampler's own sums are kept */
+static struct sums *sums; /* receives the samples; if NULL, only the sampler itself counts them */
 static double probability_of_last;
 
 static void add_sample(struct sums *to, size_t bytes, double probability) {
@@ -376,7 +376,8 @@ static void allocate_elsewhere(unsigned times) {
   sums = of_site;
 }
 
-/* Simulates one run. Increments `covered[figure]` if the confidence interval of the figure contains the true value. */
+/* Simulates one run. For each estimated value, increments its element of `covered` if its confidence interval contains
+ * the true value. */
 static void simulate(const struct kind *kind, unsigned *covered) {
   struct sums allocated = {0}, freed = {0};
   double bytes = 0, live_objects = 0, live_bytes = 0;

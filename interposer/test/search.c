@@ -607,8 +607,8 @@ static NOINLINE void fill(void **table, unsigned count, size_t size) {
   for (volatile unsigned i = 0; i < count; i++) table[i] = held(size);
 }
 
-/* Stores the only addresses of objects in an object that is in a slot. The search must find them there. The objects
- * have 40,000 bytes, because large objects are always sampled. */
+/* Stores the only addresses of objects in an object that is in a slot (a page of its own). The search must find them
+ * there. The objects have 40,000 bytes, because large objects are always sampled. */
 static void the_only_addresses_are_in_a_slot(void) {
   observe();
   uintptr_t table = hidden(in_slot(table_of, EACH * sizeof(void *)));
@@ -625,7 +625,8 @@ static void the_only_addresses_are_in_a_slot(void) {
   check_lost(EACH);
 }
 
-/* Returns how many of the objects in slots have `bytes` bytes and were last accessed before `moment`. */
+/* Returns how many of the objects in slots (pages of their own) have `bytes` bytes and were last accessed before
+ * `moment`. */
 static unsigned idle_since(uint64_t moment, uint64_t bytes) {
   static struct mallometer_object objects[70000];
   int count = mallometer_objects(objects, 70000);

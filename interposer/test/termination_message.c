@@ -619,7 +619,7 @@ static void has_no_descriptor(void) {
   }
 }
 
-/* Starts a message again after its end, as happens when a process is restored from a checkpoint. */
+/* Ends the message and then starts it again, as happens when a process is restored from a checkpoint. */
 static void a_message_may_begin_again(void) {
   make_file("");
   write_one();

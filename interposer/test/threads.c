@@ -1,8 +1,8 @@
 /*
  * Starts and ends threads. A thread takes a block of counters, which a later thread uses again. No counts may be lost
- * then. The later thread's own figures must begin at zero, although its block still holds the totals of earlier
- * threads. Allocations and frees in destructors of thread keys must be counted, too; most of them come after the thread
- * has returned its block.
+ * then. The later thread's own counts must begin at zero, although its block still holds the totals of earlier threads.
+ * Allocations and frees in destructors of thread keys must be counted, too; most of them come after the thread has
+ * returned its block.
  */
 #include <errno.h>
 #include <limits.h>

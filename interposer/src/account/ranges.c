@@ -595,8 +595,8 @@ static struct mallometer_range row_of(const struct range *range) {
   return row;
 }
 
-/* Copies some rows. Writes the reader's memory only after the lock is released: that memory may not be resident, and a
- * page fault would make other threads wait longer for the lock. */
+/* Copies some ranges. Writes the reader's memory only after the lock is released: that memory may not be resident, and
+ * a page fault would make other threads wait longer for the lock. */
 static int copy_slice(struct mallometer_range *rows, uint32_t capacity, uint64_t *from) {
   struct range slice[ROWS_AT_ONCE];
   uint32_t count = 0, copied = 0;

@@ -87,9 +87,9 @@ bool ranges_find(uintptr_t begin, uintptr_t end, bool whole, uint32_t *site);
 void ranges_forget(void);
 
 /*
- * Copies rows in address order, from the first range that ends after `from`. Holds the lock for 64 rows at a time.
- * Returns the number of rows; -EAGAIN if no row was copied because another thread has the lock or the map is not in
- * use. The result may be incomplete even if fewer than `capacity` rows were copied.
+ * Copies ranges in address order, from the first one that ends after `from`. Holds the lock for 64 ranges at a time.
+ * Returns the number of copied ranges; -EAGAIN if none was copied because another thread has the lock or the map is not
+ * in use. The result may be incomplete even if fewer than `capacity` ranges were copied.
  */
 int ranges_copy(struct mallometer_range *rows, uint32_t capacity, uint64_t from);
 

@@ -1,4 +1,4 @@
-/* Keeps the table of scopes, begins and ends scopes, and matches objects by address. See scopes.h. */
+/* Has the table of scopes, begins and ends scopes, and matches objects by address. See scopes.h. */
 #include "account/scopes.h"
 
 #include <errno.h>
@@ -8,21 +8,22 @@
 #include "platform/memory.h"
 #include "platform/shared_words.h"
 
-/* The sentinel at the end of each chain, which links a thread's scopes from the innermost outward. Its figures are so
- * high that no event exceeds them. It is also the innermost scope of a thread without scopes. */
+/* The sentinel at the end of each chain, which links a thread's scopes from the innermost outward. Its peak and its
+ * largest request are so high that no event exceeds them. It is also the innermost scope of a thread without scopes. */
 static struct scope no_scope = {.outer = &no_scope, .peak_net = INT64_MAX, .largest_doubled = UINT64_MAX};
 
 /* ---- The table of records ----------------------------------------------------------------------------- */
 
 /*
- * The lowest bits of scope.state; the higher bits count the record's uses. CLOSING: a thread reads the figures and will
- * then free the record. ABANDONED: the scope is closed, and its thread has yet to unlink and free the record. ENDED:
- * the scope's thread has ended, and the record has its last counters. ORPHANED: the scope's thread has ended while
- * another thread was closing the scope.
+ * The lowest bits of scope.state; the higher bits count how often the record in the table was used. CLOSING: a thread
+ * reads the scope's counts and will then free the record. ABANDONED: the scope is closed, and its thread has yet to
+ * unlink and free the record. ENDED: the scope's thread has ended, and the record has its last counters. ORPHANED: the
+ * scope's thread has ended while another thread was closing the scope.
  */
 enum state { FREE, TAKEN, OPEN, CLOSING, ABANDONED, ENDED, ORPHANED, STATE_BITS = 3 };
 
-/* A scope's number consists of the record's index and the lowest bits of its use count. It is always positive. */
+/* A scope's number consists of the index of its record in the table and the lowest bits of the record's use count. It
+ * is always positive. */
 enum { INDEX_BITS = 12, USE_BITS = 31 - INDEX_BITS };
 _Static_assert(MOST_SCOPES == 1u << INDEX_BITS, "INDEX_BITS must hold the index of each record");
 
@@ -282,8 +283,8 @@ static bool raise(struct scope *scope, int64_t net, uint64_t doubled) {
   return raise_to(&scope->peak_net, net) || larger;
 }
 
-/* Raises the figures of the scopes from the innermost outward. Stops at the first scope whose figures are not exceeded,
- * because the figures of its outer scopes are at least as high. */
+/* Raises the peak and the largest request of the scopes from the innermost outward. Stops at the first scope in which
+ * neither is exceeded, because those of its outer scopes are at least as high. */
 void *scope_raise(struct thread_block *block, void *object, size_t doubled) {
   struct thread_scoping *scoping = thread_scoping(block);
   int64_t net = thread_net(block);
@@ -344,8 +345,8 @@ static int begin_in_process(struct scope *scope) {
   return 0;
 }
 
-/* Frees the records of scopes whose threads have ended without closing them. Returns one of these records; NULL if
- * there is none. */
+/* Frees the table's records of scopes whose threads have ended without closing them. Returns one of these records; NULL
+ * if there is none. */
 static struct scope *reclaim(void) {
   for (uint32_t i = 0; i < MOST_SCOPES; i++) {
     uint64_t word = state_word(&records[i]);
@@ -493,7 +494,7 @@ int scope_read(uint32_t number, struct mallometer_scope *out) {
      * test/litmus/reused-sample). */
     read_figures(scope, state == ENDED, &figures);
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    if (state_word(scope) != word) continue; /* the scope was closed or its thread ended meanwhile */
+    if (state_word(scope) != word) continue; /* the scope was closed, or its thread ended, during the reading */
     *out = figures;
     return 0;
   }
@@ -530,7 +531,8 @@ bool scope_retains(const struct scope *scope, const void *object) {
 static void abandon(struct scope *scope, uint64_t closing, struct mallometer_scope *out) {
   struct thread_block *block = scope->block;
   if (!change_state(scope, closing, ABANDONED)) {
-    /* The change fails in the child of a fork that a signal handler made meanwhile: the child has freed the record. */
+    /* Fails in the child process if a signal handler of this thread forked after the state became CLOSING:
+     * scopes_forked() has then freed the record, unless the measured thread is this one. */
     if (!change_state(scope, with_state(closing, ORPHANED), CLOSING)) return;
     *out = (struct mallometer_scope){0};
     read_figures(scope, true, out);
@@ -554,7 +556,8 @@ int scope_close(uint32_t number, struct mallometer_scope *out) {
   *out = (struct mallometer_scope){0};
   read_figures(scope, state == ENDED, out);
   if (scope->table && state == OPEN) __atomic_fetch_sub(&matched_open, 1, __ATOMIC_SEQ_CST);
-  /* The change fails in the child of a fork that a signal handler made meanwhile: the child has freed the record. */
+  /* Fails in the child process if a signal handler of this thread forked after the state became CLOSING: there,
+   * scopes_forked() has freed the record. */
   if ((!scope->block || state == ENDED) && !change_state(scope, with_state(word, CLOSING), TAKEN)) return 0;
   if (!scope->block) peak_window_close(scope->window);
   if (state == OPEN && scope->block) {

@@ -1,7 +1,7 @@
 /*
  * Scopes: the events of a thread, or of the process, between two points in time.
  *
- * Most figures of a scope are differences of counters that exist anyway, and cost nothing. The peak and the largest
+ * Most values of a scope are differences of counters that exist anyway, and cost nothing. The peak and the largest
  * request are not. A thread in a scope therefore has no headroom (thread_block.h): each of its events takes the slow
  * path, which compares the thread's net bytes and the request with the figures of the innermost scope. Scopes nest, so
  * an event that does not exceed these figures exceeds those of no outer scope; otherwise the outer scopes are compared
@@ -136,7 +136,7 @@ void scopes_interrupt(void);
  * free. */
 bool scopes_include_matched(void);
 
-/* Ends the scopes of the calling thread, which is ending and owns `block`. The scopes keep their figures. */
+/* Ends the scopes of the calling thread, which is ending and owns `block`. Their counts can still be read. */
 void scopes_end(struct thread_block *block);
 
 /* Returns the bytes reserved for scopes, including the tables of matched scopes. */

@@ -229,7 +229,7 @@ void thread_blocks_forked(void) {
   __atomic_store_n(&owners, is_thread_block(own_block()) ? 1 : 0, __ATOMIC_RELAXED);
 }
 
-/* ---- Figures for readers ------------------------------------------------------------------------------ */
+/* ---- Counts for readers ------------------------------------------------------------------------------- */
 
 uint32_t thread_block_owners(void) { return __atomic_load_n(&owners, __ATOMIC_RELAXED); }
 

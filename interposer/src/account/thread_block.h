@@ -119,8 +119,8 @@ struct large_path {
  * that it has freed. Written by the owner; a thread in flush_all() (totals.c) also writes `limit` and `report_peak_at`.
  */
 struct thread_scoping {
-  /* The highest net bytes, and the largest request, at which an allocation changes no figure of a scope
-   * (scope_allocation()). */
+  /* The highest net bytes, and the largest request, at which an allocation changes neither the peak nor the largest
+   * request of a scope (scope_allocation()). */
   _Alignas(256) int64_t limit;
   uint64_t largest_doubled;
   /* The net bytes above which the thread calls peak_flush() (totals.h), so that a new peak of the process is noticed.

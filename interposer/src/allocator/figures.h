@@ -23,7 +23,7 @@ void allocator_find(void);
 /* Replaces `name` by a name with a version, such as "jemalloc 5.3.0", if the allocator reports its version. */
 void allocator_name_version(char *name, size_t capacity);
 
-/* Fills all fields, and up to `capacity` rows of arenas. Returns 0 or -ENOTSUP. */
+/* Fills all fields of `out`, and describes up to `capacity` arenas. Returns 0 or -ENOTSUP. */
 int allocator_figures(struct mallometer_allocator_state *out, struct mallometer_arena *arenas, uint32_t capacity);
 
 /* Makes the allocator return free memory to the kernel. Returns 0 or -ENOTSUP. */

@@ -1,5 +1,5 @@
-/* The functions of mallometer.h. Each function checks its arguments and preserves errno. The figures come from the
- * other folders. */
+/* The functions of mallometer.h. Each function checks its arguments and preserves errno. The values come from the other
+ * folders. */
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
@@ -218,8 +218,8 @@ int mallometer_modules(struct mallometer_module *modules, uint32_t capacity, uin
   return known ? (int)modules_copy(known, modules, capacity, first) : -ENODATA;
 }
 
-/* Inserts a row in the order of addresses, unless it overlaps another row. If there is no room, drops the last row.
- * Returns the number of rows. */
+/* Inserts a range in the order of addresses, unless it overlaps another one. If there is no room, drops the last range.
+ * Returns the number of ranges. */
 static uint32_t insert_row(struct mallometer_range *rows, uint32_t capacity, uint32_t count,
                            struct mallometer_range row) {
   uint32_t place = count;
@@ -232,8 +232,8 @@ static uint32_t insert_row(struct mallometer_range *rows, uint32_t capacity, uin
   return count + 1;
 }
 
-/* Adds the library's own ranges between `from` and the last row, but not those after it, because further ranges of the
- * program may come before them. Without rows, adds all from `from` on. Returns the number of rows. */
+/* Adds the library's own ranges between `from` and the last copied range, but not later ones, because further ranges of
+ * the program may come before them. If none was copied, adds all from `from` on. Returns the number of ranges. */
 static int add_own_ranges(struct mallometer_range *rows, uint32_t capacity, int copied, uint64_t from) {
   if (copied < 0) return copied;
   uint32_t count = (uint32_t)copied;
@@ -257,7 +257,7 @@ int mallometer_objects(struct mallometer_object *objects, uint32_t capacity) {
   if (!objects) return -EINVAL;
   if (!process_has_call_sites()) return -ENODATA;
   return (int)live_samples_copy(objects, capacity, slots_copy(objects, capacity, NULL),
-                                NULL); /* objects in slots come first, because most is known about them */
+                                NULL); /* objects in slots (slots.h) come first, because most is known about them */
 }
 
 /* Returns why objects cannot be moved into slots (leak/slots.h), which show whether objects are used; NULL if they

@@ -1,4 +1,5 @@
-/* Takes a baseline while memory is quiet, looks for rises, and describes a rise. See burst.h. */
+/* Stores a baseline (the live bytes of each call site) while memory hardly grows, looks for rises, and describes a
+ * rise. See burst.h. */
 #include "control/burst.h"
 
 #include <inttypes.h>
@@ -27,7 +28,7 @@
 #define SUDDEN_TIME (15 * SECOND)
 /* A rise ends when memory has not grown for this time. */
 #define STILL_TIME (3 * SECOND)
-/* The age at which the baseline (the memory before a rise) is renewed even if memory is not quiet, so that slow growth
+/* The age at which the baseline (the memory before a rise) is replaced even while memory grows, so that slow growth
  * does not add up to a rise. */
 #define OLDEST_BASELINE (10 * SECOND)
 /* The least growth that is a rise: a 16th of the memory limit, at least 8 MiB; 64 MiB without a limit. */
@@ -44,8 +45,9 @@
 /* The call sites explain a rise if they grew by at least the rise divided by this number. */
 #define LEAST_EXPLAINED 4u
 
-/* The memory before a rise: the live bytes of each site, and the sums. Renewed when memory is quiet and has changed,
- * otherwise after OLDEST_BASELINE; kept during a rise. */
+/* The memory before a rise: the live bytes of each site, and totals. Replaced when memory is quiet (has not grown much
+ * in the latest second) and differs from the baseline, and in any case when the baseline is older than OLDEST_BASELINE.
+ * Not replaced during a rise. */
 static struct {
   uint32_t number[MOST_SITES];
   double live_bytes[MOST_SITES];
@@ -105,7 +107,7 @@ static uint64_t used_bytes(void) { return process_memory().anonymous; }
 
 static uint64_t difference(uint64_t one, uint64_t other) { return one > other ? one - other : other - one; }
 
-/* ---- The baseline, taken while memory is quiet ---------------------------------------------------------- */
+/* ---- The baseline, stored while memory hardly grows ----------------------------------------------------- */
 
 static void note_baseline(uint64_t used, uint64_t now) {
   baseline.places = call_sites_places();
@@ -119,8 +121,8 @@ static void note_baseline(uint64_t used, uint64_t now) {
   baseline.monotonic_ns = begin_ns = now;
 }
 
-/* Returns whether memory has changed since the baseline. Otherwise no new baseline is taken before OLDEST_BASELINE,
- * because that reads the live bytes of all sites. */
+/* Returns whether memory has changed since the baseline. If it has not, a new baseline would only cost time: it reads
+ * the live bytes of all sites. */
 static bool has_changed(uint64_t used) {
   return latest_samples_bytes() - baseline.sampled_bytes >= least_rise / 64 ||
          difference(used, baseline.used_bytes) >= least_rise / 64;
@@ -227,7 +229,7 @@ static uint32_t most_of(const struct tally *tally) {
   return tally->thread[most];
 }
 
-/* The names of the threads in the present rise. They are kept, because reading a name opens a file of the kernel. */
+/* The names of the threads in the present rise. Each name is stored, because reading it opens a file of /proc. */
 static struct {
   uint32_t thread[MOST_THREAD_NAMES];
   char name[MOST_THREAD_NAMES][RECORDING_THREAD_NAME_BYTES];

@@ -2,12 +2,13 @@
  * Fast rises of memory: a burst of a tenth of a second can fill the rest of the limit, and the kernel then kills the
  * process before Java has polled once.
  *
- * The recorder's thread (recording.h) stores a baseline each second if memory is quiet and has changed, and else every
- * 10 s: the process's resident memory without pages of files, and the live bytes of each call site. It polls the sum of
- * the bytes of all samples 10 times a second, or 20 times above half of the limit. If this sum has grown by half of the
- * least rise since the baseline, the thread reads the resident memory. If that memory has grown by the least rise, the
- * thread describes the rise up to 200 times a second, in 2.5 % of a processor at most. A rise of which the call sites
- * explain less than a quarter is not described: it is the Java heap, or mappings.
+ * The recorder's thread (recording.h) stores a baseline at the end of each second in which memory hardly grew, if
+ * memory has changed since the previous baseline, and otherwise every 10 s: the process's resident memory without pages
+ * of files, and the live bytes of each call site. It polls the sum of the bytes of all samples 10 times a second, or 20
+ * times above half of the limit. If this sum has grown by half of the least rise since the baseline, the thread reads
+ * the resident memory. If that memory has grown by the least rise, the thread describes the rise up to 200 times a
+ * second, in 2.5 % of a processor at most. A rise of which the call sites explain less than a quarter is not described:
+ * it is the Java heap, or mappings.
  *
  * The description names threads and call sites by numbers and holds their stacks. The names of the methods come later,
  * from a thread that may wait for the JVM (jvm/java_thread.h).
@@ -24,14 +25,14 @@
 #include "control/recording_format.h"
 #include "platform/kernel.h"
 
-/* Makes the memory of this part resident, and begins to keep the latest samples (sample/latest_samples.h). */
+/* Makes the memory of this part resident, and begins to store the latest samples (sample/latest_samples.h). */
 void burst_start(void);
 
 /* Receives a reading of the memory, once a second. */
 void burst_second(const struct memory_reading *reading);
 
 /* Returns whether memory suffices to start a thread of the library: less than 80 % of the limit is charged, or the
- * figures are unknown. Cached files do not count, because the kernel drops them. */
+ * charged bytes or the limit are unknown. Cached files do not count, because the kernel drops them. */
 bool burst_leaves_room(const struct memory_reading *reading);
 
 /* Returns the nanoseconds until the next call of burst_look(). */

@@ -2,7 +2,7 @@
  * The report on the program's memory, written to standard error when the program ends (MALLOMETER_MONITOR).
  *
  * It serves programs that cannot be queried: every preloaded program has it, and so have its forked children, which
- * inherit the function that is called at exit. All figures but those of `usable-sizes` are of counters that exist
+ * inherit the function that is called at exit. All numbers but those of `usable-sizes` are of counters that exist
  * anyway, so they cost nothing before the exit.
  */
 #ifndef MALLOMETER_CONTROL_EXIT_REPORT_H
@@ -12,7 +12,7 @@
 
 /* The parts of the report; no report if all are false. */
 struct exit_report {
-  /* A line with the peak and the sums. */
+  /* A line with the peak of the live bytes and the totals. */
   bool maximum;
   /* The allocations of each size class. */
   bool histogram;

@@ -32,7 +32,8 @@
 #define SECOND UINT64_C(1000000000)
 #define MILLISECOND UINT64_C(1000000)
 #define LONGEST_PATH 700u
-/* Whether 80 % of the memory limit is charged. All figures are then read each second, otherwise every 10 s. */
+/* Whether 80 % of the memory limit is charged. All amounts of memory are then read each second, otherwise every 10
+ * s. */
 #define IS_NEAR_LIMIT(charged, limit) ((charged) / 4 >= (limit) / 5)
 /* The termination message is written from 85 % of the limit on, until less than 80 % is used. */
 #define IS_SCARCE(used, limit, is_written) ((used) / ((is_written) ? 16 : 17) >= (limit) / 20)
@@ -208,7 +209,7 @@ static uint64_t used_bytes(const struct memory_reading *reading) {
   return charged > files ? charged - files : 0;
 }
 
-/* Reads the charged memory again, because the figures of the latest second are outdated while memory rises fast. */
+/* Reads the charged memory again, because the reading of the latest second is outdated while memory rises fast. */
 static void read_in_rise(struct memory_reading *reading) {
   reading->charged_bytes = memory_charged(&cgroup);
   memory_read_rest(&cgroup, reading);
@@ -230,7 +231,7 @@ static bool write_burst(const struct recording_burst *burst) {
 
 /* ---- The termination message -------------------------------------------------------------------------- */
 
-/* Writes the termination message: the memory that is used, and the memory that rises. Leaves out unknown figures. */
+/* Writes the termination message: the memory that is used, and the memory that rises. Leaves out unknown amounts. */
 static void write_message(const struct recording_burst *rise, const struct memory_reading *reading) {
   uint64_t limit = reading->limit_bytes;
   uint64_t used = limit == RECORDING_UNKNOWN ? process_memory().anonymous : used_bytes(reading);

@@ -148,7 +148,7 @@ struct recording_sample {
   uint64_t freed_bytes;
   uint32_t failed;
   uint32_t threads;
-  /* The following figures are RECORDING_UNKNOWN if the system does not report them. */
+  /* The following amounts are RECORDING_UNKNOWN if the system does not report them. */
   uint64_t resident_bytes;
   uint64_t charged_bytes;
   uint64_t limit_bytes;

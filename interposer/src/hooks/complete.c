@@ -201,7 +201,7 @@ void *complete_calloc(size_t count, size_t size, struct origin origin) {
 
 static void *complete_aligned(aligned_function *function, size_t alignment, size_t size, struct origin origin) {
   /* glibc's memalign rounds an alignment that is not a power of two up to the next power. Such an object gets no header
-   * and is not moved into a slot. */
+   * and is not moved into a slot (leak/slots.h). */
   if (!is_power_of_two(alignment)) return count_new(function(alignment, size), size, 0, origin);
   void *object = uses_headers() ? header_memalign(function, alignment, size, is_counting()) : function(alignment, size);
   return count_new(object, size, alignment > USUAL_ALIGNMENT ? alignment : USUAL_ALIGNMENT, origin);
@@ -267,7 +267,8 @@ static void *realloc_bootstrap(void *object, size_t size, struct origin origin) 
   return moved;
 }
 
-/* Moves an object out of its slot to the allocator; the sampler may put the new object into a slot again. */
+/* Moves an object out of its slot (a page of its own; leak/slots.h) to the allocator; the sampler may put the new
+ * object into a slot again. */
 static void *realloc_slot(void *object, size_t size, struct origin origin) {
   if (size == 0) {
     free_slot(object);

@@ -15,9 +15,9 @@
 
 #define MOST_ZONES 64
 
-/* The hooked zones. A row stays when its zone is unhooked, for calls that are in progress. */
+/* The table of hooked zones. The entry of a zone stays when the zone is unhooked, for calls that are in progress. */
 static struct hooked {
-  struct zone *zone; /* NULL: this row and all later rows are free */
+  struct zone *zone; /* NULL: this entry and all later ones are free */
   bool active;
   struct zone own;
 } hooked[MOST_ZONES];
@@ -194,7 +194,7 @@ static size_t bytes_of(unsigned version) {
   return offsetof(struct zone, memalign);
 }
 
-/* Returns the zone's row from an earlier hook, or the first free row; NULL if there is none. */
+/* Returns the zone's table entry from an earlier hook, or the first free entry; NULL if there is none. */
 static struct hooked *row_for(const struct zone *zone) {
   struct hooked *known = find(zone);
   for (unsigned i = 0; !known && i < MOST_ZONES; i++) {
@@ -223,10 +223,10 @@ bool zone_hook(struct zone *zone) {
   if (!row || !pages_open_for_change(zone, bytes, &before)) return false;
   if (!row->zone) {
     memcpy(&row->own, zone, bytes);
-    __atomic_store_n(&row->zone, zone, __ATOMIC_RELEASE); /* calls of a replaced function must find the row */
+    __atomic_store_n(&row->zone, zone, __ATOMIC_RELEASE); /* calls of a replaced function must find the entry */
   }
   /* Another tool may have changed some members since an earlier attach. A member that still is this library's function
-   * is skipped: the row already has the original function. */
+   * is skipped: the entry already has the original function. */
 #define TAKE(member, since)                                             \
   if (HAS(zone, member, since) && zone->member != our_##member) {       \
     __atomic_store_n(&row->own.member, zone->member, __ATOMIC_RELEASE); \

@@ -105,8 +105,8 @@ static void *counted_malloc(size_t size) {
 }
 
 INLINE void counted_free_of(void *object, bool tracked) {
-  /* NULL and objects in slots are below this address. Objects of the bootstrap buffer are, too, unless ranged_free()
-   * handles them. */
+  /* NULL and objects in slots (leak/slots.h) are below this address. Objects of the bootstrap buffer are, too, unless
+   * ranged_free() handles them. */
   if (unlikely((uintptr_t)object < NEAR_VALUE(low_range_end))) return complete_free(object);
   if (tracked && may_be_sampled(object)) return free_possible_sample(object);
   struct thread_block *block = own_block();

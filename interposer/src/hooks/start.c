@@ -126,7 +126,7 @@ bool hook_attach(void) {
     thread_key_0_reserve();
     start_counting();
     thread_key_0_release();
-    /* glibc's figure of used bytes includes the size word of each object. */
+    /* The used bytes that glibc reports include the size word of each object. */
     if (size_source == SIZE_FROM_CHUNK) totals_set_extra(sizeof(size_t));
   }
   operators_take_over();

@@ -117,8 +117,8 @@ static void JNICALL on_class_prepare(jvmtiEnv *environment, JNIEnv *thread, jthr
   __atomic_fetch_add(&ids_of_new_classes, make_ids(environment, class), __ATOMIC_RELAXED);
 }
 
-/* Ends all calls into the JVM. A thread that calls the JVM after the JVM's end would wait until the process ends, and
- * keep its locks meanwhile. */
+/* Ends all calls into the JVM. A thread that calls the JVM after the JVM has shut down would wait until the process
+ * ends, and hold its locks all the time. */
 static void JNICALL on_vm_death(jvmtiEnv *environment, JNIEnv *thread) {
   (void)environment, (void)thread;
   __atomic_store_n(&phase, ENDED, __ATOMIC_SEQ_CST);

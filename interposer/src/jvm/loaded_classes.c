@@ -7,7 +7,7 @@
 
 #include "jvm/attach.h"
 
-/* The most endings of signatures that one call takes; further ones are ignored. */
+/* The largest number of endings of signatures that one call takes; further ones are ignored. */
 #define MOST_ENDINGS 16
 
 struct ending {

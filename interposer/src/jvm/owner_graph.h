@@ -22,7 +22,7 @@ enum {
   MOST_POINTERS = 65536,
   MOST_NAMES = 8192,
   NAME_TEXT_BYTES = 1 << 20,
-  /* The most referrers of an object that are recorded. If there are more, `has_more` is set. */
+  /* The largest number of referrers of an object that are recorded. If there are more, `has_more` is set. */
   MOST_REFERRERS = 4
 };
 

@@ -34,11 +34,12 @@ enum {
   TAGS_AT_ONCE = 256,
   LOCAL_REFERENCES = 64,
   CHOSEN_COUNTS = 1024,
-  /* The most holders whose referrers are searched for, among holders that hold blocks by the same field
+  /* The largest number of holders whose referrers are searched for, among holders that hold blocks by the same field
    * (chosen_count()). Holders without referrers do not count. */
   MOST_CHOSEN = 64,
   MOST_ENTRIES = 32768,
-  /* The most objects of chains that get a tag. The JVM keeps some 70 bytes for each tag until the search ends. */
+  /* The largest number of objects of chains that get a tag. The JVM keeps some 70 bytes for each tag until the search
+   * ends. */
   MOST_CHAIN_TAGS = 65536
 };
 

@@ -15,8 +15,8 @@
 /* The smallest alignment of stacks that the C libraries guarantee. */
 #define STACK_ALIGNMENT 16u
 
-/* The most words that one read of a thread's structure copies: those from the first to the last of the two fields
- * below. */
+/* The largest number of words that one read of a thread's structure copies: those from the first to the last of the two
+ * fields below. */
 enum { MOST_WORDS = 16 };
 
 /* The offsets of the two fields of a thread's structure that describe its stack, and the beginning and length of the

@@ -1,5 +1,5 @@
-/* Keeps a record for each call site that has had an object in a slot (slots.h). A table leads from the numbers of sites
- * to their records. See evidence.h. */
+/* Stores the evidence (mallometer_site_evidence) of each call site that has had an object in a slot (slots.h). A table
+ * leads from the number of a site to its evidence. See evidence.h. */
 #include "leak/evidence.h"
 
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #define NO_NUMBER 0u
 
 static struct memory {
-  uint16_t numbers[MOST_SITES]; /* 1 + the number of a site's record; 0 if it has none */
+  uint16_t numbers[MOST_SITES]; /* 1 + the index of a site in `sites`; 0 if it is not there */
   struct mallometer_site_evidence sites[MOST_SITES_WITH_EVIDENCE];
 } * memory;
 
@@ -50,8 +50,8 @@ static void note_duration(struct mallometer_durations *durations, uint64_t ns, c
 /* ---- Sites --------------------------------------------------------------------------------------------- */
 
 /*
- * Gives the record of a forgotten site to the site that has taken its place in the table of sites. Returns NULL if
- * another thread is doing so, or if the record belongs to a later site already.
+ * Gives the element of a forgotten site to the site that has taken its place in the table of call sites
+ * (sample/call_sites.h). Returns NULL if another thread is doing so, or if the element belongs to a later site already.
  */
 static struct mallometer_site_evidence *taken_over(struct mallometer_site_evidence *evidence, uint32_t site) {
   uint32_t before = __atomic_load_n(&evidence->site, __ATOMIC_ACQUIRE);
@@ -65,8 +65,8 @@ static struct mallometer_site_evidence *taken_over(struct mallometer_site_eviden
   return evidence;
 }
 
-/* Returns a site's record; NULL if there is no room, or if `site` is NO_SITE. For a new site, reserves a record, writes
- * the site's number into it, and then publishes the record's number. */
+/* Returns a site's evidence; NULL if there is no room, or if `site` is NO_SITE. For a new site, reserves an element of
+ * `sites`, writes the site's number into it, and then publishes the index of the element. */
 static struct mallometer_site_evidence *evidence_of(uint32_t site) {
   if (site == NO_SITE) return NULL;
   uint16_t *number = &memory->numbers[site % MOST_SITES], known = __atomic_load_n(number, __ATOMIC_ACQUIRE);
@@ -74,8 +74,8 @@ static struct mallometer_site_evidence *evidence_of(uint32_t site) {
   uint32_t fresh = reserve_numbers(&numbers_taken, 1, MOST_SITES_WITH_EVIDENCE);
   if (fresh == MOST_SITES_WITH_EVIDENCE) return NULL;
   memory->sites[fresh].site = site;
-  /* If two threads find the same new site at the same time, they take two records, and one record stays without
-   * objects. */
+  /* If two threads find the same new site at the same time, they take two elements of `sites`, and one of them stays
+   * without objects. */
   if (__atomic_compare_exchange_n(number, &known, (uint16_t)(fresh + 1), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
     return &memory->sites[fresh];
   }

@@ -22,8 +22,8 @@
 bool evidence_start(void);
 
 /*
- * placement.c calls these functions when objects enter and leave slots. They run inside of malloc's family, so they do
- * not allocate or lock. An object is placed only if evidence_has_room() returns true for its site.
+ * placement.c calls these functions when objects enter and leave slots (slots.h). They run inside of malloc's family,
+ * so they do not allocate or lock. An object is placed only if evidence_has_room() returns true for its site.
  */
 bool evidence_has_room(uint32_t site);
 void evidence_of_placed(const struct slot_object *object);

@@ -1,4 +1,4 @@
-/* Walks all live samples, both those in slots (slots.h) and those where the allocator has put them
+/* Walks all live samples: those in slots (pages of their own; slots.h), and those where the allocator has put them
  * (sample/live_samples.h). */
 #ifndef MALLOMETER_LEAK_LIVE_OBJECTS_H
 #define MALLOMETER_LEAK_LIVE_OBJECTS_H

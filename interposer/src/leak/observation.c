@@ -1,5 +1,5 @@
-/* The thread that ends epochs: it reads the accessed bits of the slots, stores which objects were accessed, and clears
- * the bits ("cools" the slots). See observation.h. */
+/* The thread that ends epochs: it reads the accessed bits of the slots (pages of single sampled objects), stores which
+ * objects were accessed, and clears the bits ("cools" the slots). See observation.h. */
 #include "leak/observation.h"
 
 #include <errno.h>
@@ -36,8 +36,8 @@
 #define LARGEST_UNSEEN_PART 128u
 /* While objects are watched, the time between two checks that this library's handler of SIGTRAP is still installed. */
 #define BETWEEN_LOOKS_AT_SIGNAL (SECOND / 10)
-/* Slots take, beyond the sizes of their objects, at most 1/20 of the process's resident bytes, or 1 MiB if that is
- * more, and at most arena_bytes. */
+/* Slots (pages of single sampled objects) take, beyond the sizes of their objects, at most 1/20 of the process's
+ * resident bytes, or 1 MiB if that is more, and at most arena_bytes. */
 #define SHARE_OF_RESIDENT 20u
 #define ALWAYS_ALLOWED ((size_t)1 << 20)
 
@@ -54,13 +54,13 @@ static int state = MALLOMETER_LEAKS_OFF;
 static bool rests; /* whether the thread rests because no caller requests evidence */
 static enum mallometer_leaks_method method;
 static const char *reason = "mallometer_leaks_start() was not called";
-static const char *no_room;    /* why there is no room for further objects in slots; NULL if there is room */
+static const char *no_room;    /* why no further objects can be placed in slots; NULL if they can */
 static const char *no_reading; /* why the latest reading of accessed bits failed; NULL if it succeeded */
 static const char *watch_reason = "leak observation is off";
 static size_t stack_bytes;
 static uint64_t started_ns, epochs, void_epochs, epoch_end_ns, epoch_ns, cpu_ns;
 
-/* The observing thread writes the figures. Readers do not rely on the order in which figures change, so relaxed
+/* The observing thread writes the statistics. Readers do not rely on the order in which they change, so relaxed
  * accesses are enough. */
 static uint64_t get(const uint64_t *figure) { return __atomic_load_n(figure, __ATOMIC_RELAXED); }
 
@@ -93,8 +93,8 @@ static bool is_same(const struct slot_object *object) {
   return slot_read(object->number, &now) && now.generation == object->generation;
 }
 
-/* Records that an object was accessed in the epoch that ends. Does nothing if the slot has a new object by now, because
- * the access may have been the initialization of that object. */
+/* Records that an object was accessed in the epoch that ends. Does nothing if the slot (its page) has a new object by
+ * now, because the access may have been the initialization of that object. */
 static void touched(const struct slot_object *object, uint64_t end, uint64_t last_end) {
   if (object->last_access >= end || !is_same(object)) return;
   if (object->last_access < last_end) evidence_of_gap(object, (end - object->last_access) << SLOT_TIME_SHIFT);
@@ -267,8 +267,9 @@ static void look_for_room(void) {
   __atomic_store_n(&no_room, slot_limits_check(times_cost), __ATOMIC_RELEASE);
 }
 
-/* Lets objects move into slots. If there is no room for more slots, or if epochs would be too long, the memory for
- * slots is limited to 0, so nothing moves. slots.c stops all moves when it finds memory that the program has locked. */
+/* Lets objects move into slots (pages of their own). If there is no room for more slots, or if epochs would be too
+ * long, the memory for slots is limited to 0, so nothing moves. slots.c stops all moves when it finds memory that the
+ * program has locked. */
 static void open_slots(uint64_t needed_ns) {
   bool may_fill = !__atomic_load_n(&no_room, __ATOMIC_RELAXED) && needed_ns <= LONGEST_EPOCH;
   placement_limit(may_fill ? bytes_for_slots() : 0);
@@ -276,8 +277,8 @@ static void open_slots(uint64_t needed_ns) {
 }
 
 /*
- * Starts observation. Earlier accesses are unknown, so objects in slots count as just accessed. If the accessed bits
- * cannot be read, those of the slots are not cleared, and the first epoch also shows older accesses.
+ * Starts observation. Earlier accesses are unknown, so the observed objects (those in slots) count as just accessed. If
+ * the accessed bits cannot be read, those of the slots are not cleared, and the first epoch also shows older accesses.
  */
 static void begin_to_observe(void) {
   note_objects();

@@ -38,8 +38,8 @@ int observation_start(const char *unable);
 int observation_stop(void);
 
 /*
- * Call this after a time in which frees were not seen. Objects in slots lose their sites, and slots whose pages the
- * allocator has unmapped are retired. May change errno.
+ * Call this after a time in which frees were not seen. Objects in slots (slots.h) lose their sites, and slots whose
+ * pages the allocator has unmapped are retired. May change errno.
  */
 void observation_forget(void);
 
@@ -64,7 +64,8 @@ int observation_watch(const uint32_t *sites, uint32_t count);
  */
 void observation_read_slots(void (*read)(void));
 
-/* Returns whether the observing thread runs or is about to run. Otherwise any thread may read slots at any time. */
+/* Returns whether the observing thread runs or is about to run. Otherwise any thread may read objects in slots at any
+ * time. */
 bool observation_looks(void);
 
 /* Cancels the request of observation_read_slots(). Returns false if the function that was passed there has been called

@@ -1,4 +1,4 @@
-/* Draws whether a sample gets a slot, and moves the sampled object. See placement.h. */
+/* Draws whether a sampled object gets a slot (a page of its own), and moves it there. See placement.h. */
 #include "leak/placement.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ struct share {
   uint32_t epoch;
   uint32_t samples; /* the site's samples in `epoch` */
   uint32_t before;  /* the site's samples in the epoch before `epoch` */
-  uint32_t live;    /* the site's live objects in slots */
+  uint32_t live;    /* the site's live objects in slots (slots.h) */
   uint32_t kept;    /* the site's samples that were live just before its first sample in `epoch` */
 };
 
@@ -69,7 +69,7 @@ static uint32_t samples_of(struct share *share, uint32_t site) {
 
 static double at_most_1(double value) { return value < 1 ? value : 1; }
 
-/* Returns the free share of the slots of this size class, or of the memory for slots, whichever is less. */
+/* Returns the free share of the slots (slots.h) of this size class, or of the memory for slots, whichever is less. */
 static double left_for(uint32_t class, size_t excess) {
   double of_memory = 1 - (double)(slots_excess() + excess) / (double)placement_limited_to();
   double of_slots = slots_left(class);
@@ -83,8 +83,8 @@ struct chances {
   double as_it_is;
 };
 
-/* Returns how many of a site's samples to place in an epoch. A site whose samples stay live, and which has few objects
- * in slots, gets more. */
+/* Returns how many of a site's samples to place in an epoch. The number is higher for a site whose samples stay live,
+ * and which has few objects in slots (pages of their own). */
 static double wanted_of(struct share *share) {
   double by_kept = PLACED_IN_AN_EPOCH * (1.0 + load(&share->kept)), missing = LIVE_BEFORE_FEWER - load(&share->live);
   double more = by_kept < missing ? by_kept : missing;

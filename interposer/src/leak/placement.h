@@ -38,7 +38,7 @@
 #define LEFT_FOR_NEW_SITES 0.1
 
 /*
- * Reserves the records of sites, once. From then on samples may move into slots (slots_accept()): the contents that the
+ * Reserves the tables for sites, once. From then on samples may move into slots (slots_accept()): the contents that the
  * program has written (sample/move.h) are copied, the rest of the slot is zero, and the old object is given back to the
  * allocator. Returns false if there is no memory.
  */
@@ -46,14 +46,14 @@ bool placement_start(void);
 
 size_t placement_footprint(void);
 
-/* placement_limit() sets, and placement_limited_to() returns, how many bytes slots may take beyond those of their
- * objects. With 0, no more objects are placed. */
+/* placement_limit() sets, and placement_limited_to() returns, how many bytes the pages of slots may take beyond the
+ * sizes of their objects. With 0, no more objects are placed. */
 void placement_limit(size_t bytes);
 size_t placement_limited_to(void);
 
 void placement_next_epoch(void);
 
-/* Subtracts one from the site's number of live objects in slots, because an object was freed or disowned
+/* Subtracts one from the number of the site's live objects that are in slots, because an object was freed or disowned
  * (slot_disown()). */
 void placement_removed(uint32_t site);
 

@@ -1,4 +1,5 @@
-/* Runs the library as a program that tests slots and other features, and explains its exit code. See safety_test.h. */
+/* Runs the library as a program that tests page slots (slots.h) and other features, and explains its exit code. See
+ * safety_test.h. */
 #include "leak/safety_test.h"
 
 #include <errno.h>

@@ -14,7 +14,7 @@
 /* Stores the settings of glibc when the process starts, before the program changes the environment. */
 void safety_test_store_environment(char *const environment[]);
 
-/* Returns NULL if glibc's own free() can free objects in slots; otherwise why not, or why that is unknown. */
+/* Returns NULL if glibc's own free() can free objects in slots (slots.h); otherwise why not, or why that is unknown. */
 const char *safety_test_slots(void);
 
 /* Returns NULL if memory can be copied in this way (platform/resident_memory.h); otherwise why not. */

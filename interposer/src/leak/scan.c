@@ -1,5 +1,5 @@
-/* Reads the accessed bits of all slots in one pass. Pages whose accesses are known (canaries) show whether a reading is
- * valid. See scan.h. */
+/* Reads the accessed bits of all slots (pages of single sampled objects) in one pass. Pages whose accesses are known
+ * (canaries) show whether a reading is valid. See scan.h. */
 #include "leak/scan.h"
 
 #include <errno.h>
@@ -28,8 +28,8 @@ static char why[160];
 
 static char *canary(uint32_t number) { return slots_pages_before() + (FIRST_CANARY + number) * memory_page_bytes(); }
 
-/* Records whether smaps reports an access to a mapping of a slot. A slot may consist of several mappings; the first of
- * them is missing only if the slot was unmapped. */
+/* Records whether smaps reports an access to a mapping of a slot (slots.h). A slot may consist of several mappings; the
+ * first of them is missing only if the slot was unmapped. */
 static void note_slot(uintptr_t begin, uint8_t what) {
   uint32_t slot = slot_number((const void *)begin);
   bool is_first = slot_address(slot) == begin;

@@ -1,6 +1,7 @@
 /*
- * Reads the kernel's accessed bits (platform/page_use.h) of the slots, and clears them ("cools" the slots). A reading
- * shows which slots were accessed since they were cooled. Addresses above the slots are not read.
+ * Reads the kernel's accessed bits (platform/page_use.h) of the slots (pages of single sampled objects; slots.h), and
+ * clears them ("cools" the slots). A reading shows which slots were accessed since they were cooled. Addresses above
+ * the slots are not read.
  *
  * Only slots that were accessed are cooled again. An access between the reading and the cooling of such a slot is
  * missed. That has no effect: the access belongs to the epoch that just ends, in which the slot was accessed anyway.
@@ -37,7 +38,7 @@ enum slot_seen {
 /* Reads which slots were accessed since scan_cool(). Returns false and sets errno if that fails. */
 bool scan_read(void);
 
-/* scan_seen() returns the result of the reading for a slot. scan_is_valid() returns whether SLOT_IDLE means in this
+/* scan_seen() returns the result of scan_read() for a slot. scan_is_valid() returns whether SLOT_IDLE means in this
  * epoch that there was no access. */
 enum slot_seen scan_seen(uint32_t slot);
 bool scan_is_valid(void);

@@ -34,10 +34,11 @@
 /* The most bytes of addresses in a search. Larger mappings, such as the shadow memory of a sanitizer, would take
  * seconds to pass over. */
 #define MOST_ADDRESSES ((uint64_t)4 << 40)
-/* The bytes that must be available for a search: more than its tables, its buffer and the rows of mappings take. */
+/* The bytes that must be available for a search: more than its tables, its buffer and the list of mappings take. */
 #define MOST_RESERVED ((size_t)16 << 20)
-/* The longest wait until the observing thread has read the slots, at the end of an epoch. An epoch lasts longer than a
- * minute only if a reading of the accessed bits fails, or takes more than some 60 ms of CPU time. */
+/* The longest wait until the observing thread has read the slots (pages of single sampled objects; slots.h), at the end
+ * of an epoch. An epoch lasts longer than a minute only if a reading of the accessed bits fails, or takes more than
+ * some 60 ms of CPU time. */
 #define LONGEST_WAIT_FOR_LOOK (180 * SECOND)
 
 static int state = MALLOMETER_SEARCH_NONE;
@@ -63,8 +64,8 @@ static struct buffer {
   uint32_t threads[MOST_THREADS];
 } * buffer;
 
-/* The searching thread writes the figures. The thread stores the state last, so a reader that sees the state DONE or
- * FAILED sees the figures of that search. */
+/* The searching thread writes the results. It stores the state last, so a reader that sees the state DONE or FAILED
+ * sees the results of that search. */
 static uint64_t get(const uint64_t *figure) { return __atomic_load_n(figure, __ATOMIC_RELAXED); }
 
 static void set(uint64_t *figure, uint64_t value) { __atomic_store_n(figure, value, __ATOMIC_RELAXED); }
@@ -185,8 +186,8 @@ static void read_slots(void) {
   wait_wake(&slots_were_read);
 }
 
-/* Makes the observing thread read the slots, or reads them itself if that thread does not run. Returns false if that
- * takes too long. */
+/* Makes the observing thread read which slots (pages of single sampled objects) were accessed. If that thread does not
+ * run, this one reads them. Returns false if that takes too long. */
 static bool have_slots_read(void) {
   uint64_t begin = monotonic_ns();
   __atomic_store_n(&slots_were_read, 0, __ATOMIC_RELAXED);
@@ -217,7 +218,8 @@ static bool is_searched(const struct mapping *row) {
  */
 static bool is_told(const struct mapping *row) { return telling == TELL_BY_PAGEMAP || !row->is_shared; }
 
-/* Returns the next mapping to search, from a row and an address on; NULL if there is none. */
+/* Returns the next mapping to search, from number `row` of the list and the address `from` on; NULL if there is
+ * none. */
 static const struct mapping *next_mapping(const struct mappings *mappings, size_t *row, uintptr_t from) {
   for (; *row < mappings->count; ++*row) {
     if (mappings->rows[*row].end > from && is_searched(&mappings->rows[*row])) return &mappings->rows[*row];

@@ -35,7 +35,8 @@
 /* Implements mallometer_search_start() for checked arguments. `heap` is NULL if no heap is known. */
 int search_start(const uint32_t *sites, uint32_t count, uint64_t most_bytes, const struct heap_parts *heap);
 
-/* Fills all fields of `out`. Writes rows of the objects if the search is done, and returns their number. */
+/* Fills all fields of `out`. If the search is done, describes each object in `rows`, and returns the number of
+ * objects. */
 uint32_t search_describe(struct mallometer_searched *out, struct mallometer_sought *rows, uint32_t capacity);
 
 /* Marks a running search as failed in the child of a fork, where the searching thread does not exist. The child starts

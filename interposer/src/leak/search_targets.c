@@ -14,8 +14,8 @@
 #define SMALLEST_GRANULE_BITS 16u
 #define LARGEST_GRANULE_BITS 30u
 #define WORDS_AT_ONCE 8u
-/* The most spans (ranges of addresses) that together contain all objects. Slots, the program's brk heap and mappings
- * lie far apart. */
+/* The largest number of spans (ranges of addresses) that together contain all objects. Objects in slots (leak/slots.h),
+ * in the program's brk heap and in mappings lie far apart. */
 #define MOST_SPANS 4u
 #define GAP_BETWEEN_SPANS ((uintptr_t)1 << 40)
 

@@ -47,7 +47,7 @@ void targets_add_free_parts(void);
 
 void targets_mark_freed(void);
 
-/* Writes a row for each object; returns their number. */
+/* Describes each object in `rows`, and returns the number of objects. */
 uint32_t targets_copy(struct mallometer_sought *rows, uint32_t capacity);
 
 #endif

@@ -1,4 +1,5 @@
-/* Counts the mappings of the process now and then, and gives back the mappings of free slots. See slot_limits.h. */
+/* Counts the mappings of the process now and then, and gives back the mappings of free slots (slots.h). See
+ * slot_limits.h. */
 #include "leak/slot_limits.h"
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /*
- * Checks whether the process has room for slots: enough mappings, and memory that is not locked.
+ * Checks whether the process has room for slots (slots.h): enough mappings, and memory that is not locked.
  *
  * The number of mappings of a process is limited (vm.max_map_count), and each slot that was ever in use takes one or
  * two of them. New slots are opened only while the process has less than half of the limit; the other half is left to

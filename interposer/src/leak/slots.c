@@ -1,4 +1,5 @@
-/* The slots: their lock-free lists, a word with state and generation for each slot, and their pages. See slots.h. */
+/* The slots (pages for single sampled objects): their lock-free lists, a word with state and generation for each slot,
+ * and their pages. See slots.h. */
 #include "leak/slots.h"
 
 #include <string.h>
@@ -69,7 +70,7 @@ struct slot {
 uintptr_t slots_begin;
 size_t slots_bytes;
 
-static struct slot *slots; /* the records of all slots */
+static struct slot *slots; /* descriptions of all slots, outside of the slots' pages */
 static bool open_for_objects;
 static uint32_t most_apart;
 static uint32_t slots_apart;
@@ -369,9 +370,9 @@ size_t slot_usable(const void *object) {
 }
 
 /*
- * Clears an object's pages. Unlocks them first if the program has locked them, as glibc's munmap of a freed object
- * would. After mlockall(), new memory must be locked as well, so slots accept no object until slot_limits_check()
- * checks the locks again.
+ * Clears an object's pages. If the program has locked the pages, unlocks them first, as glibc's munmap of a freed
+ * object would. The lock may come from mlockall(), which applies to new memory too. Therefore no object is moved into a
+ * slot until slot_limits_check() finds that the process no longer locks its memory.
  */
 static void clear(const struct slot *slot, uintptr_t begin) {
   if (pages_clear(begin, slot->taken)) return;

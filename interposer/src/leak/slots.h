@@ -56,8 +56,8 @@ extern HIDDEN size_t slots_bytes;
 
 static inline bool is_in_slots(const void *object) { return (uintptr_t)object - slots_begin < slots_bytes; }
 
-/* Reserves the addresses of all slots and their records, once. Returns NULL, or why that is impossible. Only one thread
- * may call this at a time. */
+/* Reserves the addresses of all slots and the table of struct slot, once. Returns NULL, or why that is impossible. Only
+ * one thread may call this at a time. */
 const char *slots_start(void);
 
 /* Limits the number of slots that are mappings of their own (one slot takes at most two mappings). The limit is 0 at
@@ -71,7 +71,8 @@ void slots_merge(void);
 /* Returns the pages before the first slot; NULL while there are no slots. */
 char *slots_pages_before(void);
 
-/* slots_footprint() returns the bytes of the records. slots_reserved() returns the bytes of the reserved addresses. */
+/* slots_footprint() returns the bytes of the table of struct slot. slots_reserved() returns the bytes of the reserved
+ * addresses. */
 size_t slots_footprint(void);
 size_t slots_reserved(void);
 
@@ -177,7 +178,7 @@ struct slots_totals slots_totals(void);
 /* Returns the bytes of the objects in slots, and their number in `objects`. */
 uint64_t slots_counted_bytes(uint64_t *objects);
 
-/* Writes a row for each object in a slot that the filter chooses; returns their number. */
+/* Describes each object in a slot that the filter chooses. Returns the number of these objects. */
 uint32_t slots_copy(struct mallometer_object *objects, uint32_t capacity, const struct object_filter *filter);
 
 #endif

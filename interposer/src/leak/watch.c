@@ -29,8 +29,8 @@ _Static_assert(sizeof((struct mallometer_access *)0)->thread_name == THREAD_NAME
 
 /* ---- Accesses ---------------------------------------------------------------------------------------- */
 
-/* A thread must set `busy` before it reads or writes a record. A handler that finds `busy` set does not store its
- * access. */
+/* The stored accesses, one for each call site and kind of access. A thread must set `busy` before it reads or writes
+ * one. A signal handler that finds `busy` set does not store its access. */
 static struct record {
   uint32_t busy;
   struct mallometer_access access; /* kind 0: there is no access */
@@ -39,8 +39,8 @@ static struct record {
 static bool hold(uint32_t *busy) { return __atomic_exchange_n(busy, 1, __ATOMIC_ACQUIRE) == 0; }
 static void let_go(uint32_t *busy) { __atomic_store_n(busy, 0, __ATOMIC_RELEASE); }
 
-/* Returns the record for a site and a kind, or a free record, and sets the record's `busy`. Returns NULL if no record
- * is free, or if the search meets a record whose `busy` is set. */
+/* Returns the record for a site and a kind of access, or a free record, and sets its `busy`. Returns NULL if no record
+ * is free, or if the search meets one whose `busy` is set. */
 static struct record *hold_record(uint32_t site, uint32_t kind) {
   for (size_t i = 0; i < RECORDS; i++) {
     struct record *record = &records[i];

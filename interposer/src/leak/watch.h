@@ -71,7 +71,7 @@ void watch_new_object(const struct slot_object *object);
 void watch_forked(void);
 
 /* Copies, for each site that is or was watched, the last write and the last access of any kind to an object of the
- * site. Returns the number of rows. */
+ * site. Returns the number of these sites. */
 uint32_t watch_accesses(struct mallometer_access *accesses, uint32_t capacity);
 
 #endif

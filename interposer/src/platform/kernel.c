@@ -304,8 +304,8 @@ void memory_read(const struct memory_cgroup *cgroup, struct memory_reading *read
 
 /*
  * Returns the bytes of cached files without shared memory, which the kernel counts among the cached files. If
- * memory.stat lacks the figure of cached files or that of shared memory, returns the bytes of inactive files. In
- * version 1, the names of the figures begin with `prefix`.
+ * memory.stat lacks the bytes of cached files or those of shared memory, returns the bytes of inactive files. In
+ * version 1, the names in memory.stat begin with `prefix`.
  */
 static uint64_t cached_files(const char *stat, const char *prefix, const char *files) {
   char shared[24], inactive[24];

@@ -82,8 +82,8 @@ void memory_cgroup_find(struct memory_cgroup *cgroup);
 /* Returns the bytes that are charged to the cgroup; UINT64_MAX if the system does not report them. */
 uint64_t memory_charged(const struct memory_cgroup *cgroup);
 
-/* Reads all figures except the limit and the cached files, whose fields stay as they are. Takes one or two
- * microseconds. */
+/* Fills all fields of `reading` except those of the limit and of the cached files, which stay as they are. Takes one or
+ * two microseconds. */
 void memory_read(const struct memory_cgroup *cgroup, struct memory_reading *reading);
 
 /* Reads the limit and the cached files. This takes longer, because the kernel sums over all processors. */

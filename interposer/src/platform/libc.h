@@ -49,7 +49,8 @@ bool dlopen_depends_on_caller(void);
 /* The status that a function registered by at_exit() receives if the C library does not pass the exit status. */
 #define STATUS_NOT_TOLD (-1)
 
-/* The most functions that at_exit() registers: those of the recording, the termination message and the exit report. */
+/* The largest number of functions that at_exit() registers: those of the recording, the termination message and the
+ * exit report. */
 enum { MOST_AT_EXIT = 3 };
 
 /*

@@ -9,7 +9,8 @@
 #include "platform/sorted.h"
 #include "platform/system_calls.h"
 
-/* The most mappings that are read. The default of vm.max_map_count is 65,530; databases raise it to 262,144. */
+/* The largest number of mappings that are read. The default of vm.max_map_count is 65,530; databases raise it to
+ * 262,144. */
 #define MOST_ROWS ((size_t)262144)
 
 /*

@@ -22,8 +22,8 @@
 
 /* A pointer takes 8 of the 64 bytes of TLS that are left for libraries loaded by dlopen. */
 #define DECLARE_THREAD_POINTER(type, name) extern HIDDEN __thread type *name __attribute__((tls_model("initial-exec")))
-/* The TLS model is repeated here, because the file with the definition would otherwise call the loader for the
- * variable. */
+/* The definition repeats the TLS model. Without it, the compiler would access the variable through a call of the loader
+ * (__tls_get_addr) in the file that defines it. */
 #define DEFINE_THREAD_POINTER(type, name, initial) \
   __thread type *name __attribute__((tls_model("initial-exec"))) = (initial)
 #define THREAD_POINTER_START(name) ((void)0)

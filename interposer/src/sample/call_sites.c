@@ -57,7 +57,7 @@ struct sums {
 };
 
 struct site {
-  uint64_t hash;  /* the hash of the stack; 0: the record is being written or has no site */
+  uint64_t hash;  /* the hash of the stack; 0: this struct is being written or has no site */
   uint32_t stack; /* the innermost node of the stack; in a record without a site, the link of the list sites_free */
   uint16_t frames;
   uint16_t leaving; /* set while the site is being forgotten: new samples do not find the site */
@@ -180,7 +180,7 @@ static bool is_site(const struct site *site, uint64_t hash, uint32_t count) {
 
 static uint32_t *next_free(uint32_t place) { return &memory->sites[place].stack; }
 
-/* Takes the record of a forgotten site from the list; NULL if the list is empty. */
+/* Takes the struct of a forgotten site from the list sites_free; NULL if the list is empty. */
 static struct site *forgotten_site(void) {
   uint32_t place = free_list_pop(&sites_free, next_free);
   if (place == UINT32_MAX) return NULL;
@@ -218,8 +218,8 @@ static struct site *new_site(uint64_t hash, const uint64_t *frames, uint32_t cou
   return site;
 }
 
-/* Empties a record that no slot refers to. Readers ignore a record without frames. The record is later reclaimed like
- * that of a site without samples. */
+/* Empties a site to which no slot of the hash table refers. Readers ignore a site without frames. It is later reclaimed
+ * like a site without samples. */
 static void discard(struct site *fresh) {
   if (fresh) __atomic_store_n(&fresh->frames, 0, __ATOMIC_RELEASE);
 }
@@ -244,7 +244,7 @@ static struct site *find_site(uint64_t hash, uint32_t count, struct gap *gap) {
   return NULL;
 }
 
-/* Returns the number of a stack's site. Two threads that meet the same new stack make two records, of which one is
+/* Returns the number of a stack's site. Two threads that meet the same new stack add two sites, of which one is
  * discarded. */
 static uint32_t site_of(const uint64_t *frames, uint32_t count, bool may_be_new, uint32_t *work) {
   uint64_t hash = hash_of(frames, count);
@@ -797,22 +797,23 @@ static void copy_sums(struct mallometer_site_sums *to, const struct sums *from) 
   __atomic_load(&from->bytes_variance, &to->bytes_variance, __ATOMIC_ACQUIRE);
 }
 
-/* Returns the number of records that have or had a site. */
+/* Returns the number of elements of memory->sites that have or had a site. */
 static uint32_t site_count(void) { return call_sites_on() ? __atomic_load_n(&sites_taken, __ATOMIC_ACQUIRE) : 0; }
 
-/* Returns whether a record still has the site that it had when its hash and number were read. */
+/* Returns whether an element of memory->sites still has the site that it had when its hash and number were read. */
 static bool is_unchanged(const struct site *site, uint64_t hash, uint32_t number) {
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
   return __atomic_load_n(&site->hash, __ATOMIC_RELAXED) == hash &&
          __atomic_load_n(&site->number, __ATOMIC_RELAXED) == number;
 }
 
-/* Reads a record. The freed sums are read first, so that no site shows more freed than allocated objects. */
+/* Reads a site for mallometer_sites(). The freed sums are read first, so that no site shows more freed than allocated
+ * objects. */
 static struct mallometer_site row_of(const struct site *site) {
   uint64_t hash = __atomic_load_n(&site->hash, __ATOMIC_ACQUIRE);
   struct mallometer_site row = {.number = __atomic_load_n(&site->number, __ATOMIC_RELAXED)};
   struct mallometer_site none = row;
-  if (!hash) return none; /* the record is being written, or its site was forgotten */
+  if (!hash) return none; /* the site is being written, or was forgotten */
   if (!__atomic_load_n(&site->allocated.samples, __ATOMIC_ACQUIRE)) return none; /* The site has mappings only. */
   /* `frames` is written before the hash; discard() may set it to 0 later. */
   row.frames = __atomic_load_n(&site->frames, __ATOMIC_RELAXED);

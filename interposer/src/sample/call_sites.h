@@ -127,20 +127,21 @@ const struct modules *call_sites_modules(void);
 /* Forgets sites if room is scarce. Must not be called inside of malloc's family. */
 void call_sites_make_room(void);
 
-/* Copies rows of call sites, in no order, from row `first` on. Returns their number. Rows of records without a site,
- * and of sites that have only mappings, have no frames and no samples. Calls call_sites_make_room() first if `first` is
- * 0. */
+/* Copies call sites, in no order, from index `first` of the library's table on. Returns their number. Unused entries of
+ * the table, and sites that have only mappings, have no frames and no samples. Calls call_sites_make_room() first if
+ * `first` is 0. */
 uint32_t call_sites_copy(struct mallometer_site *sites, uint32_t capacity, uint32_t first);
 
 /*
- * Copies a row for each site with objects that cleaners freed, at most `capacity`, and returns the number of rows. A
- * row has sums for two collections of the old generation: the one with the number `collection`, and the one before it.
+ * Describes the sites with objects that cleaners freed, each in one element of `rows`, and returns their number, at
+ * most `capacity`. An element has sums for two collections of the old generation: the one with the number `collection`,
+ * and the one before it.
  */
 uint32_t call_sites_copy_cleaned(struct mallometer_cleaned *rows, uint32_t capacity, uint64_t collection);
 
 /*
- * call_site_live_bytes() returns the estimated live bytes of the site in a record, and sets `number` to the site's
- * number. `place` is the record's index, below call_sites_places(). Each call reads only two cache lines, so that a
+ * call_site_live_bytes() returns the estimated live bytes of a site, and sets `number` to the site's number. `place` is
+ * the site's index in the library's table, below call_sites_places(). Each call reads only two cache lines, so that a
  * thread can compare all sites often.
  */
 uint32_t call_sites_places(void);

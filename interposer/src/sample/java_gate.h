@@ -43,7 +43,7 @@ void java_gate_close_and_wait(void);
 
 bool java_gate_is_open(void);
 
-/* Returns whether an address is code of the JVM. False if the gate is closed. */
+/* Returns whether an address is code of the JVM. Returns false if the gate is closed. */
 bool is_code_of_jvm(uintptr_t address);
 
 /*

@@ -1,5 +1,5 @@
-/* The data of a sampled object, which are kept until the object is freed. The free is then counted at the object's call
- * site. */
+/* The data of a sampled object, which the library stores until the object is freed. The free is then counted at the
+ * object's call site. */
 #ifndef MALLOMETER_SAMPLE_LIVE_SAMPLE_H
 #define MALLOMETER_SAMPLE_LIVE_SAMPLE_H
 
@@ -37,7 +37,7 @@ static inline bool filter_wants(const struct object_filter *filter, const void *
   return !filter || filter->wants(filter->by, object);
 }
 
-/* Returns the row that mallometer.h defines for a live sample. */
+/* Returns a live sample in the form in which mallometer_objects() reports it. */
 struct mallometer_object live_sample_row(const void *object, const struct live_sample *sample);
 
 #endif

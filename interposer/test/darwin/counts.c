@@ -169,7 +169,7 @@ static void stacks(void) {
   uint32_t deepest = 0;
   CHECK(count > 0);
   for (int i = 0; i < count; i++) deepest = sites[i].frames > deepest ? sites[i].frames : deepest;
-  CHECK(deepest >= 3); /* the stack has the frames of keeps, stacks and main */
+  CHECK(deepest >= 3); /* the stack has the frames of keeps(), stacks() and main() */
 }
 
 static void switched_off(void) {

@@ -22,7 +22,7 @@ import java.util.Optional;
 import java.util.concurrent.ThreadFactory;
 
 /**
- * A facade for tests of code that takes a {@link Mallometer}. It returns the counts that the test
+ * A fake {@link Mallometer} for tests of code that takes one. It returns the counts that the test
  * sets, at the time that the test sets, without a library.
  *
  * <pre>{@code
@@ -33,8 +33,8 @@ import java.util.concurrent.ThreadFactory;
  * }
  * }</pre>
  *
- * <p>No thread polls, so a figure that the test sets appears after the next {@link #poll()}.
- * Verdicts, histories and the diagnosis are computed as in the real facade. Thread-safe.
+ * <p>No thread polls, so a value that the test sets appears after the next {@link #poll()}.
+ * Verdicts, histories and the diagnosis are computed as in the real class. Thread-safe.
  */
 public final class FakeMallometer extends Mallometer {
 
@@ -46,7 +46,7 @@ public final class FakeMallometer extends Mallometer {
   private final FakeLibrary library;
   private final Engine engine;
 
-  /** Creates a facade that has counted nothing yet. */
+  /** Creates a fake that has counted nothing yet. */
   public FakeMallometer() {
     this(
         new NativeCounters(
@@ -54,7 +54,7 @@ public final class FakeMallometer extends Mallometer {
         SelfReport.absent());
   }
 
-  /** Creates a facade with these counters and this report of the library. */
+  /** Creates a fake with these counters and this report of the library. */
   public FakeMallometer(NativeCounters counters, SelfReport self) {
     this(new FakeLibrary(counters, self));
   }
@@ -94,7 +94,7 @@ public final class FakeMallometer extends Mallometer {
     library.setSelfReport(self);
   }
 
-  /** Sets the memory figures of the operating system. */
+  /** Sets the memory that the operating system reports. */
   public void setMemory(ProcessMemory memory) {
     library.setMemory(memory);
   }
@@ -104,7 +104,7 @@ public final class FakeMallometer extends Mallometer {
     library.setApplicationVersion(version);
   }
 
-  /** Sets the figures of the allocator. */
+  /** Sets the statistics of the allocator. */
   public void setAllocator(AllocatorStatistics statistics) {
     library.setAllocator(statistics);
   }
@@ -120,7 +120,7 @@ public final class FakeMallometer extends Mallometer {
   }
 
   /**
-   * Polls, and keeps the call sites if live bytes are at their peak, as the poller's thread does.
+   * Polls, and stores the call sites if live bytes are at their peak, as the poller's thread does.
    */
   public void keepPeak() {
     engine.profiles().published(engine.poller().poll());

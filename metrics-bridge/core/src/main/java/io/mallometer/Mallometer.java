@@ -56,7 +56,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * The facade: native memory of this process, as the library counts it.
+ * Native memory of this process, as the library counts it.
  *
  * <pre>{@code
  * try (Mallometer mallometer = Mallometer.open()) {
@@ -68,14 +68,14 @@ import java.util.function.Supplier;
  * }</pre>
  *
  * <p>Thread-safe. No method throws for an absent library: {@link #status()} has the reason and the
- * remedy. While any facade is open, one daemon thread shared by all of them polls the library.
- * Tests of code that takes a facade use {@link FakeMallometer}.
+ * remedy. While any instance is open, one daemon thread shared by all of them polls the library.
+ * Tests of code that takes an instance use {@link FakeMallometer}.
  */
 public class Mallometer implements AutoCloseable {
 
   /**
-   * Holds the engine. A process has one set of counters, so all facades share one engine, which the
-   * first facade creates.
+   * Holds the engine. A process has one set of counters, so all instances of {@code Mallometer}
+   * share one engine, which the first instance creates.
    */
   private static final class Shared {
     static final Engine ENGINE =
@@ -92,7 +92,7 @@ public class Mallometer implements AutoCloseable {
   private static final String ON_A_VIRTUAL_THREAD =
       "a virtual thread has no counters of its own: its carrier thread, which changes, has them";
 
-  /** The number of facades that are open in this class loader. */
+  /** The number of instances that are open in this class loader. */
   private static final AtomicInteger OPEN = new AtomicInteger();
 
   private final Engine engine;
@@ -111,7 +111,7 @@ public class Mallometer implements AutoCloseable {
   /** Listeners for the events of monitors; guarded by {@link #subscribers}. */
   private final Set<Consumer<MonitorEvent>> monitorListeners = new HashSet<>();
 
-  /** The open subscriptions of this facade. Guarded by this set, as is {@link #closed}. */
+  /** The open subscriptions of this instance. Guarded by this set, as is {@link #closed}. */
   private final Set<Poller.Subscriber> subscribers = new HashSet<>();
 
   private boolean closed;
@@ -124,7 +124,7 @@ public class Mallometer implements AutoCloseable {
   }
 
   /**
-   * Opens a facade without options: the options of another open facade apply, or {@link
+   * Opens an instance without options: the options of another open instance apply, or {@link
    * MallometerOptions#defaults()}. Never throws for an absent or unreachable library.
    */
   public static Mallometer open() {
@@ -132,7 +132,7 @@ public class Mallometer implements AutoCloseable {
   }
 
   /**
-   * Opens a facade. A process has one configuration: the options of the facade that was opened
+   * Opens an instance. A process has one configuration: the options of the instance that was opened
    * first apply until it is closed. Other options are logged at level WARNING and apply after that.
    * Never throws for an absent or unreachable library.
    */
@@ -153,7 +153,7 @@ public class Mallometer implements AutoCloseable {
   }
 
   /**
-   * Returns the snapshot of the calling thread's scrape, for code that reads figures one by one.
+   * Returns the snapshot of the calling thread's scrape, for code that reads values one by one.
    * Further calls on this thread return the same snapshot until the thread makes no call for 250 ms
    * or calls {@link #poll()}, for at most 5 s.
    */
@@ -180,8 +180,8 @@ public class Mallometer implements AutoCloseable {
 
   /**
    * Calls {@code listener} after each poll, on the thread that polled, until the subscription or
-   * this facade is closed. A closed facade ignores the call. The first exception of a listener is
-   * logged. Without the library nothing polls, except callers of {@link #poll()}.
+   * this instance is closed. A closed instance ignores the call. The first exception of a listener
+   * is logged. Without the library nothing polls, except callers of {@link #poll()}.
    */
   public Subscription onPoll(Consumer<Snapshot> listener) {
     Poller.Subscriber subscriber = new Poller.Subscriber(listener);
@@ -239,10 +239,10 @@ public class Mallometer implements AutoCloseable {
   }
 
   /**
-   * Closes this facade and its subscriptions. The poller stops when the last facade closes. The
+   * Closes this instance and its subscriptions. The poller stops when the last instance closes. The
    * latest snapshot, {@link #poll()} and scopes continue to work. A second call does nothing.
    *
-   * <p>The code that opened an output (such as JMX) closes it, best before the facade; the other
+   * <p>The code that opened an output (such as JMX) closes it, best before the instance; the other
    * order is safe. An output that stays open shows the latest snapshot, whose {@link Snapshot#age
    * age} grows.
    */
@@ -265,7 +265,9 @@ public class Mallometer implements AutoCloseable {
     poller.release(lease);
   }
 
-  /** Returns whether a facade is open in this class loader. The agent calls this method by name. */
+  /**
+   * Returns whether an instance is open in this class loader. The agent calls this method by name.
+   */
   static boolean isAnyOpen() {
     return OPEN.get() > 0;
   }
@@ -350,7 +352,7 @@ public class Mallometer implements AutoCloseable {
     /**
      * Begins to count in a JVM that was started without the library. Of earlier allocations only
      * the sum is known. Does nothing if a library counts already. Counting continues until {@link
-     * #detach} or the end of the process, also after the facade is closed.
+     * #detach} or the end of the process, also after the instance is closed.
      *
      * <p>Takes up to half a second, most of it for JNA's start: call it on a thread that no other
      * thread waits for. Never throws: a refusal leaves the process unchanged, and the status has
@@ -443,7 +445,7 @@ public class Mallometer implements AutoCloseable {
     }
 
     /**
-     * Samples nearly every allocation until the result is closed, so that the figures of call sites
+     * Samples nearly every allocation until the result is closed, so that the values of call sites
      * are exact, or very nearly, for this time. Each allocation of the process takes some
      * microseconds more: use this in tests and for short times.
      */
@@ -557,8 +559,8 @@ public class Mallometer implements AutoCloseable {
 
     /**
      * Acknowledges the call sites of a name, whatever their verdict, or withdraws the
-     * acknowledgement. Applies to all facades until the process ends; later processes keep it with
-     * {@link Setting#LEAK_ACKNOWLEDGED_SITES_FILE}.
+     * acknowledgement. Applies to all instances until the process ends; later processes keep it
+     * with {@link Setting#LEAK_ACKNOWLEDGED_SITES_FILE}.
      *
      * @param site the name; a name that ends in {@code *} is a prefix
      */
@@ -568,8 +570,8 @@ public class Mallometer implements AutoCloseable {
 
     /**
      * Calls {@code listener} for each site that is or becomes a leak, until the subscription or the
-     * facade is closed. A site that becomes a leak again is reported again. The first exception of
-     * a listener is logged.
+     * instance is closed. A site that becomes a leak again is reported again. The first exception
+     * of a listener is logged.
      */
     public Subscription onLeak(Consumer<SiteVerdict> listener) {
       NewLeakNotifier news = new NewLeakNotifier(this::report, listener, engine.listenerThread());
@@ -651,9 +653,9 @@ public class Mallometer implements AutoCloseable {
 
     /**
      * Calls {@code listener} once for each request above {@link SelfReport#hugeThresholdBytes()},
-     * also for earlier ones that the library still keeps, until the subscription or the facade is
-     * closed. Reports at most 64 requests a second; further ones are missed and counted. The first
-     * exception of a listener is logged.
+     * also for earlier ones that the library still stores, until the subscription or the instance
+     * is closed. Reports at most 64 requests a second; further ones are missed and counted. The
+     * first exception of a listener is logged.
      */
     public Subscription onHugeAllocation(HugeAllocationListener listener) {
       HugeAllocationWatch watch =
@@ -672,7 +674,7 @@ public class Mallometer implements AutoCloseable {
     private Monitors() {}
 
     /**
-     * Starts a monitor, which runs until the subscription or this facade is closed. Closing a
+     * Starts a monitor, which runs until the subscription or this instance is closed. Closing a
      * {@link MonitorOptions#threshold} monitor first reports its remaining requests, on the calling
      * thread.
      */
@@ -699,9 +701,9 @@ public class Mallometer implements AutoCloseable {
     }
 
     /**
-     * Calls {@code listener} for each event of any monitor of the process, whichever facade started
-     * it, until the subscription or this facade is closed. Runs on a thread of mallometer that only
-     * listeners share. The first exception of a listener is logged.
+     * Calls {@code listener} for each event of any monitor of the process, whichever instance
+     * started it, until the subscription or this instance is closed. Runs on a thread of mallometer
+     * that only listeners share. The first exception of a listener is logged.
      */
     public Subscription onEvent(Consumer<MonitorEvent> listener) {
       Consumer<MonitorEvent> own = listener::accept;
@@ -735,7 +737,8 @@ public class Mallometer implements AutoCloseable {
 
     /**
      * Ends the process's current phase, and begins the next. A process has one phase at a time,
-     * whichever facade begins it; for scopes that overlap there is {@link Counting#processScope()}.
+     * whichever instance begins it; for scopes that overlap there is {@link
+     * Counting#processScope()}.
      *
      * @param name the name of the next phase; an empty name begins none
      * @return the phase that ended; empty if there was none

@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>Scopes can nest, overlap, and be closed in any order; each has the figures of its own time.
- * The figures of a thread's scope are those of the thread that opened it, whichever thread reads or
+ * <p>Scopes can nest, overlap, and be closed in any order; each has the counts of its own time. The
+ * counts of a thread's scope are those of the thread that opened it, whichever thread reads or
  * closes it.
  *
  * <p>Thread-safe. No method throws: figures that are not measured are empty, with a reason.
@@ -36,8 +36,8 @@ public final class NativeScope implements AutoCloseable {
   }
 
   /**
-   * Opens a scope over the calling thread for code that runs before any facade is open, such as an
-   * application's start. Opens no facade, so the facade that the application opens first still
+   * Opens a scope over the calling thread for code that runs before any {@link Mallometer} is open,
+   * such as an application's start. Opens none, so the one that the application opens first still
    * decides about the options. The scope is empty on a virtual thread, or if the library is not
    * preloaded.
    */

@@ -43,7 +43,7 @@ public final class ScopedExecutor implements Executor {
     executor.execute(() -> run(task));
   }
 
-  /** Returns the sum of the figures of the tasks that have ended. */
+  /** Returns the sums over the scopes of tasks that have ended. */
   public synchronized ScopeFigures figures() {
     if (measured == 0 && unmeasured > 0) {
       return ScopeFigures.none(reason);

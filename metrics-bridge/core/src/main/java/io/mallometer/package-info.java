@@ -1,13 +1,13 @@
 /**
- * The facade {@link io.mallometer.Mallometer} on the native memory of this process, and its fake.
+ * {@link io.mallometer.Mallometer}, the native memory of this process, and its fake.
  *
  * <p>Data flows one way. The native library counts; a {@link io.mallometer.model.Snapshot} is read
  * from it every few seconds; outputs (JMX, Micrometer, Prometheus, Flight Recorder, views) show it
  * and compute nothing. {@link io.mallometer.meter.Meter} lists the meters, once for all outputs.
  *
- * <p>Counters are exact {@code long}s that only grow. Figures that can be unknown are {@code
+ * <p>Counters are exact {@code long}s that only grow. Numbers that can be unknown are {@code
  * double}s, {@code NaN} when unknown. A record that is absent is an empty {@code Optional}. An
- * unknown figure is never 0.
+ * unknown number is never 0.
  *
  * <p>Packages below {@code io.mallometer.internal} are not part of the API.
  */

@@ -24,7 +24,7 @@ import java.util.stream.Stream;
 
 /**
  * Tests the order of the packages. A package depends only on lower layers. No face (a package that
- * shows figures, such as JMX) depends on another face.
+ * publishes metrics, such as JMX) depends on another face.
  */
 @AnalyzeClasses(packages = "io.mallometer", importOptions = ImportOption.DoNotIncludeTests.class)
 @ArchTag("any-jdk")
@@ -68,8 +68,8 @@ class ArrowsTest {
           ROOT + ".view");
 
   /**
-   * The packages on which a face (a package that shows figures, such as JMX) may depend: the API's
-   * packages, and code that formats figures.
+   * The packages on which a face (a package that publishes metrics, such as JMX) may depend: the
+   * API's packages, and code that formats numbers.
    */
   private static final List<String> SHOWN =
       List.of(ROOT, INTERNAL + ".text", ROOT + ".model", ROOT + ".meter", ROOT + ".report");
@@ -142,8 +142,8 @@ class ArrowsTest {
       slices().matching(ROOT + ".(**)").should().beFreeOfCycles();
 
   /**
-   * A class that reads figures at each poll does not depend on another such class. The classes
-   * exchange figures through the snapshot; only the engine connects them.
+   * A class that reads a part of the snapshot at each poll does not depend on another such class.
+   * The classes exchange values through the snapshot; only the engine connects them.
    */
   @ArchTest
   static void noReaderOfThePollKnowsAnother(JavaClasses all) {

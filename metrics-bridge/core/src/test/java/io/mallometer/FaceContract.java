@@ -45,13 +45,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * The contract of all faces (packages that show figures, such as JMX and Micrometer): the names,
+ * The contract of all faces (packages that publish metrics, such as JMX and Micrometer): the names,
  * types, labels and values that a face shows of one snapshot. The tests spell out the expected
  * names and values. A face's test extends this class.
  */
 public abstract class FaceContract {
 
-  /** A package, such as JMX, that is showing figures. */
+  /** A face, such as JMX, that is publishing metrics. */
   public interface Face extends AutoCloseable {
 
     /**
@@ -73,7 +73,7 @@ public abstract class FaceContract {
   private final List<AutoCloseable> open = new ArrayList<>();
 
   /**
-   * Makes the package under test show the figures of {@code mallometer}, with the common labels.
+   * Makes the face under test publish the metrics of {@code mallometer}, with the common labels.
    */
   protected abstract Face open(Mallometer mallometer, Map<String, String> commonLabels);
 
@@ -502,7 +502,7 @@ public abstract class FaceContract {
     assertThat(ours(face)).isEmpty();
   }
 
-  /** Returns counters whose figures all differ. */
+  /** Returns counters that all have different values. */
   public static NativeCounters counters(boolean complete, double largest) {
     return new NativeCounters(
         SizeDistribution.of(SIZES),
@@ -562,7 +562,7 @@ public abstract class FaceContract {
         "incomplete: 3 calls could not be redirected");
   }
 
-  /** Returns a report of the library on itself, whose figures all differ. */
+  /** Returns a report of the library on itself, with values that all differ. */
   public static SelfReport selfReport() {
     return selfReport(
         new SelfReport.Sampling(
@@ -576,7 +576,7 @@ public abstract class FaceContract {
             new SelfReport.Ranges(740, 8, 2, 19)));
   }
 
-  /** Returns a report of the library on itself, with these figures of the sampler. */
+  /** Returns a report of the library on itself, with these values of the sampler. */
   public static SelfReport selfReport(SelfReport.Sampling sampling) {
     return new SelfReport(
         "1.2.3",

@@ -25,7 +25,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * Opens mallometer with a fake library that reports every possible figure, including those of an
+ * Opens mallometer with a fake library that reports every possible metric, including those of an
  * attach, of leaks and of a failed recording. A service that uses it shows all names in {@link
  * PublicNames} on any machine.
  */

@@ -12,7 +12,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
-/** Call sites with figures that a test chooses. */
+/** Creates call sites with numbers that a test chooses. */
 public final class SitesByHand {
 
   private static final Instant TIME = Instant.parse("2026-01-01T00:00:00Z");
@@ -35,7 +35,7 @@ public final class SitesByHand {
   /**
    * Returns a site with a library frame on top of a Java frame. The site has allocated twice its
    * live bytes, in objects of ten bytes. Three quarters of the live bytes are resident. The
-   * variance of each figure {@code f} is {@code f * f / 100}.
+   * variance of each estimate {@code e} is {@code e * e / 100}.
    */
   public static CallSite site(int number, String name, String library, double liveBytes) {
     int dot = name.lastIndexOf('.');

@@ -18,7 +18,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** Verdicts on call sites, with figures that a test states. */
+/** Creates verdicts on call sites, with numbers that a test chooses. */
 public final class VerdictsByHand {
 
   static final Instant TIME = Instant.parse("2026-01-01T00:00:00Z");
@@ -109,7 +109,7 @@ public final class VerdictsByHand {
         one.acknowledged());
   }
 
-  /** Returns a verdict whose figures all differ. */
+  /** Returns a verdict with numbers that all differ. */
   public static SiteVerdict verdict(Verdict verdict, String site, int number, double bytes) {
     return verdict(verdict, site, number, 1, bytes);
   }
@@ -265,7 +265,7 @@ public final class VerdictsByHand {
     return new LeakReport(TIME, observation(reason), List.of(), "");
   }
 
-  /** Returns a running observation with figures that all differ. */
+  /** Returns a running observation with numbers that all differ. */
   public static Observation observation() {
     return observation("");
   }

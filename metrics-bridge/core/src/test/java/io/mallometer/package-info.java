@@ -1,5 +1,5 @@
 /**
- * Fakes and contracts for tests of faces (packages that show figures) in all modules. {@link
+ * Fakes and contracts for tests of faces (packages that publish metrics) in all modules. {@link
  * io.mallometer.FaceContract} states what each face shows of a {@link
  * io.mallometer.FakeMallometer}.
  */

@@ -15,15 +15,17 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * Logs one line about counting: since when native memory is counted, the address of the page and
- * the gaps in the figures; or why it is not counted and the remedy. Each process logs the line
- * once, however many contexts the process has.
+ * Logs one line about counting: since when native memory is counted, the address of the page, and
+ * which allocations were not counted; or why it is not counted and the remedy. Each process logs
+ * the line once, however many contexts the process has.
  */
 final class CountingNotice {
 
   private static final Log logger = LogFactory.getLog(CountingNotice.class);
 
-  /** The part of the latest line that is equal in all contexts of the process. */
+  /**
+   * The part of the latest logged line that is equal in all application contexts of the process.
+   */
   private static final AtomicReference<String> latest = new AtomicReference<>("");
 
   private CountingNotice() {}
@@ -72,7 +74,7 @@ final class CountingNotice {
   }
 
   /**
-   * Returns the line after an attach.
+   * Returns the line to log after an attach.
    *
    * @param page the address of the page; empty without one
    * @param preload the setting that preloads the library; empty if the library cannot be unpacked
@@ -112,14 +114,14 @@ final class CountingNotice {
     }
   }
 
-  /** Returns the line after an attach that was refused or is impossible. */
+  /** Returns the line to log after an attach that was refused or is impossible. */
   static String refused(Status status) {
     return notCounted(status.reason(), status.remedy());
   }
 
   /**
-   * Returns the line for a setting that prevents the attach. The line advises a preload only if the
-   * status does.
+   * Returns the line to log if a setting prevents the attach. The line advises a preload only if
+   * the status does.
    */
   static String off(Status status, AttachSetting setting) {
     int preload = status.remedy().indexOf("LD_PRELOAD=");

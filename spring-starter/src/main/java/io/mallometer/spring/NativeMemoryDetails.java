@@ -13,7 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * The figures that the health and info endpoints show. Unknown figures are left out, and bytes are
+ * The values that the health and info endpoints show. Unknown values are left out, and bytes are
  * whole numbers.
  */
 final class NativeMemoryDetails {

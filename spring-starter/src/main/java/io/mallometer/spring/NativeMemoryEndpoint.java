@@ -23,7 +23,7 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
  * The Actuator endpoint {@code nativememory}. It passes on the answers of {@link Views}.
  *
  * <p>It is read-only unless {@code management.endpoint.nativememory.access=unrestricted}, so that
- * an operator who exposes the figures does not thereby allow a trim or an acknowledgement.
+ * an operator who exposes the metrics does not thereby allow a trim or an acknowledgement.
  */
 @Endpoint(id = NativeMemoryEndpoint.NAME, defaultAccess = Access.READ_ONLY)
 public final class NativeMemoryEndpoint {

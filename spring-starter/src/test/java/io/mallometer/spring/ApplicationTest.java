@@ -216,7 +216,7 @@ class ApplicationTest {
     assertThat(latest(counted, "liveBytes") > 0).isEqualTo(Matrix.preloaded());
   }
 
-  /** Returns the last figure of a column, 0 for null. */
+  /** Returns the last number of a column of the history, 0 for null. */
   private static double latest(Map<String, Object> columns, String name) {
     List<?> column = (List<?>) columns.get(name);
     return column.get(column.size() - 1) instanceof Number figure ? figure.doubleValue() : 0;

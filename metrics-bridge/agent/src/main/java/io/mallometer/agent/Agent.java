@@ -138,7 +138,7 @@ final class Agent {
 
   /**
    * Opens the package of the JDK's diagnostic commands to the payload's module, which then calls
-   * them without JMX. Must run before the first poll.
+   * them without JMX. Must run before mallometer first reads the memory of the process.
    */
   static void openDiagnostics(Instrumentation instrumentation) throws Exception {
     Module to = payload(instrumentation).module();
@@ -165,8 +165,8 @@ final class Agent {
   }
 
   /**
-   * Prints a line on standard error, with "+/-" for the plus-minus sign, because the locale of a
-   * container is often limited to ASCII.
+   * Prints a message in one line on standard error, with "+/-" for the plus-minus sign, because the
+   * locale of a container is often limited to ASCII.
    */
   static void say(String line) {
     STANDARD_ERROR.println("mallometer: " + line.replace('\n', ' ').replace("\u00b1", "+/-"));

@@ -38,8 +38,8 @@ final class Start implements Runnable, Consumer<String> {
   }
 
   /**
-   * Prints the result of the start, and opens the JDK's diagnostic commands to the payload before
-   * the first poll.
+   * Prints how the start went, and opens the JDK's diagnostic commands to the payload before
+   * mallometer first reads the memory of the process.
    */
   @Override
   public void accept(String line) {
@@ -51,7 +51,9 @@ final class Start implements Runnable, Consumer<String> {
     }
   }
 
-  /** Prints a line unless the JVM is shutting down: many things then fail for this reason alone. */
+  /**
+   * Prints a message unless the JVM is shutting down: many things then fail for this reason alone.
+   */
   static void say(String line) {
     if (!isEnding()) {
       Agent.say(line);

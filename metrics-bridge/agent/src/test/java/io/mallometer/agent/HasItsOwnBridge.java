@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.time.Instant;
 
 /**
- * An application that opens mallometer's bridge, does not attach the library, and prints each
+ * An application that opens a {@link Mallometer}, does not attach the library, and prints each
  * status. With the argument {@code closed} it closes its {@link Mallometer} first, and prints a
  * line if that object has a newer snapshot afterwards.
  */

@@ -16,7 +16,10 @@ public final class LoadsNativeCode {
     System.out.println("main ends");
   }
 
-  /** Returns whether the agent has printed its line and waits for the first use of JMX. */
+  /**
+   * Returns whether the agent has printed its message on standard error and waits for the first use
+   * of JMX.
+   */
   static boolean hasStarted() {
     return Thread.getAllStackTraces().values().stream()
         .flatMap(Arrays::stream)

@@ -48,7 +48,9 @@ public final class OlderLibraries {
     return Class.forName(name);
   }
 
-  /** Reads an address until the answer contains the results of the first poll. */
+  /**
+   * Requests a URL of the agent until the answer contains the values of mallometer's first poll.
+   */
   private static String await(String address) throws Exception {
     String read = "";
     for (int i = 0; i < 150 && !isWhole(read); i++) {

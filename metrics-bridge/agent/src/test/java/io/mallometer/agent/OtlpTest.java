@@ -28,7 +28,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Checks the metrics of an application under the agent with OpenTelemetry's own classes. */
+/**
+ * Runs an application with the agent. The test parses the metrics that it pushes with
+ * OpenTelemetry's own classes.
+ */
 @Tag("process")
 class OtlpTest {
 

@@ -571,7 +571,10 @@ class ProcessCommandsTest {
     }
   }
 
-  /** The application's own bridge, in another class loader, sees the attach at its next poll. */
+  /**
+   * The application's own {@code Mallometer} object, in another class loader, sees the attach when
+   * it polls next.
+   */
   @Test
   @Order(12)
   void theApplicationsOwnBridgeSeesTheAttach() throws Exception {

@@ -18,7 +18,7 @@ import jdk.jfr.StackTrace;
 import jdk.jfr.Timestamp;
 
 /**
- * The figures of the latest poll. An unknown figure is {@link Long#MIN_VALUE}, which Flight
+ * The values of the latest poll. An unknown value is {@link Long#MIN_VALUE}, which Flight
  * Recorder's tools show as "N/A".
  */
 @Name(NativeMemoryEvents.NATIVE_MEMORY)

@@ -15,7 +15,7 @@ import io.mallometer.internal.text.Log;
  */
 public final class NativeMemoryEvents implements AutoCloseable {
 
-  /** The name of the event with the figures of the latest poll. */
+  /** The name of the event with the values of the latest poll. */
   public static final String NATIVE_MEMORY = "io.mallometer.NativeMemory";
 
   /** The name of the event with one call site. */

@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The allocator that serves malloc: its latest statistics, advice, and trims.
  *
- * <p>An unknown figure is null, which JConsole shows as an empty value. All figures are unknown
- * without the native library, and the figures that this allocator does not report are always
+ * <p>An unknown value is null, which JConsole shows as an empty value. All values are unknown
+ * without the native library, and the values that this allocator does not report are always
  * unknown.
  *
  * <p>Each huge request is sent as a notification of type {@value #HUGE_ALLOCATION}.
@@ -42,7 +42,7 @@ public interface AllocatorMXBean extends Described.OfAllocator, Described.OfEach
   @Nullable Double getStatisticsAge();
 
   /**
-   * Figures of the allocator, published under its kind as composite data. Null if unknown.
+   * Statistics of the allocator, published under its kind as composite data. Null if unknown.
    *
    * @param arenas the number of arenas
    * @param systemBytes bytes obtained from the system

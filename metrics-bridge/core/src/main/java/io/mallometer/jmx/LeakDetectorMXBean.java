@@ -6,7 +6,7 @@ import java.util.Map;
  * The call sites that leak, by the latest evaluation. A notification of type {@link #LEAK} is sent
  * for each site that becomes a leak.
  *
- * <p>An unknown figure is null.
+ * <p>An unknown value is null.
  */
 public interface LeakDetectorMXBean extends Described.OfLeakDetector, Described.OfEach {
 

@@ -6,9 +6,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Native memory of the process as of the latest poll.
  *
- * <p>An unknown figure is null, which JConsole shows as an empty value. Every count is unknown
- * while the library does not count. Live and peak are unknown after counting was interrupted, or
- * after an attach that could not determine the live bytes.
+ * <p>An unknown value is null, which JConsole shows as an empty value. Every count is unknown while
+ * the library does not count. Live and peak are unknown after counting was interrupted, or after an
+ * attach that could not determine the live bytes.
  *
  * <p>The operations work on one scope that belongs to this MBean, which all its clients share. They
  * affect no other scope.

@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The meters, listed once for all outputs. {@link io.mallometer.model.Figure} names the meter and
- * the attribute of a figure without labels. Other meters are rows here: a name, labels, and the
+ * the attribute of a value without labels. Other meters are listed here: a name, labels, and the
  * component of a record that the meter shows. Meaning, unit, type and value are always those of the
  * component.
  *
@@ -89,7 +89,7 @@ public final class Meter {
   /**
    * A record in the snapshot.
    *
-   * @param bean the MBean that shows its figures
+   * @param bean the MBean that shows its values
    * @param in finds the record; null where it is unknown
    */
   private record Part<T extends Record>(
@@ -226,12 +226,12 @@ public final class Meter {
   private static final Cell REQUEST_SIZES = COUNTERS.cell("requestSizes");
 
   /**
-   * A time for the test whether a figure is known. Any time will do, because the answer does not
+   * A time for the test whether a value is known. Any time will do, because the result does not
    * depend on it.
    */
   private static final Clock ANY_TIME = Clock.fixed(Instant.EPOCH, ZoneOffset.UTC);
 
-  /** The tag {@code allocator}, which all figures of the allocator have. */
+  /** The tag {@code allocator}, which all meters of the allocator have. */
   private static final Label SERVING = new Label("allocator", STATISTICS.cell("kind"));
 
   /** The meters with labels, or with a value computed from more than one component. */
@@ -397,7 +397,7 @@ public final class Meter {
     return REQUEST_SIZES.component().meaning();
   }
 
-  /** Returns the name in Micrometer's style; empty for a figure that only an MBean shows. */
+  /** Returns the name in Micrometer's style; empty for a value that only an MBean shows. */
   public String name() {
     return name;
   }
@@ -429,7 +429,7 @@ public final class Meter {
   }
 
   /**
-   * Returns the series that this meter has while {@code snapshot} is the latest. An unknown figure
+   * Returns the series that this meter has while {@code snapshot} is the latest. An unknown value
    * has no series: one {@code NaN} would make a sum over processes unknown.
    */
   public List<Series> series(Snapshot snapshot) {
@@ -494,7 +494,7 @@ public final class Meter {
   }
 
   /**
-   * Returns one series whose tags have values from the snapshot. Returns no series while the figure
+   * Returns one series whose tags have values from the snapshot. Returns no series while its value
    * or the value of a tag is unknown.
    */
   private static Function<Snapshot, List<Series>> named(Figure figure, Label... labels) {

@@ -28,15 +28,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * Binds {@link Meter#all() all meters} to Micrometer registries.
  *
- * <p>Each meter reads the snapshot {@link Mallometer#scraped()}. Micrometer fixes tags at
- * registration, so series that come and go with the status ({@code native.*} exist only while
- * mallometer counts) are added and removed after the poll that saw the change. Other polls leave
- * the registries alone.
+ * <p>Each meter reads the snapshot {@link Mallometer#scraped()}. The tags of a registered meter
+ * cannot change. So after each poll of {@link Mallometer}, the binder adds and removes meters if
+ * the series have changed: those of {@code native.*} exist only while mallometer counts.
  *
- * <p>A binder may be bound to any number of registries at any time; binding twice to the same does
- * nothing. A registry has each meter once, also if two binders are bound to it: when one binder is
- * closed, the next poll of the other adds the meters again. Micrometer has no meter that carries
- * the histogram of request sizes: see {@link #requestSizeId}.
+ * <p>A binder may be bound to any number of registries; binding twice to the same does nothing. A
+ * registry has each meter once, even with two binders: closing one removes the meters, and the
+ * other adds them again after the next poll. Micrometer has no meter that carries the histogram of
+ * request sizes: see {@link #requestSizeId}.
  */
 public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
 

@@ -145,7 +145,7 @@ public record CallSites(
     return with(sites.stream().filter(site -> site.codeOwner() == CodeOwner.APPLICATION).toList());
   }
 
-  /** Returns the sites sorted by a figure, largest first. */
+  /** Returns the sites sorted by a value, largest first. */
   public List<CallSite> sortedBy(SiteOrder order) {
     return sites.stream().sorted(order.comparator()).toList();
   }

@@ -32,7 +32,7 @@ public record HistoryPoint(
     double residentUsedBytes,
     @Figure(value = "The cgroup's limit", unit = BYTES) double limitBytes) {
 
-  /** Returns the figures of a snapshot. */
+  /** Returns the values of a snapshot. */
   public static HistoryPoint of(Snapshot snapshot) {
     NativeCounters counted = snapshot.process().orElse(null);
     CgroupMemory cgroup = snapshot.memory().cgroup().orElse(null);

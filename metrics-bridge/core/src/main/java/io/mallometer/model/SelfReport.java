@@ -90,7 +90,7 @@ public record SelfReport(
       SlotPages slots,
       @Figure(value = "Addresses that the program mapped", grows = true) Ranges ranges) {
 
-    /** The figures of a library that is not loaded or samples nothing. */
+    /** The values of a library that is not loaded or samples nothing. */
     public static final Sampling OFF =
         new Sampling(
             Double.NaN,

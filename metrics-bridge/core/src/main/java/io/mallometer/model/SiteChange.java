@@ -9,7 +9,7 @@ import java.util.function.ToDoubleFunction;
 
 /**
  * The change of a call site between two moments. A figure that is unknown at one of the moments is
- * {@code NaN}. The figures of small sites are unknown if there are more than 4,096 sites, because
+ * {@code NaN}. The values of small sites are unknown if there are more than 4,096 sites, because
  * only the largest are stored.
  */
 public record SiteChange(

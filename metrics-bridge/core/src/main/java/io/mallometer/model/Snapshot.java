@@ -79,12 +79,12 @@ public record Snapshot(
     return new Snapshot(time, status, Optional.empty(), SelfReport.absent());
   }
 
-  /** Returns this snapshot with the memory figures of the operating system. */
+  /** Returns this snapshot with the memory that the operating system reports. */
   public Snapshot with(ProcessMemory known) {
     return with(known, allocator, sites, leaks, pools, diagnosis, applicationVersion);
   }
 
-  /** Returns this snapshot with the figures of the allocator. */
+  /** Returns this snapshot with the statistics of the allocator. */
   public Snapshot with(Optional<AllocatorStatistics> known) {
     return with(memory, known, sites, leaks, pools, diagnosis, applicationVersion);
   }

@@ -24,11 +24,11 @@ public final class Page {
   public static final String CONTENT_TYPE = "text/html;charset=UTF-8";
 
   /**
-   * The header that states {@link Token#header()}, for servers that cannot put tokens into pages.
+   * The response header with {@link Token#header()}, for servers that cannot put tokens into pages.
    */
   public static final String TOKEN_NAME_HEADER = "X-Mallometer-Token-Name";
 
-  /** The header that states {@link Token#value()}, if the page does not contain it. */
+  /** The response header with {@link Token#value()}, if the page does not contain it. */
   public static final String TOKEN_HEADER = "X-Mallometer-Token";
 
   private static final InlineText PLOT_STYLE = InlineText.of(Page.class, "uplot.css");

@@ -1,6 +1,6 @@
 /**
- * A page for people: one HTML document that requests the views beside it and draws the answers. A
- * server of the views serves the page under any name in the same folder.
+ * A page for people: one HTML document that requests the JSON views from the same server and draws
+ * them. A server serves the page in the same folder as the views, under any name.
  */
 @NullMarked
 package io.mallometer.page;

@@ -19,7 +19,7 @@ import java.util.function.Function;
  * new HTTPServer.Builder().withHostname("127.0.0.1").withPort(9464).build();
  * }</pre>
  *
- * <p>All figures of a scrape are from one snapshot.
+ * <p>All values of a scrape are from one snapshot.
  */
 public final class NativeMemoryCollector extends Collector implements Collector.Describable {
 

@@ -17,10 +17,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Writes a file of DHAT, version 2, which Valgrind's {@code dh_view.html} loads. Figures that
- * sampling does not provide are replaced by others. The moment of the global maximum is the end,
- * and the maximum of a site is its live memory at the end. Lifetimes are those of live objects
- * only, each with the median age of its site. Only sites without live objects count as short-lived
+ * Writes a file of DHAT, version 2, which Valgrind's {@code dh_view.html} loads. Sampling does not
+ * provide all values of the format. The moment of the global maximum is the time of the report, and
+ * the maximum of a site is its live memory at that time. Lifetimes are those of live objects only,
+ * each with the median age of its site. Only sites without live objects count as short-lived
  * ({@code tuth} is 0).
  */
 final class DhatReport implements Report {
@@ -29,8 +29,7 @@ final class DhatReport implements Report {
   private static final double MICROSECONDS = 1e6;
 
   /**
-   * The sum of the figures of all sites with one stack, because the viewer refuses a file that
-   * repeats a stack.
+   * The sums over all sites with one stack, because the viewer refuses a file that repeats a stack.
    */
   private record Figures(
       long bytes, long objects, long liveBytes, long liveObjects, long lifetimes) {

@@ -24,9 +24,9 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Writes a flame graph in one HTML file: the page, its style, its script, and the stacks with all
- * figures. The content security policy in the file allows only this style and this script, by their
- * hashes, so the name of a frame can never run as a script.
+ * Writes a flame graph in one HTML file: the page, its style, its script, and the stacks with their
+ * values of all metrics. The content security policy in the file allows only this style and this
+ * script, by their hashes, so the name of a frame can never run as a script.
  *
  * <p>The stacks are sorted. Each stack is written as the number of frames that it shares with the
  * previous stack, followed by the numbers of its other frames. This is a prefix tree in preorder,
@@ -51,7 +51,7 @@ final class FlameGraphReport implements Report {
     }
   }
 
-  /** The labels of a stack by number, outermost first, and its figures. */
+  /** The labels of a stack by number, outermost first, and its value of each metric. */
   private record Stack(int[] labels, long[] figures) {}
 
   @Override
@@ -149,7 +149,7 @@ final class FlameGraphReport implements Report {
 
   /**
    * Writes each stack: the number of frames that it shares with the previous stack, the number of
-   * its other frames, the labels of the other frames, and the figures.
+   * its other frames, the labels of the other frames, and the values of the metrics.
    */
   private static void writeStacks(List<Stack> stacks, JsonWriter json) throws IOException {
     json.name("stacks").beginArray();

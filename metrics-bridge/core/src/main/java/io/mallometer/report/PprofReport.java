@@ -79,7 +79,7 @@ final class PprofReport implements Report {
   }
 
   /**
-   * Writes the changes between two moments. Decreases are negative; figures that are unknown at one
+   * Writes the changes between two moments. Decreases are negative; values that are unknown at one
    * of the moments count as 0.
    *
    * @param now the reading that has the byte unit and the build ids

@@ -10,7 +10,7 @@ interface Report {
   /**
    * Streams a report. Flushes the stream and does not close it.
    *
-   * @param metric the figure that a format with a single figure shows; other formats ignore it
+   * @param metric the value that a format with a single value shows; other formats ignore it
    */
   void write(CallSites sites, ReportMetric metric, OutputStream out) throws IOException;
 }

@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 /** Formats in which call sites are exported. */
 public enum ReportFormat {
   /**
-   * A line for each stack: the frames, outermost first and separated by semicolons, and the figure.
+   * A line for each stack: the frames, outermost first and separated by semicolons, and the value.
    */
   COLLAPSED(
       "collapsed",
@@ -19,14 +19,14 @@ public enum ReportFormat {
       "collapsed",
       "a line for each stack, for flame graph scripts",
       new CollapsedReport()),
-  /** An HTML file that draws all four figures and needs no other file. */
+  /** An HTML file that draws all four metrics and needs no other file. */
   FLAMEGRAPH(
       "flamegraph",
       "text/html;charset=UTF-8",
       "html",
       "one HTML file that needs no other file",
       new FlameGraphReport()),
-  /** A gzipped profile for {@code go tool pprof}, with all four figures. */
+  /** A gzipped profile for {@code go tool pprof}, with all four metrics. */
   PPROF(
       "pprof",
       "application/octet-stream",
@@ -87,7 +87,7 @@ public enum ReportFormat {
    * Streams a report, so that its text is never in memory as a whole. Flushes the stream and does
    * not close it.
    *
-   * @param metric the figure that a format with a single figure shows, or the figure that a format
+   * @param metric the value that a format with a single value shows, or the value that a format
    *     with several shows first; other formats ignore it
    */
   public void write(CallSites sites, ReportMetric metric, OutputStream out) throws IOException {
@@ -128,7 +128,7 @@ public enum ReportFormat {
    * them. The duration of the profile is the time between the moments. Decreases are negative.
    *
    * @param now a reading of all sites
-   * @param metric the figure that is shown first
+   * @param metric the value that is shown first
    * @throws IllegalArgumentException with the reason, if nothing is known about the moments
    */
   public static void writeChanges(

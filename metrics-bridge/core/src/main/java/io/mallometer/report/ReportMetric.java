@@ -3,7 +3,7 @@ package io.mallometer.report;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.Estimate;
 
-/** Figure of a call site that a report shows. */
+/** Value of a call site that a report shows. */
 public enum ReportMetric {
   /** Live bytes. */
   LIVE_BYTES("live"),
@@ -25,7 +25,7 @@ public enum ReportMetric {
     return id;
   }
 
-  /** Returns the figure of a site. */
+  /** Returns the value of a site. */
   public Estimate of(CallSite site) {
     return switch (this) {
       case LIVE_BYTES -> site.liveBytes();
@@ -35,7 +35,7 @@ public enum ReportMetric {
     };
   }
 
-  /** Returns the figure of a site as a whole number; 0 if it is unknown. */
+  /** Returns the value of a site as a whole number; 0 if it is unknown. */
   long wholeOf(CallSite site) {
     return Math.round(of(site).value());
   }

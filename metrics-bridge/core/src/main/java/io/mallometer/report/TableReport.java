@@ -17,7 +17,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Writes all figures of all call sites as JSON, one line for each site. Within one version of the
+ * Writes all values of all call sites as JSON, one line for each site. Within one version of the
  * format, fields may be added, but no field is renamed or removed or changes its unit.
  */
 final class TableReport implements Report {
@@ -33,7 +33,7 @@ final class TableReport implements Report {
     json.name("byteUnit").value(sites.byteUnit().tag());
     json.name("samples").value(sites.samples());
     json.name("dropped").beginObject();
-    // The reasons are sorted, so that equal figures make equal files.
+    // The reasons are sorted, so that equal data make equal files.
     for (Map.Entry<String, Long> reason : new TreeMap<>(sites.dropped()).entrySet()) {
       json.name(reason.getKey()).value(reason.getValue());
     }

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The answer of {@code nativememory/history}: the last hour in columns, for charts. Each column has
- * as many figures as the list of times in the same record. Unknown figures are {@code NaN} or null.
+ * as many numbers as the list of times in the same record. Unknown numbers are {@code NaN} or null.
  */
 public record HistoryView(
     @Figure("Where the memory was") Memory memory, @Figure("What was counted") Malloc malloc)

@@ -15,7 +15,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * The answer of {@code nativememory/overview}: all figures that change with each poll, in one body,
+ * The answer of {@code nativememory/overview}: all values that change with each poll, in one body,
  * for a page that many people watch.
  */
 public record OverviewView(

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A query for call sites, by the parameters of a request. An omitted parameter is null.
  *
- * @param sort the figure to sort by, largest first: {@code live}, {@code live-objects}, {@code
+ * @param sort the value to sort by, largest first: {@code live}, {@code live-objects}, {@code
  *     allocated}, {@code allocated-objects} or {@code rate}; for changes {@code growth}, {@code
  *     live-objects} or {@code allocated}
  * @param group the grouping: {@code site}, {@code library}, {@code frame} or {@code package}
@@ -71,7 +71,7 @@ public record SiteQuery(
         parameters.get("at"));
   }
 
-  /** The figure by which changes are sorted. */
+  /** The value by which changes are sorted. */
   private enum ChangeOrder {
     GROWTH("growth", SiteChange.MOST_GROWTH_FIRST),
     LIVE_OBJECTS("live-objects", SiteChange.MOST_OBJECTS_FIRST),

@@ -87,10 +87,10 @@ public final class Views {
   /** The names that take no parameters and are not in {@link #NAMES}. */
   private static final Set<String> WITHOUT_PARAMETERS = Set.of("nativememory", TOGETHER, EVIDENCE);
 
-  /** The view that each viewer's page requests in every interval of {@link ViewerPace}. */
+  /** The view that every open page requests at the interval of {@link ViewerPace}. */
   private static final String PACED = "overview";
 
-  /** The most references that a search of the heap follows on a path. */
+  /** The largest number of references that a search of the heap follows on a path. */
   private static final int MOST_LINKS = 8;
 
   private static final Duration LONGEST_PAUSE = Duration.ofHours(1);
@@ -111,13 +111,13 @@ public final class Views {
   /** The stored JSON of the views that the page requests again and again, by name. */
   private final Map<String, CachedJson> watched;
 
-  /** Creates the views of a facade; requests may change nothing. */
+  /** Creates views that no request can change. */
   public Views(Mallometer mallometer) {
     this(mallometer, false);
   }
 
   /**
-   * Creates the views of a facade.
+   * Creates the views of a process.
    *
    * @param trimAllowed whether requests may {@link #trim()} and search for {@link #owners}
    */
@@ -126,7 +126,7 @@ public final class Views {
   }
 
   /**
-   * Creates the views of a facade, with a separate permission for each of two operations.
+   * Creates views with a separate permission for each of two operations.
    *
    * @param trimAllowed whether requests may {@link #trim()}
    * @param ownersAllowed whether requests may search for {@link #owners}
@@ -140,14 +140,16 @@ public final class Views {
     Supplier<?> leaks = mallometer.leaks()::report;
     this.watched =
         Map.of(
-            // The overview is also written again when a trim or an acknowledgement changes it.
+            // The overview is written again after 5 s, and at once if there is a new snapshot or
+            // leak report, as after a trim or after a person has acknowledged a leak.
             PACED,
             new CachedJson(clock, 5, this::overview, mallometer::snapshot, leaks),
             "history",
             new CachedJson(clock, 5, this::history),
             "leaks",
             new CachedJson(clock, 5, this::leaks, leaks),
-            // New verdicts come with new trends, because the page shows both for one moment.
+            // Trends are written again with each new leak report, because the page shows both for
+            // one moment.
             "trends",
             new CachedJson(clock, 30, this::trends, leaks),
             "recording",
@@ -214,7 +216,7 @@ public final class Views {
    * @param name one of {@link #NAMES} or of {@link ReportFormat}
    * @param parameters the parameters by name; a name that the view does not have is refused. {@code
    *     sites} has the parameters of {@link SiteQuery}. Reports have {@code filter} and {@code at}
-   *     of these, and {@code metric}, the figure of a format that shows one figure. {@code pprof}
+   *     of these, and {@code metric}, the value in a format that shows one value. {@code pprof}
    *     also has {@code seconds}, the time over which changes are reported. {@code leaks} has
    *     {@code owner}, {@code all}, whether to include healthy sites, and {@code format}: {@code
    *     json}, {@code text} or {@code html}

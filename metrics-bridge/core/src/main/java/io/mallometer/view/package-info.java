@@ -1,6 +1,6 @@
 /**
  * The answers to requests over HTTP or JMX, and their JSON. The Actuator endpoint and the agent's
- * server only pass these answers on.
+ * HTTP server only pass these answers on.
  */
 @NullMarked
 package io.mallometer.view;

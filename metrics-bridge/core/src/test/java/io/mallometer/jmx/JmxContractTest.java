@@ -20,7 +20,7 @@ import javax.management.openmbean.CompositeData;
 import javax.management.openmbean.TabularData;
 
 /**
- * Tests the MBean. Translates its attributes to the names that Prometheus has for the same figures,
+ * Tests the MBean. Translates its attributes to the names that Prometheus has for the same metrics,
  * by the units and types that the attributes declare.
  */
 class JmxContractTest extends FaceContract {

@@ -21,15 +21,18 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests that a figure is described once, by its record. */
+/**
+ * Tests that each published value (a record component with {@link Figure}) is described in one
+ * place.
+ */
 @Tag("any-jdk")
 class FigureTest {
 
   private static final int MOST_FILES = 3;
 
   /**
-   * The figures whose names are in more than {@link #MOST_FILES} files, because the list of meters,
-   * the page, a command, a report or Flight Recorder show them in different ways.
+   * The published values whose names are in more than {@link #MOST_FILES} files, because the list
+   * of meters, the page, a command, a report or Flight Recorder show them in different ways.
    */
   private static final Set<String> NAMED_BY_MORE_FILES =
       Set.of(
@@ -110,9 +113,9 @@ class FigureTest {
   }
 
   /**
-   * Counts the files of the main code that contain the name of a figure, except the records of the
-   * model and the code that measures ({@code internal}). Does not count names of one word, because
-   * they have other meanings as well.
+   * Counts the files of the main code that contain the name of a published value, such as {@code
+   * liveBytes}. Leaves out the records of the model, the code that measures ({@code internal}), and
+   * values whose name is a single word, because such a word has other meanings as well.
    */
   @Test
   void aFigureIsNamedByThreeFilesAtMost() {

@@ -113,8 +113,8 @@ class CallSitesUnderStressTest {
         .contains("state=ACTIVE", "\njava=true", "other java=true", "reason=\n", "done")
         .contains("gone=" + SitesUnderStress.KEPT_CLASSES);
     if (!run.interval().equals("1")) {
-      // With an interval of 1 each allocation is a sample. The JVM's own stacks then fill the table
-      // of sites at the start, and some of the program's classes get no site.
+      // With a sampling interval of 1 byte each allocation is a sample. The JVM's own stacks then
+      // fill the table of sites at the start, and some of the program's classes get no site.
       assertThat(figure(output, "named")).as(output).isEqualTo(SitesUnderStress.KEPT_CLASSES);
     }
     assertThat(figure(output, "samples")).isGreaterThan(10_000);

@@ -51,7 +51,10 @@ class KnownSitesTest {
 
   @TempDir private Path directory;
 
-  /** A line that {@link KnownSites} prints: a figure of a site. */
+  /**
+   * A line that {@link KnownSites} prints: a value of a site, such as its live bytes, and its
+   * estimate.
+   */
   private record Known(
       String figure, double truth, double low, double value, double high, double variance) {
 
@@ -74,7 +77,10 @@ class KnownSitesTest {
     }
   }
 
-  /** A line that {@link LibrarySites} prints: the estimate of a figure of a library's site. */
+  /**
+   * A line that {@link LibrarySites} prints: the estimate of a value of a library's site, such as
+   * its live bytes.
+   */
   private record Said(
       String library,
       String site,
@@ -135,9 +141,10 @@ class KnownSitesTest {
   }
 
   /**
-   * No library reports its allocations, so the truth is measured: by the same work with an interval
-   * of 1. Two such runs have the same objects, but their bytes may differ, because glibc does not
-   * split off a remainder of 16 bytes.
+   * No library reports its allocations, so the true values come from a run of the same work with a
+   * sampling interval of 1, which samples every allocation. Two such runs have the same objects,
+   * but their usable bytes may differ, because glibc does not split a free chunk that is only 16
+   * bytes larger than needed.
    */
   @Test
   @Tag("any-jdk")

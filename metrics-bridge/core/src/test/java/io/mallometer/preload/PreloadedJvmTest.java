@@ -55,8 +55,8 @@ class PreloadedJvmTest {
   private static final String LIVE = "native_malloc_live_bytes";
 
   /**
-   * The most repetitions of a count. Other threads of the JVM may allocate in the work's size class
-   * and so add to the count, so the lowest count is the work's own.
+   * The largest number of repetitions of a count. Other threads of the JVM may allocate in the
+   * work's size class and so add to the count, so the lowest count is the work's own.
    */
   private static final int ROUNDS = 10;
 

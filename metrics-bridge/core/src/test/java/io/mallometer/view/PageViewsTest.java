@@ -23,7 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests the answers from which the page is drawn. */
+/** Tests the JSON views that mallometer's web page requests and shows. */
 @Tag("any-jdk")
 class PageViewsTest {
 
@@ -68,7 +68,8 @@ class PageViewsTest {
             List.of(), List.of(point(0, 100, 1000), point(10, 150, 6000), point(5, 200, 7000)));
     JsonNode malloc = json(history).get("malloc");
 
-    // The rates are unknown at the first point, and at the point at which the clock was set back.
+    // The rates are unknown at the first point, and at the last one, before which the clock was set
+    // back.
     assertThat(malloc.get("allocationsPerSecond").toString()).isEqualTo("[null,5,null]");
     assertThat(malloc.get("allocatedBytesPerSecond").toString()).isEqualTo("[null,500,null]");
   }

@@ -23,8 +23,8 @@ record Expectations(
   private static final int EVERY = 3;
 
   /**
-   * The most warm-up runs, as a multiple of the requested ones. If the runs are not steady by then,
-   * the warm-up ends nevertheless.
+   * The largest number of warm-up runs, as a multiple of the requested ones. If the runs are not
+   * steady by then, the warm-up ends nevertheless.
    */
   private static final int MOST_WARMUPS = 4;
 

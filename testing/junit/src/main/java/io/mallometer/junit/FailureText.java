@@ -5,7 +5,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.DoubleFunction;
 
-/** The text of a failed test: figure and limit, spread, method of counting, stacks. */
+/**
+ * The text of a failed test: the measured value and its limit, spread, method of counting, stacks.
+ */
 final class FailureText {
 
   private FailureText() {}
@@ -13,7 +15,7 @@ final class FailureText {
   /**
    * Returns the text for runs that exceed a limit.
    *
-   * @param figures the sorted figures of the runs
+   * @param figures the sorted values of the runs
    */
   static String tooMuch(
       String what,

@@ -31,7 +31,7 @@ record Limits(long calls, long bytes, long peak) {
       return;
     }
     double[] figures = uses.stream().mapToDouble(figure).sorted().toArray();
-    // The comparison is also false for NaN: an unknown figure is not within a limit.
+    // The comparison is also false for NaN: an unknown value is not within a limit.
     if (!(figures[figures.length / 2] <= limit)) {
       throw new AssertionFailedError(FailureText.tooMuch(what, limit, figures, words, measured));
     }

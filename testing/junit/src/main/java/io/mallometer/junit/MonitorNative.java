@@ -49,7 +49,7 @@ public @interface MonitorNative {
 
   /**
    * Whether an exceeded {@link #threshold()} or {@link #liveSize()} fails the test. An unknown
-   * figure fails the test too.
+   * value fails the test too.
    */
   boolean failing() default true;
 

@@ -5,7 +5,7 @@ import java.util.List;
 
 /**
  * Assertions on the native memory that a piece of code used. Each returns this object, or throws an
- * {@code AssertionFailedError} with the figure, the limit and stacks.
+ * {@code AssertionFailedError} with the value, the limit and stacks.
  */
 public final class NativeAssert {
 

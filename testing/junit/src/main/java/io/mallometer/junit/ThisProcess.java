@@ -231,9 +231,9 @@ class ThisProcess {
   interface Counting extends AutoCloseable {
 
     /**
-     * Returns the counts since it was opened.
+     * Returns the counts since this was opened.
      *
-     * @throws IllegalStateException if nothing was counted, with the reason
+     * @throws IllegalStateException if counting was not possible; the message has the reason
      */
     ScopeCounts use();
 

@@ -9,16 +9,17 @@ import java.util.Iterator;
 import java.util.Map;
 
 /**
- * Computes the growth of named figures from two readings that are at least a minute apart, because
- * within seconds a sampled figure changes by its sampling error only. A figure that few samples
- * estimate needs five minutes. Keeps readings for ten minutes.
+ * Computes the growth of named values, such as the live bytes of a call site, from two readings
+ * that are at least a minute apart: within seconds, an estimate from samples changes by its
+ * sampling error only. An estimate from few samples needs five minutes. Stores readings for ten
+ * minutes.
  */
 final class GrowthRates {
 
   static final Duration SHORTEST = Duration.ofMinutes(1);
 
   /**
-   * The shortest time between two readings of a figure whose 95 % interval is wider than half of
+   * The shortest time between two readings of an estimate whose 95 % interval is wider than half of
    * its value.
    */
   static final Duration SHORTEST_OF_FEW_SAMPLES = Duration.ofMinutes(5);
@@ -31,7 +32,7 @@ final class GrowthRates {
   /** The readings, the oldest first. */
   private final Deque<Reading> readings = new ArrayDeque<>();
 
-  /** Returns the time for which a figure has to be observed before its growth is shown. */
+  /** Returns the time for which a value has to be observed before its growth is shown. */
   static Duration shortest(Json interval) {
     double value = interval.at("value").number();
     double width = interval.at("high").number() - interval.at("low").number();
@@ -41,7 +42,7 @@ final class GrowthRates {
   /**
    * Adds a reading if it is newer than the latest one.
    *
-   * @param complete true if a figure that is absent is 0, false if it is unknown
+   * @param complete true if a value that is absent is 0, false if it is unknown
    */
   void add(Instant time, boolean complete, Map<String, Double> figures) {
     if (!readings.isEmpty() && !time.isAfter(readings.getLast().time())) {
@@ -54,10 +55,10 @@ final class GrowthRates {
   }
 
   /**
-   * Returns the growth of a figure per minute, up to the latest reading. The growth begins at the
+   * Returns the growth of a value per minute, up to the latest reading. The growth begins at the
    * newest reading that is at least {@code shortest} older than the latest one.
    *
-   * @return {@code NaN} if no reading is old enough, or the figure is unknown in one of the two
+   * @return {@code NaN} if no reading is old enough, or the value is unknown in one of the two
    *     readings
    */
   double perMinute(String name, Duration shortest) {

@@ -93,8 +93,8 @@ final class LeaksCommand implements Callable<Integer> {
   }
 
   /**
-   * Returns a line on how counting began and on what is missing in the figures; empty if counting
-   * began with the process.
+   * Returns a line on how counting began and on which allocations were not counted; empty if
+   * counting began with the process.
    */
   private static String beginning(Json root) {
     String before = root.at("process", "allocatedBefore", "sentence").text();

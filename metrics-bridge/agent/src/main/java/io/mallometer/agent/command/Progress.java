@@ -5,15 +5,15 @@ import java.time.Duration;
 import java.util.Locale;
 
 /**
- * Prints a line on standard error while a command works, and removes the line afterwards. Prints
- * nothing if this process has no console. A thread of its own draws the line.
+ * Shows the progress of a command in one line on standard error, and removes the line afterwards.
+ * Prints nothing if this process has no console. A thread of its own draws the line.
  */
 final class Progress {
 
   private static final int WIDTH = 30;
   private static final int STEP_MILLIS = 200;
 
-  /** The time before the line appears. A shorter command shows none. */
+  /** The time before the progress line appears. A shorter command shows none. */
   private static final int FIRST_MILLIS = 400;
 
   private static final String CLEAR = "\r\u001b[K";
@@ -34,12 +34,12 @@ final class Progress {
     }
   }
 
-  /** Begins a line for work of unknown duration. */
+  /** Begins to show the progress of work of unknown duration. */
   static Progress begin(String what) {
     return new Progress(what, Double.NaN);
   }
 
-  /** Begins a line for work of known duration. */
+  /** Begins to show the progress of work of known duration. */
   static Progress begin(String what, Duration expected) {
     return new Progress(what, expected.toMillis() / 1e3);
   }
@@ -79,7 +79,7 @@ final class Progress {
         expectedSeconds);
   }
 
-  /** Removes the line. */
+  /** Removes the progress line. */
   void end() {
     done = true;
     thread.interrupt();

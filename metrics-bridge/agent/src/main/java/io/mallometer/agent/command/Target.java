@@ -95,8 +95,8 @@ final class Target {
   }
 
   /**
-   * Returns what is known to be missing in the figures, such as {@code incomplete: ...}; empty if
-   * nothing is.
+   * Returns words on allocations that are known to be missing in the counters, such as {@code
+   * incomplete: ...}; empty if none are.
    */
   static String gaps(Json root) {
     String gaps = root.at("self", "attachment", "gaps").text();

@@ -40,8 +40,8 @@ final class TopScreen {
   private static final String MALLOC = "malloc";
 
   /**
-   * The width of the screen, in columns, below which a table has two figures for each row instead
-   * of four.
+   * The width of the screen, in columns, below which a table has two columns of numbers instead of
+   * four.
    */
   private static final int NARROW = 80;
 
@@ -74,7 +74,7 @@ final class TopScreen {
   private final GrowthRates ofSites = new GrowthRates();
 
   /**
-   * Creates a screen without figures.
+   * Creates a screen without data.
    *
    * @param name the name of the process
    * @param target the process as the user named it
@@ -90,7 +90,7 @@ final class TopScreen {
   }
 
   /**
-   * Reads the figures of the process. The lines stay the same if the process has no newer reading.
+   * Reads the data of the process. The screen stays the same if the process has no newer reading.
    */
   void read(Source source) throws Failure, IOException {
     Json read = source.get("nativememory").json();
@@ -183,7 +183,7 @@ final class TopScreen {
     }
   }
 
-  /** Returns one line, for an output that is not a terminal. */
+  /** Returns the most important numbers in one line, for an output that is not a terminal. */
   String line() {
     List<Row> rows = rows(sites, ofSites, Sort.LIVE);
     return "%s %s resident %s malloc_live %s growth %s/min top %s"
@@ -240,7 +240,7 @@ final class TopScreen {
     return shown.stream().map(line -> Text.left(line, width)).toList();
   }
 
-  /** Returns a line on how counting began and on what is missing in the figures. */
+  /** Returns a line on how counting began and on which allocations were not counted. */
   private String beginning() {
     return Stream.of(
             Target.mode(root),

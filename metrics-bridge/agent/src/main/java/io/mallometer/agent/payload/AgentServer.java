@@ -231,7 +231,7 @@ final class AgentServer implements AutoCloseable {
     return Map.copyOf(all);
   }
 
-  /** Moves work to the threads that answer everything but health, metrics and logins. */
+  /** Lets the threads that serve everything but health, metrics and logins answer a request. */
   private Consumer<Exchange> shared(Answering answering) {
     return exchange -> exchange.in(others, () -> answering.answer(exchange));
   }
@@ -329,7 +329,7 @@ final class AgentServer implements AutoCloseable {
     tell(exchange, orWrong(() -> answering.apply(Parameters.of(exchange.request().query()))));
   }
 
-  /** Returns the answer, or a refusal if the parameters of the request are wrong. */
+  /** Returns the view's answer, or a refusal if the parameters of the request are wrong. */
   private static Answer orWrong(Supplier<? extends Answer> answering) {
     try {
       return answering.get();

@@ -83,7 +83,7 @@ final class ApplicationBridge {
   }
 
   /**
-   * An answer of the application's {@code Views}.
+   * The answer to one request by the application's {@code Views} object.
    *
    * @param status the HTTP status
    * @param type the media type

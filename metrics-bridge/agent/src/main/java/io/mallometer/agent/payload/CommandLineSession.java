@@ -238,8 +238,8 @@ final class CommandLineSession {
   }
 
   /**
-   * Opens a {@code Mallometer}, which polls every second, or at the interval of an agent or attach
-   * that is polling already.
+   * Opens a {@code Mallometer}, which reads the counters every second, or at the interval of an
+   * agent or attach that reads them already.
    */
   private static Mallometer opened() {
     Mallometer joined = Entry.open();
@@ -280,9 +280,9 @@ final class CommandLineSession {
   }
 
   /**
-   * Closes the {@code Mallometer} two minutes after the last question. Each poll calls this method,
-   * which checks the time without the lock, because a question may hold the lock while it waits for
-   * the poll.
+   * Closes the {@code Mallometer} two minutes after the last question. Called at each poll of the
+   * {@code Mallometer}. Checks the time without the lock, because a question may hold the lock
+   * while it waits for the poll.
    */
   private static void closeIfForgotten() {
     if (System.nanoTime() - lastAsked > PATIENCE.toNanos()) {

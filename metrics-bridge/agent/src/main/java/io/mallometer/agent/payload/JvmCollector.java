@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.function.ToLongFunction;
 
 /**
- * Collects the figures of the JVM that dashboards and alerts need besides native memory: start
+ * Collects the metrics of the JVM that dashboards and alerts need besides native memory: start
  * time, processors, threads and memory pools. The names are Micrometer's. An application that
  * publishes Micrometer's metrics has the same names at another address.
  */

@@ -46,8 +46,8 @@ final class QuestionSocket {
   private static final long BETWEEN_FAILURES_NANOS = 50_000_000;
 
   /**
-   * The time limit for the line that a command sends after it has connected. Other commands wait
-   * meanwhile.
+   * The time limit for the question, one line that a command sends after it has connected. Other
+   * commands wait meanwhile.
    */
   private static final long LONGEST_QUESTION_NANOS = 3_000_000_000L;
 
@@ -176,8 +176,8 @@ final class QuestionSocket {
       try (SocketChannel asking = opened.accept()) {
         String line = line(asking);
         int place = line.indexOf(' ', line.indexOf(' ') + 1);
-        // The identity is read for each line, because a process that was restored from a checkpoint
-        // has another identity.
+        // The identity of this process is read for each question, because a process that was
+        // restored from a checkpoint has another identity.
         if (place > 0
             && ProcessStart.isSame(line.substring(0, place), ProcessStart.identity(SELF))) {
           answer(Path.of(line.substring(place + 1)));

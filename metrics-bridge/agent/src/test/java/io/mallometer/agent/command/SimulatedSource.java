@@ -7,7 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** A process whose answers a test sets. */
+/** A process whose answers to the command line a test sets. */
 final class SimulatedSource implements Source {
 
   static final Instant START = Instant.parse("2026-01-01T12:00:00Z");

@@ -19,9 +19,9 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * One reading of the figures from which an account is computed. An account is a table of what grew
- * in the process. All figures are read within milliseconds. Amounts are in bytes; unknown figures
- * are {@code NaN}.
+ * One reading of the memory of a process, in parts. An account (a table of what grew in the
+ * process) is computed from several readings. All values are read within milliseconds. Amounts are
+ * in bytes; unknown ones are {@code NaN}.
  *
  * @param time the time of the reading
  * @param chargedBytes the memory that the kernel charges to the cgroup, without pages of files
@@ -103,7 +103,7 @@ public record AccountReading(
     mapped = mapped.map(Map::copyOf);
   }
 
-  /** Returns the figures of a snapshot and of {@code split}, the parts of its resident set. */
+  /** Combines the values of a snapshot with {@code split}, the parts of its resident set. */
   static AccountReading of(Snapshot snapshot, ResidentMemory split, ProcessCounts counts) {
     CgroupMemory cgroup = snapshot.memory().cgroup().orElse(null);
     HistoryPoint point = HistoryPoint.of(snapshot);

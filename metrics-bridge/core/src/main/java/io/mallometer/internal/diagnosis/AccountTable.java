@@ -45,7 +45,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class AccountTable {
 
-  /** The division of memory growth into rows needs at least this many readings. */
+  /**
+   * Growth is divided into rows (parts of memory) only if there are at least this many readings.
+   */
   private static final int FEWEST_READINGS = 3;
 
   /**
@@ -55,8 +57,8 @@ final class AccountTable {
   private static final double END_SECONDS = 50;
 
   /**
-   * A row has stopped growing if its rate in the last third of the window is below this share of
-   * its rate in the whole window.
+   * A part of memory (a row) has stopped growing if its rate in the last third of the window is
+   * below this share of its rate in the whole window.
    */
   private static final double STOPPED = 0.1;
 
@@ -68,8 +70,8 @@ final class AccountTable {
   private static final double STEADY = 0.75;
 
   /**
-   * A row whose bytes are counted, not sampled, has stopped growing if the time since its last rise
-   * is longer than this many times the time from its first rise to its last.
+   * A part of memory (a row) whose bytes are counted, not sampled, has stopped growing if the time
+   * since its last rise is longer than this many times the time from its first rise to its last.
    */
   private static final double STEPS_ENDED = 3;
 
@@ -87,24 +89,24 @@ final class AccountTable {
   private static final int MOST_READINGS = 40;
 
   /**
-   * The smallest change, in bytes, of a row whose confidence interval is computed. The sentence of
-   * a diagnosis never names a row that changed less.
+   * The smallest change, in bytes, of a part of memory whose confidence interval is computed. The
+   * sentence of a diagnosis never names a part that changed less.
    */
   private static final double LEAST_ROW_BYTES = 64 << 10;
 
   /**
    * The window ends this long after the latest reading of call sites, so that it includes the
-   * reading of other figures at about the same moment.
+   * reading of the other memory at about the same moment.
    */
   private static final Duration SAME_MOMENT = Duration.ofSeconds(5);
 
   /**
-   * A call site in the application's code has a row if it grew by at least this many bytes, however
-   * uncertain the growth is.
+   * A call site in the application's code has a row of its own in the account if it grew by at
+   * least this many bytes, however uncertain the growth is.
    */
   private static final double LEAST_OWN_BYTES = 1 << 20;
 
-  /** The most call sites that have a row of their own in the account. */
+  /** The largest number of call sites that have a row of their own in the account. */
   private static final int MOST_SITES = 20;
 
   /** The kinds of rows for memory that is neither malloc's nor mapped by call sites. */
@@ -123,7 +125,9 @@ final class AccountTable {
   private static final List<Kind> CGROUP =
       List.of(Kind.KERNEL, Kind.TMPFS, Kind.SOCKETS, Kind.OTHERS);
 
-  /** A row for a part of memory, not for a call site, with its bytes at each reading. */
+  /**
+   * A row of the account for a part of memory, not for a call site, with its bytes at each reading.
+   */
   record Part(Row row, double[] bytes) {}
 
   private record SiteSeries(SiteTrends.Group group, double[] bytes) {}
@@ -145,7 +149,7 @@ final class AccountTable {
   private final double endSeconds;
   private final double[] total;
 
-  /** The total minus all rows that were added so far, at each reading. */
+  /** The total memory minus all parts (rows) that were added so far, at each reading. */
   private final double[] rest;
 
   private final List<Part> parts = new ArrayList<>();
@@ -191,8 +195,8 @@ final class AccountTable {
    * @param input the readings, the live bytes of call sites at the same time, and the verdicts
    * @param from the start of the window
    * @param lastTrough if memory rises and falls, the time of its last low point, at which the
-   *     window ends; the figure at each end is then a single reading, because a mean would depend
-   *     on the swing. If empty, the window ends at the snapshot
+   *     window ends; the value at each end is then a single reading, because a mean would depend on
+   *     the swing. If empty, the window ends at the snapshot
    * @param charged whether the total is the memory that the kernel charges to the cgroup; otherwise
    *     it is the resident set
    * @param maxima the maximum in bytes of each kind of row that has a maximum
@@ -281,7 +285,7 @@ final class AccountTable {
 
   // ---- Computing the rows
 
-  /** Returns the bytes of a row in a reading, for rows other than call sites. */
+  /** Returns the bytes of a kind of memory in a reading, for kinds other than call sites. */
   static double bytes(AccountReading reading, Kind kind) {
     return switch (kind) {
       case HEAP -> reading.of(ResidentPart.JAVA_HEAP);
@@ -337,8 +341,8 @@ final class AccountTable {
   }
 
   /**
-   * Adds the anonymous memory outside malloc: a row for each call site that maps memory, and one
-   * for the rest.
+   * Adds the anonymous memory outside malloc to the account: a row for each call site that maps
+   * memory, and one for the rest.
    */
   private void addMapped() {
     double[] unnamed = series(reading -> bytes(reading, Kind.ANONYMOUS));
@@ -506,8 +510,8 @@ final class AccountTable {
   }
 
   /**
-   * Returns the row of a group of call sites. The interval of its growth covers the sampling error
-   * and the swings of the series.
+   * Returns the account's row of a group of call sites. The interval of its growth covers the
+   * sampling error and the swings of the series.
    */
   private Row site(SiteTrends.Group group, double[] series) {
     boolean exact = group.figures().liveBytes().variance() == 0;
@@ -544,9 +548,10 @@ final class AccountTable {
   }
 
   /**
-   * Returns a group's growth in bytes per second with its sampling error: the error of the bytes
-   * allocated in the window and of the bytes freed in it, because different samples give them. The
-   * freed bytes are the least of three upper bounds.
+   * Returns a group's growth in bytes per second with its sampling error. Growth is the bytes
+   * allocated in the window minus the bytes freed in it. Their errors are independent, because they
+   * come from different samples. Only three upper bounds of the freed bytes are known; the lowest
+   * one is taken.
    */
   private Slope sampled(SiteGroup figures, double[] series) {
     Estimate live = figures.liveBytes();

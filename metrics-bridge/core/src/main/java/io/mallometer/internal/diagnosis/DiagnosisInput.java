@@ -16,7 +16,7 @@ import java.util.Optional;
  * The input of the diagnosis rules.
  *
  * @param snapshot the latest snapshot
- * @param history figures of the last hour, oldest first
+ * @param history the memory at points of the last hour, oldest first
  * @param readings the readings of the last hour for accounts, oldest first
  * @param sites the live bytes of call sites in the last hour; empty before the first reading
  * @param leaks the latest verdicts

@@ -88,7 +88,7 @@ public final class DiagnosisRules {
    */
   private static final int WARM_UP_FACTOR = 5;
 
-  /** The kinds of rows that grow in every program that warms up. */
+  /** The kinds of memory that grow in every program that warms up. */
   private static final Set<Kind> WARM_UP_KINDS =
       EnumSet.of(
           Kind.HEAP,
@@ -118,7 +118,10 @@ public final class DiagnosisRules {
 
   private static final double UNUSED_PER_SECOND = (1 << 20) / 60.0;
 
-  /** The state is WATCH if the growth of a row is certain and at least this many bytes. */
+  /**
+   * The state is WATCH if the growth of a row of the account (a part of memory) is certain and at
+   * least this many bytes.
+   */
   private static final double CERTAIN_BYTES = 8 << 20;
 
   private static final double CERTAIN_SHARE = 0.01;
@@ -288,7 +291,7 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns whether rows that grow to a maximum, such as the heap, have half the growth or more.
+   * Returns whether half the growth or more is in memory that grows to a maximum, such as the heap.
    */
   private boolean mostlyBounded() {
     return account
@@ -327,7 +330,9 @@ public final class DiagnosisRules {
     return actions;
   }
 
-  /** Returns what a person can do against the growth of a row; empty if nothing is known. */
+  /**
+   * Returns what a person can do against the growth of a part of memory; empty if nothing is known.
+   */
   private String remedy(Row row) {
     return switch (row.kind()) {
       case SITE ->
@@ -719,8 +724,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns whether the growth looks like a warm-up: rows that do not grow in every warm-up have
-   * less than 60 % of it.
+   * Returns whether the growth looks like a warm-up: less than 60 % of it is in memory that does
+   * not grow in every warm-up.
    */
   private boolean warmsUp() {
     double all = 0;
@@ -762,7 +767,10 @@ public final class DiagnosisRules {
             HumanText.minute(found.since()));
   }
 
-  /** Applies the rule on rows whose growth is certain, even if the total does not grow. */
+  /**
+   * Applies the rule on parts of memory (rows of the account) whose growth is certain, even if the
+   * total does not grow.
+   */
   private void judgeGrowingRows() {
     certainRows().stream()
         .findFirst()
@@ -779,9 +787,9 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns the rows whose state is WATCH: the intervals of their growth exclude zero, and the
-   * growth is large enough. The row of stacks is judged by the number of threads instead. The row
-   * of metaspace is also judged by the number of classes.
+   * Returns the rows of the account whose state is WATCH: the intervals of their growth exclude
+   * zero, and the growth is large enough. The row of stacks is judged by the number of threads
+   * instead. The row of metaspace is also judged by the number of classes.
    */
   private List<Row> certainRows() {
     double least =
@@ -808,8 +816,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns whether a row grew by at least {@code least} bytes, and the lower end of the interval
-   * of its growth is at least half of {@code least}.
+   * Returns whether a part of memory grew by at least {@code least} bytes, and the lower end of the
+   * interval of its growth is at least half of {@code least}.
    */
   private static boolean isCertain(Row row, double least) {
     double low = row.growthBytes() * row.lowerPerSecond() / row.bytesPerSecond();

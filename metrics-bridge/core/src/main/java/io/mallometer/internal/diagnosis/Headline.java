@@ -28,11 +28,12 @@ import java.util.Optional;
 final class Headline {
 
   /**
-   * The share of the growth that the named rows explain, unless this takes more than three rows.
+   * The sentence names as many rows of the account as explain this share of the growth, but at most
+   * three.
    */
   static final double EXPLAINED = 0.6;
 
-  /** A row explains growth only if it has at least this share of the growth. */
+  /** A row of the account explains growth only if it has at least this share of the growth. */
   private static final double LEAST_EXPLAINED = 0.1;
 
   private static final int MOST_NAMED = 3;
@@ -40,7 +41,7 @@ final class Headline {
   private static final double HALF = 0.5;
 
   /**
-   * If the resident share of a suspect's live bytes is below this number, the sentence states how
+   * If the resident share of a suspect's live bytes is below this number, the sentence says how
    * much of the suspect's rate is resident.
    */
   private static final double MOSTLY_RESIDENT = 0.75;
@@ -49,20 +50,23 @@ final class Headline {
   private static final List<String> COUNTS_OF_ALL =
       List.of(Count.THREADS, Count.ENDED_THREADS, Count.CLASSES, Count.DELETED_FILES);
 
-  /** The kinds of rows whose names keep the case of their first letter inside a sentence. */
+  /** The kinds of memory whose names keep the case of their first letter inside a sentence. */
   private static final List<Kind> PROPER_NAMES =
       List.of(Kind.MAPPED, Kind.SITE, Kind.POOL, Kind.HEAP);
 
-  /** The kinds of rows that never explain growth, because they name no cause. */
+  /** The kinds of memory that never explain growth, because they name no cause. */
   private static final List<Kind> KINDS_WITHOUT_CAUSE = List.of(Kind.OTHER_SITES, Kind.SAMPLING);
 
-  /** The most words of the sentence. Rows that would make it longer are left out. */
+  /**
+   * The largest number of words of the sentence. Rows of the account that would make it longer are
+   * left out.
+   */
   private static final int MOST_WORDS = 25;
 
   /**
-   * The row that the previous sentence named first stays first while its rate is at least this
-   * share of the rate of the row that would be first. Rows that must be named, however small,
-   * always come before other rows.
+   * The row of the account that the previous sentence named first stays first while its rate is at
+   * least this share of the rate of the row that would be first. Rows that must be named, however
+   * small, always come before other rows.
    */
   private static final double STAYS_FIRST = 2 / 3.0;
 
@@ -76,25 +80,25 @@ final class Headline {
   private final PoolChunks chunks;
   private final Limit limit;
 
-  /** The kinds of rows that grow to a maximum. The sentence names such rows last. */
+  /** The kinds of memory that grow to a maximum. The sentence names them last. */
   private final List<Kind> bounded;
 
-  /** The rows whose growth is certain and large enough for the state WATCH. */
+  /** The rows of the account whose growth is certain and large enough for the state WATCH. */
   private final List<Row> certainRows;
 
   /** The suspects whose state is WATCH or ACT, the gravest first. */
   private final List<SiteVerdict> urgentSuspects;
 
   /**
-   * The row that certainly grows faster than all urgent suspects other than itself: the lower end
-   * of its rate's interval is above the upper ends of their intervals.
+   * The row of the account that certainly grows faster than all urgent suspects other than itself:
+   * the lower end of its rate's interval is above the upper ends of their intervals.
    */
   private final Optional<Row> fastest;
 
   private final List<Row> named;
   private String sentence;
 
-  /** Whether the sentence is too long to state the number of further suspects. */
+  /** Whether the sentence is too long to contain the number of further suspects. */
   private boolean omitsSuspectCount;
 
   Headline(
@@ -159,8 +163,8 @@ final class Headline {
   }
 
   /**
-   * Returns the row that has at least 60 % of the growth of all rows without a configured maximum;
-   * empty if there is none, or if the interval of its growth includes zero.
+   * Returns the row of the account that has at least 60 % of the growth of all rows without a
+   * configured maximum; empty if there is none, or if the interval of its growth includes zero.
    */
   static Optional<Row> mostOf(Account account) {
     List<Row> rows =
@@ -172,7 +176,7 @@ final class Headline {
         .findFirst();
   }
 
-  /** Returns the rows that the sentence names, in the order of the sentence. */
+  /** Returns the rows of the account that the sentence names, in the order of the sentence. */
   List<Row> named() {
     return named;
   }
@@ -205,7 +209,10 @@ final class Headline {
         .orElse(row);
   }
 
-  /** Returns whether a row must be named, however small its share of the growth is. */
+  /**
+   * Returns whether the sentence must name a row of the account, however small its share of the
+   * growth is.
+   */
   private boolean isNeeded(Row row) {
     return isCertain(row) || fastest.filter(row::equals).isPresent();
   }
@@ -216,8 +223,8 @@ final class Headline {
   }
 
   /**
-   * Returns the row with the most growth if it certainly grows faster than all urgent suspects
-   * other than itself; empty without suspects.
+   * Returns the row of the account with the most growth if it certainly grows faster than all
+   * urgent suspects other than itself; empty without suspects.
    */
   private Optional<Row> fasterThanSuspects() {
     List<Row> suspects = urgentSuspects.stream().map(this::row).toList();
@@ -232,8 +239,8 @@ final class Headline {
   }
 
   /**
-   * Returns the rows to name, at most three: rows whose growth is certain, suspects, and the rows
-   * with most of the growth.
+   * Returns the rows of the account to name, at most three: rows whose growth is certain, suspects,
+   * and the rows with most of the growth.
    */
   private List<Row> rowsToName() {
     List<Row> rows = new ArrayList<>(certainRows);
@@ -303,9 +310,10 @@ final class Headline {
   }
 
   /**
-   * Returns the rows that can explain the growth, without those that grow to a maximum. Each has at
-   * least a tenth of the growth, and is a call site in the application's code, a call site that is
-   * counted exactly, or a row whose growth is certain or whose interval excludes zero.
+   * Returns the rows of the account that can explain the growth, without those that grow to a
+   * maximum. Each has at least a tenth of the growth, and is a call site in the application's code,
+   * a call site that is counted exactly, or a row whose growth is certain or whose interval
+   * excludes zero.
    */
   private List<Row> explanations() {
     List<Row> rows = positive().stream().filter(row -> !bounded.contains(row.kind())).toList();
@@ -327,7 +335,7 @@ final class Headline {
 
   /**
    * Returns the account's row of a suspect or of its pool. If the account has none, returns a row
-   * with the figures of the suspect.
+   * with the numbers of the suspect's verdict.
    */
   private Row row(SiteVerdict site) {
     Optional<Row> pool =
@@ -365,7 +373,8 @@ final class Headline {
   }
 
   /**
-   * Returns the text on a single named row. It says whether the row's memory is accessed, if known.
+   * Returns the text for a sentence that names only this row of the account. The text says whether
+   * the row's memory is accessed, if known.
    */
   private String oneRowText(Row row) {
     if (row.kind() == Kind.UNATTRIBUTED) {
@@ -445,7 +454,9 @@ final class Headline {
                 .orElse("whether it grows is not known yet"));
   }
 
-  /** Returns the text on two or three named rows with their rates. */
+  /**
+   * Returns the text for a sentence that names two or three rows of the account, with their rates.
+   */
   private String rowsText() {
     List<String> list = new ArrayList<>();
     for (Row row : named) {
@@ -459,15 +470,15 @@ final class Headline {
   }
 
   /**
-   * Returns whether the text on one of several rows includes the detail of the row. The detail of a
-   * pool is long: it is included only if the pool is the first of two rows.
+   * Returns whether the text on one of several named rows includes the {@link #detail} of the row.
+   * The detail of a pool is long: it is included only if the pool is the first of two rows.
    */
   private boolean hasDetail(Row row) {
     boolean few = named.size() < MOST_NAMED;
     return row.kind() == Kind.POOL ? few && row.equals(named.get(0)) : few || isNeeded(row);
   }
 
-  /** Returns whether the name of a row is the name of a call site. */
+  /** Returns whether the name of a row of the account is the name of a call site. */
   private static boolean isOfCode(Row row) {
     return row.kind() == Kind.SITE || row.kind() == Kind.MAPPED;
   }
@@ -479,8 +490,8 @@ final class Headline {
   }
 
   /**
-   * Returns a text that explains the growth of a row, such as the number of new threads; empty if
-   * nothing is known.
+   * Returns a text that explains the growth of a part of memory, such as the number of new threads;
+   * empty if nothing is known.
    */
   private String detail(Row row) {
     return switch (row.kind()) {
@@ -590,8 +601,8 @@ final class Headline {
   }
 
   /**
-   * Returns the rate of a row in words. For a suspect, this is the rate that its verdict states,
-   * with the resident share if much of the suspect's memory is not resident.
+   * Returns the growth rate of a part of memory in words. For a suspect, this is the rate in its
+   * verdict, with the resident share if much of the suspect's memory is not resident.
    */
   private String rate(Row row) {
     double perHour = suspect(row).map(site -> site.growth().bytesPerHour()).orElse(Double.NaN);

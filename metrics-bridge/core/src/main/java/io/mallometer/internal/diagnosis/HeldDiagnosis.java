@@ -99,8 +99,8 @@ public final class HeldDiagnosis {
   }
 
   /**
-   * Resets the state to TOO_EARLY, for example after an attach, because earlier figures cannot be
-   * compared with new ones.
+   * Resets the state to TOO_EARLY, for example after an attach, because earlier readings of memory
+   * cannot be compared with new ones.
    */
   public synchronized void reset() {
     latest = latest.held(State.TOO_EARLY, drawnTime, CHANGED, List.of(), List.of());
@@ -158,8 +158,8 @@ public final class HeldDiagnosis {
   }
 
   /**
-   * Returns the figures of a new diagnosis, with the state and the sentence of the diagnosis in
-   * force. If this sentence names no row, adds the row with most of the growth in the new figures.
+   * Returns the numbers of a new diagnosis, with the state and the sentence of the diagnosis in
+   * force. If this sentence names no row of the account, adds the row that has grown most now.
    */
   private Diagnosis held(Diagnosis drawn) {
     String asOf = "as of " + HumanText.minute(drawnTime);

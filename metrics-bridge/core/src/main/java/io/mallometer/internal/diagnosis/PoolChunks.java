@@ -43,7 +43,10 @@ final class PoolChunks {
     return bySite.containsValue(row);
   }
 
-  /** Returns the line of code whose buffers keep the chunks of a row; empty if unknown. */
+  /**
+   * Returns the line of code whose buffers prevent the release of a pool's chunks; empty if
+   * unknown.
+   */
   String keeper(String name) {
     return keepers.getOrDefault(name, "");
   }

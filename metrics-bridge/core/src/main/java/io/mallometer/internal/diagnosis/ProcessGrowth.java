@@ -48,7 +48,7 @@ record ProcessGrowth(
 
   private static final Duration RECENT = Duration.ofMinutes(5);
 
-  /** If a figure fell this often in ten minutes, its growth is measured between its low points. */
+  /** If memory fell this often in ten minutes, its growth is measured between its low points. */
   static final int FEWEST_FALLS = 2;
 
   /**
@@ -67,7 +67,7 @@ record ProcessGrowth(
   private static final double RECENT_SHARE = 0.5;
 
   /**
-   * A figure grows throughout the window, and not only in its middle, if its rate from the first to
+   * Memory grows throughout the window, and not only in its middle, if its rate from the first to
    * the second third of the window is at least this share of the slope.
    */
   private static final double FROM_THE_START = 0.5;
@@ -75,7 +75,7 @@ record ProcessGrowth(
   private static final Duration LONG_WINDOW = Duration.ofMinutes(15);
 
   /**
-   * A figure grows only if it exceeds its maximum before the window by at least this share of its
+   * Memory grows only if it exceeds its maximum before the window by at least this share of its
    * range (maximum minus minimum) before the window.
    */
   private static final double BEYOND_RANGE = 0.5;
@@ -84,13 +84,13 @@ record ProcessGrowth(
   private static final double LEAST_SHARE = 0.01;
 
   /**
-   * Returns the growth of a figure; empty if the figure does not grow, or is known for too short a
-   * time.
+   * Returns the growth of an amount of memory, such as the resident set; empty if it does not grow,
+   * or is known for too short a time.
    *
    * @param history the history, oldest first
    * @param from the end of the start-up. Points before {@code from} count only as troughs (low
-   *     points). At the end the figure must exceed the maximum that it had before {@code from}
-   * @param fewestFalls if the figure fell this often in ten minutes, only its troughs are used
+   *     points). At the end, memory must exceed the maximum that it had before {@code from}
+   * @param fewestFalls if memory fell this often in ten minutes, only its troughs are used
    */
   static Optional<ProcessGrowth> of(
       List<HistoryPoint> history,
@@ -240,7 +240,7 @@ record ProcessGrowth(
   }
 
   /**
-   * Means of the figure over intervals of equal length. Without these means, a single garbage
+   * Means of the memory over intervals of equal length. Without these means, a single garbage
    * collection, or many points within a short time, could determine the slope.
    */
   private record Blocks(double[] seconds, double[] bytes) {
@@ -272,7 +272,7 @@ record ProcessGrowth(
       return bytes.length;
     }
 
-    /** Returns whether the figure grows throughout the window and not only in its middle. */
+    /** Returns whether the memory grows throughout the window and not only in its middle. */
     boolean riseFromTheStart(Slope slope) {
       int third = count() / 3;
       double rise = mean(bytes, third, 2 * third) - mean(bytes, 0, third);

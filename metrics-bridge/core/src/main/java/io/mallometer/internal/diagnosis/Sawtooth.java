@@ -9,10 +9,10 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 
 /**
- * The swings of a figure that rises and falls back, such as the bytes of buffers that wait for a
- * garbage collection. A swing counts if it exceeds 8 MiB and half of the figure's range in the last
- * ten minutes. The compared values are means of 30 s. A mean that exceeds both neighbours is
- * lowered to the higher neighbour, so that a single high reading is no swing.
+ * The swings of memory that rises and falls back, such as buffers that wait for a garbage
+ * collection. A swing counts if it exceeds 8 MiB and half of the memory's range in the last ten
+ * minutes. The compared values are means of 30 s. A mean that exceeds both neighbours is lowered to
+ * the higher neighbour, so that a single high reading is no swing.
  *
  * @param falls the number of falls in the last ten minutes
  * @param troughs the lowest point between each fall and the next rise
@@ -26,7 +26,7 @@ record Sawtooth(int falls, List<HistoryPoint> troughs) {
 
   private record Block(double mean, HistoryPoint lowest) {}
 
-  /** Returns the swings of a figure. The points are oldest first. */
+  /** Returns the swings of one amount in the history. The points are oldest first. */
   static Sawtooth of(List<HistoryPoint> points, ToDoubleFunction<HistoryPoint> figure) {
     List<Block> blocks = blocks(points, figure);
     double[] levels = new double[blocks.size()];

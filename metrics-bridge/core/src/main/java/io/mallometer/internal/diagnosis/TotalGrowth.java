@@ -61,7 +61,7 @@ final class TotalGrowth {
   private static final List<Duration> WINDOWS =
       List.of(WINDOW, Duration.ofMinutes(30), Duration.ofHours(1));
 
-  /** The kinds of rows that the memory budget limits, by the name of the budget's item. */
+  /** The kinds of memory that the memory budget limits, by the name of the budget's item. */
   private static final Map<String, Kind> BUDGETED =
       Map.of(
           ResidentPart.JAVA_HEAP.tag(), Kind.HEAP,
@@ -99,8 +99,8 @@ final class TotalGrowth {
   private final List<Kind> bounded;
 
   /**
-   * The memory whose growth is judged: the figure that the limit applies to, without the rows that
-   * grow to a maximum.
+   * The memory whose growth is judged: the memory that the limit applies to, without the rows of
+   * the account that grow to a maximum.
    */
   private final List<HistoryPoint> judged;
 
@@ -275,8 +275,8 @@ final class TotalGrowth {
   }
 
   /**
-   * Returns the most bytes by which a figure can grow within the horizon, judged by the points
-   * since {@code from}.
+   * Returns the most bytes by which an amount of memory can grow within the horizon, judged by the
+   * points since {@code from}.
    */
   private double most(
       List<HistoryPoint> points,
@@ -370,7 +370,7 @@ final class TotalGrowth {
   }
 
   /**
-   * Returns the figure that is compared with the limit: the used bytes in a cgroup, else the
+   * Returns the amount that is compared with the limit: the used bytes in a cgroup, else the
    * resident set, else the live or net bytes of malloc.
    */
   private static ToDoubleFunction<HistoryPoint> figure(DiagnosisInput input) {
@@ -424,7 +424,7 @@ final class TotalGrowth {
     return now > before && !(most - now > room()) ? List.of(Kind.HEAP) : List.of();
   }
 
-  /** Returns the history of the total without the rows of some kinds, oldest first. */
+  /** Returns the history of the total memory without these kinds of memory, oldest first. */
   private List<HistoryPoint> totalWithout(List<Kind> kinds) {
     List<HistoryPoint> rest = new ArrayList<>();
     for (AccountReading reading : input.readings()) {
@@ -449,7 +449,7 @@ final class TotalGrowth {
         window -> AccountTable.of(input, from, lastTrough, isCharged(), maxima()));
   }
 
-  /** Returns the maximum in bytes of each kind of row that has a maximum. */
+  /** Returns the maximum, in bytes, of each kind of memory that has a maximum. */
   private Map<Kind, Double> maxima() {
     Map<Kind, Double> maxima = new EnumMap<>(Kind.class);
     double footprint = snapshot.self().footprintBytes();

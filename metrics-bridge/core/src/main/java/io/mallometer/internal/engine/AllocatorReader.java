@@ -94,8 +94,8 @@ public final class AllocatorReader implements SnapshotReader {
   /**
    * Reads if a reading is due.
    *
-   * @param memory the operating system's figures. A reading is due if the resident set was divided
-   *     into its parts again since the previous call
+   * @param memory the memory of the process as the operating system reports it. A reading is due if
+   *     the resident set was divided into its parts again since the previous call
    */
   synchronized void read(ProcessMemory memory) {
     ResidentMemory split = memory.resident().orElse(null);

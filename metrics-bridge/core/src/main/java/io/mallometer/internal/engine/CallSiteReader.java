@@ -41,7 +41,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The latest reading is kept for two minutes after a request. Without a request it is dropped at
  * the end of the poll, because it has thousands of objects, which each full collection of the heap
- * would mark. The figures of all sites, in arrays, and the names of the few largest sites are
+ * would mark. The numbers of all sites, in arrays, and the names of the few largest sites are
  * always kept.
  */
 public final class CallSiteReader implements SnapshotReader, SiteReadings {

@@ -29,7 +29,7 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * The parts that all {@code Mallometer} facades of a class loader share. Only this class knows how
+ * The parts that all {@code Mallometer} objects of a class loader share. Only this class knows how
  * they depend on each other: the poller knows its readers only as {@link SnapshotReader}s.
  */
 public final class Engine {
@@ -54,7 +54,7 @@ public final class Engine {
   private final LoaderStatistics loaders;
   private final Poller poller;
 
-  /** Creates an engine. It polls nothing until a {@code Mallometer} facade acquires the poller. */
+  /** Creates an engine. It polls nothing until a {@code Mallometer} object acquires the poller. */
   public Engine(Sources sources) {
     NativeLibrary library = sources.library();
     MemorySource memory = sources.memory();

@@ -14,9 +14,9 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * Reads the operating system's figures. Splitting the resident set into its parts takes
- * milliseconds. The poller's thread does this, so that JMX, meters, pages and callers of {@link
- * Poller#poll()} do not wait for it.
+ * Reads the memory of the process from the operating system. Splitting the resident set into its
+ * parts takes milliseconds. The poller's thread does this, so that JMX, meters, pages and callers
+ * of {@link Poller#poll()} do not wait for it.
  */
 final class MemoryReader implements SnapshotReader {
 
@@ -59,8 +59,8 @@ final class MemoryReader implements SnapshotReader {
   }
 
   /**
-   * Adds the figures to the snapshot if the source has any. Without a source, as in tests, the
-   * figures that the library added to the snapshot stay.
+   * Adds the memory that the source reports to the snapshot. Without a source, as in tests, the
+   * snapshot is returned unchanged.
    */
   @Override
   public Snapshot show(Snapshot snapshot) {

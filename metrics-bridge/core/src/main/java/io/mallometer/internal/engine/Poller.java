@@ -26,10 +26,10 @@ import org.jspecify.annotations.Nullable;
  * Polls every few seconds. A poll lets each reader read if it is due, reads the counters, and
  * publishes the snapshot.
  *
- * <p>All {@code Mallometer} facades of a class loader share one poller, so a second output (JMX,
+ * <p>All {@code Mallometer} objects of a class loader share one poller, so a second output (JMX,
  * meters, pages) costs no second poll. The daemon thread runs while there is a {@link Lease}. If
- * neither the library nor the figures of the system can be read, no figure can change, so there is
- * no thread.
+ * neither the library nor the operating system's memory statistics can be read, no value can
+ * change, so there is no thread.
  *
  * <p>Readers read only on this thread. {@link #poll()}, which any thread may call, reads the
  * counters and adds the latest readings to the snapshot.
@@ -40,9 +40,9 @@ import org.jspecify.annotations.Nullable;
 public final class Poller {
 
   /**
-   * Keeps the poller running while a {@code Mallometer} facade is open.
+   * Keeps the poller running while a {@code Mallometer} object is open.
    *
-   * @param options the facade's options; empty if the facade takes the options of other facades
+   * @param options the object's options; empty if it takes the options of other objects
    */
   public record Lease(Optional<MallometerOptions> options) {}
 
@@ -108,7 +108,10 @@ public final class Poller {
 
   private volatile boolean suspended;
 
-  /** The leases of open facades, compared by identity. Guarded by this, as is {@link #thread}. */
+  /**
+   * The leases of open {@code Mallometer} objects, compared by identity. Guarded by this, as is
+   * {@link #thread}.
+   */
   private final List<Lease> leases = new ArrayList<>();
 
   private final AtomicReference<MallometerOptions> options;
@@ -138,7 +141,8 @@ public final class Poller {
   }
 
   /**
-   * Creates a poller, which polls nothing until a facade acquires the first lease.
+   * Creates a poller, which polls nothing until a {@code Mallometer} object acquires the first
+   * lease.
    *
    * @param options receives the options of the process
    * @param measures whether there is anything to poll
@@ -297,8 +301,9 @@ public final class Poller {
   }
 
   /**
-   * Releases a lease. The last release ends the thread, and waits at most a second for its end,
-   * because a web container warns of threads that an application has left running.
+   * Releases a lease. The last release stops the thread, and waits at most a second until the
+   * thread has ended, because a web container warns of threads that an application has left
+   * running.
    */
   public void release(Lease lease) {
     Thread ending = endUnlessLeased(lease);
@@ -414,7 +419,8 @@ public final class Poller {
   }
 
   /**
-   * Returns the new thread; null if no thread can be started. Opening another facade tries again.
+   * Returns the new thread; null if no thread can be started. Opening another {@code Mallometer}
+   * object tries again.
    */
   private @Nullable Thread startThread() {
     Runnable work =

@@ -22,8 +22,8 @@ final class PoolReader implements SnapshotReader {
   }
 
   /**
-   * Returns 2, so that this reader does not delay the first poll, which shows the figures of the
-   * process soon after its start.
+   * Returns 2, so that this reader does not delay the first poll, after which the first counters
+   * are shown, soon after the start of the process.
    */
   @Override
   public int firstPoll() {

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * of the memory limit was exceeded, and the latest time at which live bytes exceeded the size that
  * a monitor states.
  *
- * <p>A new peak is 2 % above the kept one. So a process that grows from 10 MiB to 10 GiB has 350
+ * <p>A new peak is 2 % above the stored one. So a process that grows from 10 MiB to 10 GiB has 350
  * peaks, and memory that only goes up and down has none. If readings are expensive, a peak waits
  * until {@link SiteReadings} allows a reading. A moment above a threshold of the limit never waits,
  * because the process may be killed soon.
@@ -34,7 +34,7 @@ public final class ProfileKeeper implements SnapshotReader {
   private final BiConsumer<KeptMoment, CallSites> recording;
   private final Clock clock;
 
-  /** The kept call sites. Guarded by this, like the fields below. */
+  /** The stored call sites of each kind of moment. Guarded by this, like the fields below. */
   private final Map<KeptMoment, KeptSites> kept = new EnumMap<>(KeptMoment.class);
 
   private final LimitShares thresholds = new LimitShares();
@@ -112,8 +112,8 @@ public final class ProfileKeeper implements SnapshotReader {
   }
 
   /**
-   * Keeps the present call sites, because live bytes exceeded the size that a monitor states.
-   * Returns these call sites.
+   * Stores the present call sites, because live bytes exceeded the size of a monitor. Returns these
+   * call sites.
    */
   CallSites keepPresent() {
     CallSites read = reader.callSitesNow();
@@ -127,8 +127,8 @@ public final class ProfileKeeper implements SnapshotReader {
   }
 
   /**
-   * Returns the call sites of a moment. If the moment was not kept, the result has no sites and a
-   * reason.
+   * Returns the call sites of a moment. If none were stored for the moment, the result has no sites
+   * and a reason.
    */
   public CallSites at(KeptMoment moment) {
     @Nullable KeptSites sites;

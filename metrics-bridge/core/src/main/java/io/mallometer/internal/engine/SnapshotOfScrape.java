@@ -8,7 +8,7 @@ import java.util.function.LongSupplier;
 
 /**
  * Keeps one snapshot for each scrape. A scrape is a series of calls, each of which reads one
- * figure. A scrape ends when its thread polls, makes no call for {@link #IDLE}, or after {@link
+ * metric. A scrape ends when its thread polls, makes no call for {@link #IDLE}, or after {@link
  * #LONGEST} at most. Until then all calls of the thread get the same snapshot. Thread-safe.
  */
 final class SnapshotOfScrape {

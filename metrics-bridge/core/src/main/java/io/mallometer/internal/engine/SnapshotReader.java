@@ -6,7 +6,7 @@ import java.util.Optional;
 
 /**
  * Reads one part of a snapshot at its own pace. The poller's thread calls all readers in turn. No
- * reader refers to another reader: a reader takes the figures that it needs from the snapshot so
+ * reader refers to another reader: a reader takes the values that it needs from the snapshot so
  * far. A reader that throws keeps its latest reading, and the others continue.
  */
 interface SnapshotReader {
@@ -52,7 +52,7 @@ interface SnapshotReader {
     return false;
   }
 
-  /** Applies the options of the process; empty if no facade is open. */
+  /** Applies the options of the process; empty if no {@code Mallometer} object is open. */
   default void configure(Optional<MallometerOptions> options) {}
 
   /** Called after the library was attached. */

@@ -13,10 +13,10 @@ import java.util.concurrent.ThreadFactory;
 import java.util.function.LongSupplier;
 
 /**
- * The sources of all figures that an engine reads. Tests replace them.
+ * The sources of all values that an engine reads. Tests replace them.
  *
  * @param library the library
- * @param memory the operating system's figures
+ * @param memory reads the memory of the process from the operating system
  * @param clock the time of snapshots
  * @param nanoTime the clock that decides when readings are due
  * @param threads makes the poller's thread

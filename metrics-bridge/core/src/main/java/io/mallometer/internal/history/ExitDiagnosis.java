@@ -9,17 +9,17 @@ import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 
 /**
- * The end of a recorded run, in words, as far as it is known.
+ * Describes how a recorded run ended, as far as that is known.
  *
  * <p>A process that exits writes an exit record. A process without one was killed, crashed, or
  * stopped with the machine. The kernel killed the process because of the limit if two conditions
  * hold: the kernel's count of kills is higher than in the last record, and memory was near the
- * limit or rose fast until the end. Either condition alone makes such a kill only likely. For
- * example, the count covers all processes of the cgroup, and also the time after the end of this
- * one. A share of the limit is stated only if it agrees with the cause: the last record of a
+ * limit or rose fast until the last record. Either condition alone makes such a kill only likely.
+ * For example, the count covers all processes of the cgroup, and also the time after the end of
+ * this one. A share of the limit is stated only if it agrees with the cause: the last record of a
  * process that was killed may be older than the rise that killed it.
  *
- * @param kind the kind of end
+ * @param kind the way in which the run ended
  * @param sentence what happened, without a final full stop
  */
 record ExitDiagnosis(Kind kind, String sentence) {
@@ -33,7 +33,7 @@ record ExitDiagnosis(Kind kind, String sentence) {
     KILLED_IN_SHUTDOWN,
     /**
      * The run has no exit record, the kernel's count of kills because of the limit rose, and the
-     * run's memory was near the limit or rose fast until the end.
+     * run's memory was near the limit or rose fast just before the last record.
      */
     KILLED_BY_LIMIT,
     /**
@@ -47,8 +47,8 @@ record ExitDiagnosis(Kind kind, String sentence) {
   }
 
   /**
-   * If at least this share of the limit was used, the limit is the likely cause of an end without
-   * an exit record.
+   * If a run has no exit record and used at least this share of the limit, it was most likely
+   * killed because of the limit.
    */
   private static final double NEAR = 0.9;
 
@@ -91,12 +91,15 @@ record ExitDiagnosis(Kind kind, String sentence) {
         : "exited with code " + (code & 0xff);
   }
 
-  /** Returns whether a person should look at this end. */
+  /**
+   * Returns whether a person should examine why the run ended: it was killed or crashed, or the
+   * cause is unknown.
+   */
   boolean alarming() {
     return kind != Kind.EXITED && kind != Kind.RUNNING;
   }
 
-  /** Returns why the run ended, in a word. */
+  /** Returns why the run ended, in one word. */
   String reason() {
     return switch (kind) {
       case KILLED_BY_LIMIT, LIKELY_KILLED_BY_LIMIT -> PreviousRun.OOM;
@@ -107,8 +110,8 @@ record ExitDiagnosis(Kind kind, String sentence) {
   }
 
   /**
-   * Returns the end in short, such as {@code The previous run was OOM-killed at 14:02 UTC at 99 %
-   * of the limit of 512 MiB; ReportArchive.pack had grown by 210 MiB in 40 min}.
+   * Returns a short text on how the run ended, such as {@code The previous run was OOM-killed at
+   * 14:02 UTC at 99 % of the limit of 512 MiB; ReportArchive.pack had grown by 210 MiB in 40 min}.
    */
   String inShort(RecordedLife life) {
     if (life.empty()) {
@@ -133,7 +136,9 @@ record ExitDiagnosis(Kind kind, String sentence) {
         + grown.map(most -> "; " + most).orElse("");
   }
 
-  /** Returns the time of the last record: of a sample, or of a fast rise after it. */
+  /**
+   * Returns the time of the last record in the recording: of a sample, or of a fast rise after it.
+   */
   static Instant end(RecordedLife life) {
     Instant last = life.last().time();
     return rise(life).map(FastRise::time).filter(last::isBefore).orElse(last);
@@ -145,7 +150,9 @@ record ExitDiagnosis(Kind kind, String sentence) {
         : life.rise().filter(rise -> rise.lastedUntil(life.last().monotonicNanos()));
   }
 
-  /** Returns words on the line of code that allocated most in a fast rise before the end. */
+  /**
+   * Returns words on the line of code that allocated most in a fast rise just before the run ended.
+   */
   private static Optional<String> burst(RecordedLife life) {
     return rise(life).flatMap(rise -> rise.sentence(life.last().monotonicNanos()));
   }
@@ -164,8 +171,8 @@ record ExitDiagnosis(Kind kind, String sentence) {
   }
 
   /**
-   * Describes the end of a run that the kernel killed, or most likely killed, because of the limit.
-   * Called only if the kernel's count of kills has risen.
+   * Describes a run that the kernel killed, or most likely killed, because of the limit. Called
+   * only if the kernel's count of kills has risen.
    */
   private static ExitDiagnosis killed(
       Kind kind, RecordedLife life, PostMortem aftermath, String memory) {
@@ -204,7 +211,10 @@ record ExitDiagnosis(Kind kind, String sentence) {
         Kind.WITHOUT_GOODBYE, "ended without an exit record" + at(life, LIMIT) + cause + story);
   }
 
-  /** Returns the used share of the limit in the last record: of a sample or of a fast rise. */
+  /**
+   * Returns the used share of the limit in the last record in the recording: a sample or a fast
+   * rise.
+   */
   private static double shareOfLimit(RecordedLife life) {
     double last = life.last().cgroup().shareOfLimit();
     double risen =
@@ -248,7 +258,10 @@ record ExitDiagnosis(Kind kind, String sentence) {
     return live + resident;
   }
 
-  /** Returns the last value of a figure, and its change within the last hour, in words. */
+  /**
+   * Returns words on the last value of one amount of the samples, and on its change within the last
+   * hour.
+   */
   private static String growth(String name, RecordedLife life, ToDoubleFunction<Sample> figure) {
     Sample last = life.last();
     double end = figure.applyAsDouble(last);

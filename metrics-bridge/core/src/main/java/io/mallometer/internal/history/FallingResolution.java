@@ -74,7 +74,9 @@ public final class FallingResolution<T> {
     }
   }
 
-  /** Returns the points, oldest first. A point that several levels keep is returned once. */
+  /**
+   * Returns the points, oldest first. A point that is stored in several levels is returned once.
+   */
   public List<T> points() {
     List<T> points = new ArrayList<>();
     for (Dated<T> dated : dated()) {

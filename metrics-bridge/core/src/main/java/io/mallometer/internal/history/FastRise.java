@@ -41,18 +41,18 @@ record FastRise(
   private static final double LEAST_SHARE = 0.25;
 
   /**
-   * The longest time between the last description of a rise and the end of the run. An older rise
-   * has nothing to do with the end.
+   * The longest time between the last description of a rise and the end of the run. An earlier rise
+   * did not cause the end.
    */
   private static final long LATEST_NANOS = 5_000_000_000L;
 
   /**
-   * If the rise has no record within this time before the end of the run, the rise ended before the
-   * run did.
+   * If a rise was not described within this time before the end of the run, it ended before the run
+   * did.
    */
   private static final long ENDED_NANOS = 1_000_000_000L;
 
-  /** The most lines of names that are read. An undamaged file has fewer. */
+  /** The largest number of lines of names that are read. An undamaged file has fewer. */
   private static final int MOST_NAMES = 1_000;
 
   private static final SiteNaming NAMING = new SiteNaming(List.of());
@@ -108,7 +108,7 @@ record FastRise(
     return frames;
   }
 
-  /** Reads a record. The caller has checked the record's length. */
+  /** Reads a rise from its record in the recording. The caller has checked the record's length. */
   static FastRise read(ByteBuffer record, Map<Long, StackFrame> names) {
     ByteBuffer burst =
         record
@@ -169,9 +169,10 @@ record FastRise(
   }
 
   /**
-   * Returns the line that allocated most in the rise, such as {@code in the last 0.3 s Buffers.grab
-   * (Buffers.java:7) allocated 223 MiB on http-8}; if the rise had ended before the run, with the
-   * time in between. Empty if no line allocated 4 MiB and a quarter of the rise.
+   * Returns words on the line of code that allocated most in the rise, such as {@code in the last
+   * 0.3 s Buffers.grab (Buffers.java:7) allocated 223 MiB on http-8}. If the rise ended more than a
+   * second before the run did, the words say how long before. Empty if no line allocated at least 4
+   * MiB and a quarter of the rise.
    *
    * @param endNanos the time of the run's last record by the monotonic clock
    */

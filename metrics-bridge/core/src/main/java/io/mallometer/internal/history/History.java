@@ -8,7 +8,8 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * The figures of the last hour, at a lower resolution for older times. Thread-safe.
+ * The memory of the process at points of the last hour, at a lower resolution for older times.
+ * Thread-safe.
  *
  * <p>Stores a point a second (or each poll) for five minutes, one every ten seconds for a quarter
  * of an hour, and one a minute for an hour: at most 550 points, some 50 KiB. Stores the parts of
@@ -29,8 +30,8 @@ public final class History {
           new Span(Duration.ofMinutes(1), Duration.ofHours(1)));
 
   /**
-   * Adds the figures of a snapshot, unless the latest figures are less than a second old. Adds the
-   * parts of its memory, unless the latest parts are less than a quarter of a minute old.
+   * Adds a point for a snapshot, unless the latest point is less than a second old. Adds the parts
+   * of its memory, unless the latest parts are less than a quarter of a minute old.
    *
    * @param nanoTime the time by {@link System#nanoTime()} or a clock like it
    */
@@ -44,7 +45,7 @@ public final class History {
     return points.points();
   }
 
-  /** Returns the parts of the memory at each kept moment, oldest first. */
+  /** Returns the parts of the memory at each stored moment, oldest first. */
   public synchronized List<MemoryMoment> moments() {
     return moments.points();
   }

@@ -12,16 +12,17 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The figures of the call sites at one moment, kept for comparison with a later moment. They take
- * 76 bytes a site, at most 152 KiB. Stacks are not kept, because a later reading has them, and the
- * number of a site never changes. At most {@value #MOST_SITES} sites are kept: half of them those
- * with most live bytes, and the rest those with most allocated bytes.
+ * The numbers of the call sites (live and allocated objects and bytes) at one moment, for
+ * comparison with a later moment. They take 76 bytes a site, at most 152 KiB. Stacks are not
+ * stored, because a later reading has them, and the number of a site never changes. At most {@value
+ * #MOST_SITES} sites are kept: half of them those with most live bytes, and the rest those with
+ * most allocated bytes.
  */
 public final class KeptSites {
 
   static final int MOST_SITES = 2_048;
 
-  /** The number of values that are kept for a site: value and variance of each of four figures. */
+  /** The number of values that are stored for a site: estimate and variance of four amounts. */
   private static final int FIGURES = 8;
 
   private final Instant time;
@@ -58,7 +59,7 @@ public final class KeptSites {
     }
   }
 
-  /** Returns the figures of a reading of the call sites, to be kept. */
+  /** Returns the numbers of a reading of the call sites, for storage. */
   public static KeptSites of(CallSites read) {
     return new KeptSites(read, SiteMoment.largest(read, MOST_SITES));
   }
@@ -74,7 +75,7 @@ public final class KeptSites {
   }
 
   /**
-   * Returns the call sites of the kept moment, most live bytes first; rates and ages are unknown.
+   * Returns the call sites at the stored moment, most live bytes first; rates and ages are unknown.
    *
    * @param now a later reading, which has the stacks
    */

@@ -12,6 +12,6 @@ import java.time.Instant;
  */
 public record KnownLeak(String stack, Instant time, LeakEvidence evidence) {
 
-  /** The most leaks that are recorded. */
+  /** The largest number of leaks that are recorded. */
   public static final int MOST = 64;
 }

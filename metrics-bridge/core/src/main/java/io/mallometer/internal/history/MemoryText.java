@@ -16,8 +16,8 @@ import java.util.OptionalLong;
 final class MemoryText {
 
   /**
-   * The kind of the line with the bytes that were live before an attach. Live bytes are allocated
-   * minus freed bytes, plus this number.
+   * The first word of the line with the bytes that were live before an attach. Live bytes are these
+   * bytes, plus the allocated bytes, minus the freed bytes.
    */
   static final String BEFORE = "live-before-bytes";
 
@@ -40,7 +40,9 @@ final class MemoryText {
     return this;
   }
 
-  /** Adds a line with a whole number, unless it is unknown. */
+  /**
+   * Adds a line with a number, rounded down to an integer. Adds no line if the number is unknown.
+   */
   MemoryText figure(String first, double value) {
     return Double.isFinite(value) ? line(first, (long) value) : this;
   }

@@ -92,9 +92,9 @@ record RecordedLife(
   record RecordedCgroup(String directory, long inode) {}
 
   /**
-   * The end of a run.
+   * Describes how a run ended.
    *
-   * @param exit the figures of the process at its exit; empty if no exit was recorded
+   * @param exit the memory and counters of the process at its exit; empty if no exit was recorded
    * @param exitCode the exit code of the process, if it exited
    * @param shutdown when Java began to shut down; empty if it did not
    */
@@ -219,7 +219,7 @@ record RecordedLife(
   }
 
   /**
-   * Returns the call sites of a kept moment.
+   * Returns the call sites that were recorded for a kind of moment, such as the peak.
    *
    * @throws UnreadableRecordingException if the recording has none; the message names the moments
    *     with call sites

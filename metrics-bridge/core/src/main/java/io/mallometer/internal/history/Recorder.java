@@ -310,7 +310,7 @@ public final class Recorder {
     return own;
   }
 
-  /** Reads the previous run from its file, and logs its end and where the file is to be found. */
+  /** Reads the previous run from its file, and logs how the run ended and where the file is. */
   private void tellHowThePreviousRunEnded(Path previous, String whereItIs) {
     try {
       // Without the library nothing has checked the file. It may be a pipe, and reading would

@@ -17,7 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** A recording as text for people: the process, its end, and the figures before it. */
+/** A recording as text for people: the process, how it ended, and its memory before that. */
 public final class RecordingReport {
 
   /**
@@ -191,8 +191,8 @@ public final class RecordingReport {
   }
 
   /**
-   * Returns the samples that the table shows: dense near the end, sparse before, and always the
-   * first and the last.
+   * Returns the samples that the table shows: many from the last minutes of the run, few from
+   * before, and always the first and the last.
    */
   private List<Sample> rows() {
     List<Sample> rows = new ArrayList<>();
@@ -203,8 +203,8 @@ public final class RecordingReport {
     for (int i = all.size() - 1; i >= 0; i--) {
       Sample sample = all.get(i);
       long fromEnd = end - sample.monotonicNanos();
-      // Accepts a row up to a tenth of its step too early, because samples are not taken exactly at
-      // full seconds.
+      // A sample may be up to a tenth of the step too close to the next row, because samples are
+      // not taken exactly at full seconds.
       if (rows.isEmpty() || i == 0 || fromEnd >= next) {
         rows.add(0, sample);
         long step = Resolution.stepAt(fromEnd);

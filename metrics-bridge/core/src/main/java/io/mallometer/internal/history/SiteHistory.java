@@ -31,12 +31,12 @@ import java.util.stream.Collectors;
 public final class SiteHistory {
 
   /**
-   * A kept moment is used for a requested one only if they are at most this far apart: twice the
+   * A stored moment is used for a requested one only if they are at most this far apart: twice the
    * step of old moments.
    */
   private static final Duration TOO_FAR = Duration.ofMinutes(2);
 
-  /** The most sites of a group that are shown with their stacks. */
+  /** The largest number of sites of a group that are shown with their stacks. */
   private static final int MOST_STACKS = 3;
 
   private final FallingResolution<SiteMoment> moments =
@@ -48,8 +48,8 @@ public final class SiteHistory {
   private Optional<Long> withoutSites = Optional.empty();
 
   /**
-   * Adds the figures of a reading, unless the latest are less than a quarter of a minute old. After
-   * a reading without sites, rates are computed only from later readings.
+   * Adds a reading of the call sites, unless the latest one is less than a quarter of a minute old.
+   * After a reading without sites, rates are computed only from later readings.
    *
    * @param nanoTime the time by {@link System#nanoTime()} or a clock like it
    */
@@ -85,10 +85,9 @@ public final class SiteHistory {
   }
 
   /**
-   * Returns the changes between two kept moments, those nearest to {@code from} and {@code to};
-   * {@code now} counts as a kept moment. If {@code from} is before the first reading and this
-   * reading is still kept, returns the changes since the first reading, and gives this as the
-   * reason.
+   * Returns the changes between two stored moments, those nearest to {@code from} and {@code to};
+   * {@code now} counts as a stored moment. If {@code from} is before the first reading and that
+   * reading is still stored, returns the changes since the first reading, and says so.
    *
    * @param now the latest reading, which has the stacks
    */
@@ -120,10 +119,10 @@ public final class SiteHistory {
   }
 
   /**
-   * Returns the changes from the kept moment nearest to {@code over} ago up to {@code now}. Ignores
-   * moments less than half of {@code over} ago, unless no older one is kept. If the first reading
-   * is later than {@code over} ago, the changes begin with this reading, and the result says so. If
-   * {@code now} has no sites, the result has no changes and says why.
+   * Returns the changes from the stored moment nearest to {@code over} ago up to {@code now}.
+   * Ignores moments less than half of {@code over} ago, unless no older one is stored. If the first
+   * reading is later than {@code over} ago, the changes begin with this reading, and the result
+   * says so. If {@code now} has no sites, the result has no changes and says why.
    */
   public SiteChanges changes(Duration over, CallSites now) {
     if (now.sites().isEmpty()) {
@@ -148,7 +147,7 @@ public final class SiteHistory {
   }
 
   /**
-   * Returns the live bytes of groups of sites at each kept moment and now: the groups with most
+   * Returns the live bytes of groups of sites at each stored moment and now: the groups with most
    * live bytes and those that grew most, {@code most} of each. A site that a moment left out
    * because the site was small counts as 0: otherwise the sum of its group would be unknown.
    *
@@ -234,7 +233,7 @@ public final class SiteHistory {
     return known;
   }
 
-  /** Returns the first reading, if it is kept and later than the requested time. */
+  /** Returns the first reading, if it is still stored and later than the requested time. */
   private synchronized Optional<SiteMoment> beginning(List<SiteMoment> known, Instant asked) {
     SiteMoment oldest = known.get(0);
     return oldest.time().equals(beginning) && asked.isBefore(beginning)

@@ -11,11 +11,11 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Figures of the call sites at one moment: 24 bytes a site, in the order of their numbers. At most
- * {@value #MOST_SITES} sites are kept: half of them those with most live bytes, and the rest those
- * with most allocated bytes.
+ * The bytes and objects of the call sites at one moment: 24 bytes a site, in the order of the
+ * sites' numbers. At most {@value #MOST_SITES} sites are stored: half of them those with most live
+ * bytes, and the rest those with most allocated bytes.
  *
- * <p>The figures are floats. Their relative error of a sixteen-millionth is less than the
+ * <p>The values are floats. Their relative error of a sixteen-millionth is less than the
  * uncertainty of the estimates.
  */
 final class SiteMoment {
@@ -94,8 +94,8 @@ final class SiteMoment {
   }
 
   /**
-   * Returns a number of bytes, with 0 in place of {@code NaN}, because a site that is not kept had
-   * fewer bytes than the kept sites.
+   * Returns a number of bytes, with 0 in place of {@code NaN}, because a site that is not stored
+   * had fewer bytes than the stored sites.
    */
   static double orNone(double bytes) {
     return Double.isNaN(bytes) ? 0 : bytes;
@@ -109,7 +109,7 @@ final class SiteMoment {
     return figure(number, allocatedObjects);
   }
 
-  /** Returns the number of samples of a site; 0 if the site is not kept. */
+  /** Returns the number of samples of a site; 0 if the site is not stored. */
   int samples(int number) {
     int index = Arrays.binarySearch(numbers, number);
     return index >= 0 ? samples[index] : 0;
@@ -125,8 +125,8 @@ final class SiteMoment {
 
   /**
    * Returns all sites if they are few enough, else the largest: the first half by live bytes, the
-   * others by allocated bytes. Sorts an array of figures instead of the sites. This is faster in
-   * interpreted code, and this code runs too seldom for the JVM to compile it.
+   * others by allocated bytes. Sorts an array of their bytes instead of the sites. This is faster
+   * in interpreted code, and this code runs too seldom for the JVM to compile it.
    */
   static Collection<CallSite> largest(CallSites read, int most) {
     if (read.sites().size() <= most) {
@@ -152,8 +152,8 @@ final class SiteMoment {
   }
 
   /**
-   * Adds to {@code kept} the {@code most} sites with the largest figures; of equal ones the first.
-   * Returns the other sites.
+   * Adds to {@code kept} the {@code most} sites with the largest values of {@code figure}; of equal
+   * ones the first. Returns the other sites.
    */
   private static List<CallSite> addLargest(
       List<CallSite> sites, ToDoubleFunction<CallSite> figure, int most, List<CallSite> kept) {

@@ -40,9 +40,9 @@ final class SiteRates {
   private final long now;
 
   /**
-   * Chooses the kept moment at the start of each window.
+   * Chooses the stored moment at the start of each window.
    *
-   * @param moments the kept moments, oldest first
+   * @param moments the stored moments, oldest first
    * @param now the time of the reading, by the clock of the moments
    */
   SiteRates(List<Dated<SiteMoment>> moments, long now) {

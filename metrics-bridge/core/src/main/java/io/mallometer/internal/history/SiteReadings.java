@@ -4,7 +4,7 @@ import io.mallometer.model.CallSites;
 import java.time.Duration;
 import java.util.Optional;
 
-/** Readings of the call sites, for code that judges and keeps them. */
+/** Readings of the call sites, for code that judges or stores them. */
 public interface SiteReadings {
 
   /** Returns the latest reading if it is younger than a second, else a new one. */

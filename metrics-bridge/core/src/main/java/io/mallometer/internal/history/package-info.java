@@ -1,7 +1,7 @@
 /**
- * The figures of the last hour: in memory ({@link io.mallometer.internal.history.History}), and in
- * the recording, which can be read after the end of the process ({@link
- * io.mallometer.internal.history.Recorder} adds texts to it, {@link
+ * Stores the memory use of the last hour: on the heap ({@link
+ * io.mallometer.internal.history.History}), and in the recording, which can be read after the end
+ * of the process ({@link io.mallometer.internal.history.Recorder} adds texts to it, {@link
  * io.mallometer.internal.history.RecordingReport} reads it).
  *
  * <p>{@code docs/reference/recording.md} describes the format of the file. The native library

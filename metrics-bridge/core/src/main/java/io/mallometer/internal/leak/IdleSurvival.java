@@ -17,8 +17,9 @@ final class IdleSurvival {
   private IdleSurvival() {}
 
   /**
-   * Returns the estimated share (0 to 1) of idle objects that stay idle, at the longest idle time
-   * for which enough objects are left.
+   * Returns the estimated share (0 to 1) of idle objects that stay idle. The estimate ends at an
+   * idle time that a share of only {@link LeakThresholds#SURVIVAL_HORIZON} of the objects has
+   * reached, because too few objects have longer ones.
    *
    * @param live the site's live objects; only those in slots (pages of their own) count
    * @param threshold the least idle time, in seconds

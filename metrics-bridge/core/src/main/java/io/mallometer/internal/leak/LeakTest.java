@@ -41,7 +41,11 @@ final class LeakTest {
   private final ObservationWindow window;
   private final double threshold;
 
-  /** The samples that are old enough to be idle, and are or could be on a page of their own. */
+  /**
+   * The samples that are old enough to be idle, and are in a slot (a page of its own, where
+   * accesses are observed) or could have been put into one: they are small enough and no older than
+   * the site's first sample in a slot.
+   */
   private final List<SampledObject> oldEnough;
 
   private final EstimatedShare idleShareOfBytes;
@@ -323,10 +327,10 @@ final class LeakTest {
   }
 
   /**
-   * Returns the idle objects, estimated as the idle share of the objects in slots, times all
-   * observable objects. The library gives a site no slot in the first epochs (times between two
-   * readings of the accessed bits). Objects from these epochs have no part in the verdict, but they
-   * count here, because the same code allocates and uses them.
+   * Estimates the idle objects: the idle share of the objects in slots (pages of their own), times
+   * all observable objects. At first, the library puts none of a site's objects into slots. These
+   * early objects have no part in the verdict, but they count here, because the same code allocates
+   * and uses them.
    */
   private Suspected suspected() {
     List<SampledObject> all = observable(live, window, threshold);
@@ -412,8 +416,8 @@ final class LeakTest {
 
   /**
    * Returns the births of the idle objects that are at least {@code lag} seconds old. If most
-   * objects of that age are idle, returns the births of all objects of that age that are or could
-   * be in a slot (a page of their own).
+   * objects of that age are idle, returns the births of all {@link #observable} objects of that
+   * age.
    */
   private List<AllocationTrend.Birth> births(double lag) {
     List<SampledObject> oldEnough = filter(live, object -> isOlder(object, lag));
@@ -428,10 +432,10 @@ final class LeakTest {
   }
 
   /**
-   * Returns the objects that are at least {@code seconds} old and are in a slot, or could be in one
-   * by their size and birth. Objects that were allocated before the site's first slot also count,
-   * because they show when objects are born and how many there are. Every object in a slot counts,
-   * whatever its size and birth, so that the result includes each idle object.
+   * Returns the objects that are at least {@code seconds} old and are in a slot (a page of its
+   * own), or could be in one: they are small enough and were allocated after the observation began.
+   * Objects that are older than the site's first object in a slot also count, because they show
+   * when objects are born and how many there are.
    */
   static List<SampledObject> observable(
       List<SampledObject> live, ObservationWindow window, double seconds) {
@@ -444,7 +448,10 @@ final class LeakTest {
                         && object.bytes() <= LeakThresholds.LARGEST_PLACED_BYTES));
   }
 
-  /** Returns whether an object has at least this age, and is or could be on a page of its own. */
+  /**
+   * Returns whether an object has at least this age, and is in a slot (a page of its own) or could
+   * have been put into one.
+   */
   private boolean isOlder(SampledObject object, double seconds) {
     return window.ageSeconds(object) >= seconds && (object.inSlot() || isComparable(object));
   }
@@ -481,8 +488,8 @@ final class LeakTest {
   }
 
   /**
-   * Returns the estimated total of a figure over all objects that samples stand for, by Horvitz and
-   * Thompson's estimator.
+   * Estimates the total of a value, such as bytes, over all objects that the samples stand for, by
+   * Horvitz and Thompson's estimator.
    */
   private static Estimate total(
       List<SampledObject> objects, ToDoubleFunction<SampledObject> figure) {
@@ -496,7 +503,7 @@ final class LeakTest {
     return new Estimate(value, variance, objects.size());
   }
 
-  /** Returns the idle share of a figure, such as bytes, of the objects that are old enough. */
+  /** Returns the idle share of the bytes, or of the number, of the objects that are old enough. */
   private static EstimatedShare share(
       List<SampledObject> oldEnough,
       List<SampledObject> idleObjects,

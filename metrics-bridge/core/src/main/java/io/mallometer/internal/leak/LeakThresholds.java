@@ -129,7 +129,10 @@ public final class LeakThresholds {
   /** The fewest bytes of a leak. Programs and the JVM leave smaller amounts unfreed. */
   static final double LEAST_BYTES = 1 << 20;
 
-  /** The bytes, as the allocator counts them, of the largest object that fits into a slot. */
+  /**
+   * The bytes, as the allocator counts them, of the largest object that fits into a slot (pages of
+   * its own, where accesses are observed).
+   */
   static final long LARGEST_PLACED_BYTES = (16L << 20) - 8;
 
   /** The fewest live samples for a growth rate. */

@@ -44,8 +44,8 @@ record ObservationWindow(
   }
 
   /**
-   * Returns the time for which an object in a slot was not accessed, minus the time without
-   * evidence, in seconds.
+   * Returns the time for which an object in a slot (a page of its own) was not accessed, minus the
+   * time without evidence, in seconds.
    */
   double idleSeconds(SampledObject object) {
     double idle = (endNanos - object.lastAccessNanos()) / NANOS;

@@ -82,7 +82,10 @@ final class SamplesBySite {
     return variances;
   }
 
-  /** Returns whether any sample of a site is in a slot, where accesses are observed. */
+  /**
+   * Returns whether any sample of a site is in a slot (a page of its own), where accesses are
+   * observed.
+   */
   boolean anyInSlot(int site) {
     for (SampledObject object : of(site)) {
       if (object.inSlot()) {

@@ -172,8 +172,9 @@ public final class Sentence {
   }
 
   /**
-   * Returns the innermost Java method and the name of the site, such as {@code render from write}.
-   * Returns only the name if the method has this name, or if there is no Java method.
+   * Returns the innermost Java method and the name of the site: {@code render from write} for the
+   * method {@code render} and the site {@code write}. Returns only the name of the site if the
+   * method has the same name, or if there is no Java method.
    */
   static String siteText(String name, List<StackFrame> frames) {
     String site = HumanText.shortName(name);
@@ -193,13 +194,15 @@ public final class Sentence {
     return HumanText.roundedBytes(bytes);
   }
 
-  /** Formats a rate, such as {@code 61 MiB/min}. A rate below 1 MiB/min is stated by the hour. */
+  /** Formats a rate, such as {@code 61 MiB/min}. A rate below 1 MiB/min is given per hour. */
   public static String rate(double bytesPerSecond) {
     double seconds = secondsOfRate(bytesPerSecond);
     return bytes(bytesPerSecond * seconds) + (seconds == MINUTE ? "/min" : "/h");
   }
 
-  /** Returns the time over which {@link #rate} states a rate: a minute or an hour, in seconds. */
+  /**
+   * Returns the unit of time in which {@link #rate} gives a rate: a minute or an hour, in seconds.
+   */
   public static double secondsOfRate(double bytesPerSecond) {
     return bytesPerSecond * MINUTE >= 1 << 20 ? MINUTE : HOUR;
   }

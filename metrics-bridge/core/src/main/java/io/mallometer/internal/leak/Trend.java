@@ -3,7 +3,7 @@ package io.mallometer.internal.leak;
 import java.util.Arrays;
 
 /**
- * Estimates whether a series of figures grows, and how fast.
+ * Estimates whether a series of numbers grows, and how fast.
  *
  * <p>The slope is Theil's and Sen's: the median of the slopes between all pairs of points (Journal
  * of the American Statistical Association 63, 1968). A compiler that allocates 30 MiB and frees
@@ -15,8 +15,8 @@ import java.util.Arrays;
 public final class Trend {
 
   /**
-   * The least share of rising pairs of figures. A series that rises in three even steps has a share
-   * of 0.75.
+   * A series grows only if the later number is the larger one in at least this share of all pairs
+   * of its numbers. A series that rises in three even steps has a share of 0.75.
    */
   private static final double RISING_PAIRS = 0.8;
 

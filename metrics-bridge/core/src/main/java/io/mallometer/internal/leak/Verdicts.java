@@ -504,8 +504,8 @@ final class Verdicts {
   }
 
   /**
-   * Assesses the stacks of a name together. The past use of a stack counts even if the stack has no
-   * object in a slot, or holds no memory.
+   * Assesses the stacks of a name together. The past use of a stack counts even if no object of the
+   * stack is observed, or none is live.
    */
   private Assessment assessment(List<CallSite> sites, List<AssessedStacks> members) {
     for (AssessedStacks one : members) {
@@ -654,7 +654,7 @@ final class Verdicts {
 
   /**
    * Returns, for each name, the memory that waits for a garbage collection. Uses the samples of all
-   * stacks of the name that are no leaks: together they have enough samples for an answer earlier
+   * stacks of the name that are no leaks: together they have enough samples for a result earlier
    * than each has alone.
    */
   Map<String, Garbage> garbageByName() {
@@ -805,8 +805,9 @@ final class Verdicts {
   }
 
   /**
-   * Returns the kind of evidence. For a verdict other than leak it is the observed accesses to
-   * objects in slots; else the ages of live objects that would fit into a slot; else none.
+   * Returns the kind of evidence. For a verdict other than leak, the evidence is the observed
+   * accesses to objects in slots (pages of their own); without any, the ages of live objects that
+   * would fit into a slot; else none.
    */
   private LeakEvidence evidence(AssessedStacks one) {
     if (one.verdict() == Verdict.LEAK) {

@@ -84,14 +84,14 @@ final class WaitingGarbage {
   private boolean isDelayed;
 
   /**
-   * The figures of the reading in which a site first had samples that a cleaner freed, by the
-   * number of the site. A cleaner thread is recognized some seconds after its first free; until
-   * then its frees count as those of another thread.
+   * The counts at the reading in which a site first had samples that a cleaner freed, by the number
+   * of the site. A cleaner thread is recognized some seconds after its first free; until then its
+   * frees count as those of another thread.
    */
   private final Map<Integer, First> firstCleaned = new HashMap<>();
 
   /**
-   * The figures of the first reading in which a site had samples that a cleaner freed.
+   * The counts at the first reading in which a site had samples that a cleaner freed.
    *
    * @param old the number of old collections that had begun, minus those that {@link #knownAlready}
    *     counts
@@ -103,7 +103,7 @@ final class WaitingGarbage {
 
     /**
      * Returns the mean number of samples that cleaners freed after each collection since these
-     * figures were stored. Counts only samples that were freed when exactly one collection, a young
+     * counts were stored. Counts only samples that were freed when exactly one collection, a young
      * one, had begun since their allocation.
      */
     double ofEach(Cleaned freed, long now) {
@@ -212,7 +212,7 @@ final class WaitingGarbage {
     }
   }
 
-  /** The figures of several sites together. */
+  /** The counts of several sites together. */
   private final class Sums {
 
     private final Live all = new Live();

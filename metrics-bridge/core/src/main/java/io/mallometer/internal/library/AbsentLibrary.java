@@ -21,7 +21,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-/** A library that is absent, or cannot be read: it has a status and no figures. */
+/** A library that is absent, or cannot be read: it has a status and no counters. */
 public class AbsentLibrary implements NativeLibrary {
 
   private final Status status;

@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * A scope whose figures are the counters at its end minus those at its start. Its peak and its
- * largest allocation are unknown.
+ * A scope (a measured stretch of execution) whose counts are the counters at its end minus those at
+ * its start. Its peak and its largest allocation are unknown.
  */
 final class CountedScope implements OpenScope {
 
@@ -30,7 +30,7 @@ final class CountedScope implements OpenScope {
     return new CountedScope(library, library::process);
   }
 
-  /** Opens a scope over the calling thread. A reading by another thread has no figures. */
+  /** Opens a scope over the calling thread. Another thread that reads the scope gets no counts. */
   static CountedScope ofThread(NativeLibrary library) {
     Thread owner = Thread.currentThread();
     return new CountedScope(

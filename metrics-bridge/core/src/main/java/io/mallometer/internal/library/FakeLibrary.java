@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A library whose figures and time a test sets. */
+/** A library whose counters and time a test sets. */
 public class FakeLibrary extends AbsentLibrary {
 
   private volatile boolean present = true;
@@ -53,7 +53,7 @@ public class FakeLibrary extends AbsentLibrary {
     this.self = self;
   }
 
-  /** Sets the operating system's figures of the next poll. */
+  /** Sets the memory that the operating system reports at the next poll. */
   public void setMemory(ProcessMemory memory) {
     this.memory = memory;
   }
@@ -63,7 +63,7 @@ public class FakeLibrary extends AbsentLibrary {
     this.applicationVersion = Optional.of(version);
   }
 
-  /** Sets the allocator's figures of the next poll. */
+  /** Sets the allocator's statistics of the next poll. */
   public void setAllocator(AllocatorStatistics statistics) {
     this.allocator = Optional.of(statistics);
   }
@@ -86,7 +86,7 @@ public class FakeLibrary extends AbsentLibrary {
     return trims.get();
   }
 
-  /** Sets the status of the next poll. Set UNAVAILABLE before the facade is opened. */
+  /** Sets the status of the next poll. Set UNAVAILABLE before {@code Mallometer} is opened. */
   public void setStatus(Status status) {
     this.status = status;
     this.present = status.state() != State.UNAVAILABLE;

@@ -26,10 +26,10 @@ import java.util.Optional;
  */
 public interface NativeLibrary {
 
-  /** The most call sites whose objects can be watched at the same time. */
+  /** The largest number of call sites whose objects can be watched at the same time. */
   int MOST_WATCHED = 4;
 
-  /** The most call sites whose objects one search can look for. */
+  /** The largest number of call sites whose objects one search can look for. */
   int MOST_SEARCHED_SITES = 64;
 
   /** Returns whether there is a library to poll. Never changes from true to false. */
@@ -198,8 +198,8 @@ public interface NativeLibrary {
   List<StackFrame> stackOf(HugeAllocation request);
 
   /**
-   * Makes the library keep requests above a size from now on: those of the thread with this number,
-   * or of all threads if it is 0. The caller closes the watch. Never throws.
+   * Makes the library store requests above a size from now on: those of the thread with this
+   * number, or of all threads if it is 0. The caller closes the watch. Never throws.
    */
   RequestWatch watchRequests(long bytes, int thread);
 

@@ -23,7 +23,7 @@ public interface OpenScope {
     };
   }
 
-  /** Returns the figures so far. */
+  /** Returns the counts of the scope so far. */
   ScopeFigures read();
 
   /** Returns the call sites of memory allocated and not freed in the scope, most bytes first. */
@@ -31,6 +31,6 @@ public interface OpenScope {
     return List.of();
   }
 
-  /** Ends the scope and returns its figures. Called once. */
+  /** Ends the scope and returns its counts. Called once. */
   ScopeFigures close();
 }

@@ -18,7 +18,7 @@ public interface OwnerSearch extends AutoCloseable {
   }
 
   /**
-   * The figures after a step.
+   * The state of a search after one of its steps.
    *
    * @param failure why the step was not done; empty if it was
    * @param samples the number of samples that are sought
@@ -47,7 +47,7 @@ public interface OwnerSearch extends AutoCloseable {
   }
 
   /**
-   * Returns the figures after the search began. If it could not begin, only {@link #close} may be
+   * Returns the state after the search began. If it could not begin, only {@link #close} may be
    * called.
    */
   Figures begun();

@@ -5,13 +5,13 @@ import io.mallometer.model.StackFrame;
 import java.util.List;
 
 /**
- * A watch for large requests of memory: while it is open, the library keeps the requests above a
+ * A watch for large requests of memory: while it is open, the library stores the requests above a
  * size. Thread-safe; no method throws.
  */
 public interface RequestWatch {
 
   /**
-   * A request that was kept.
+   * A request that was stored.
    *
    * @param allocation the request; its number counts from 1, and a gap between numbers means missed
    *     requests
@@ -20,7 +20,7 @@ public interface RequestWatch {
    */
   record Request(HugeAllocation allocation, List<StackFrame> stack) {}
 
-  /** Returns a watch that keeps nothing, with the reason. */
+  /** Returns a watch that stores no requests, with the reason. */
   static RequestWatch none(String reason) {
     return new RequestWatch() {
       @Override
@@ -40,7 +40,7 @@ public interface RequestWatch {
     };
   }
 
-  /** Returns the reason why nothing is kept; empty if requests are kept. */
+  /** Returns the reason why no requests are stored; empty if they are. */
   String reason();
 
   /** Returns the first 64 requests since the last reading, oldest first; none once closed. */

@@ -21,7 +21,7 @@ public final class AutomaticTrim implements AutoCloseable {
   private final Duration interval;
   private final double leastShare;
 
-  /** The thread; null before the start and after the end. Guarded by this. */
+  /** The thread that trims; null while it does not run. Guarded by this. */
   private @Nullable Thread thread;
 
   /**

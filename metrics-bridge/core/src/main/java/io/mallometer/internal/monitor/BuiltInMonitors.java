@@ -35,10 +35,10 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The ready-made monitors. At each poll they read what the library has counted and kept, and act on
- * the thread of listeners, so that neither a poll nor a caller waits. Only the library's work slows
- * down allocations: watching for requests above a size slows down these requests, and counting
- * returned sizes slows down all allocations.
+ * The ready-made monitors. At each poll they read the counters and the requests that the library
+ * has stored, and act on the thread of listeners, so that neither a poll nor a caller waits. Only
+ * the library's work slows down allocations: watching for requests above a size slows down these
+ * requests, and counting returned sizes slows down all allocations.
  */
 public final class BuiltInMonitors {
 
@@ -194,9 +194,9 @@ public final class BuiltInMonitors {
     }
 
     /**
-     * Reports the requests that the watch has kept. Reads the call sites without holding {@link
-     * #reporting}, because this may take seconds. If the monitor is closed meanwhile, the closing
-     * thread reports the requests.
+     * Reports the requests that the library has stored for the watch. Reads the call sites without
+     * holding {@link #reporting}, because this may take seconds. If the monitor is closed
+     * meanwhile, the closing thread reports the requests.
      */
     private void reportWatched() {
       pending.set(false);

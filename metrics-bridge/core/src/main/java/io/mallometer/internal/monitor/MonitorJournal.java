@@ -24,10 +24,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MonitorJournal {
 
-  /** The most events, and the most phases, that are kept. */
+  /** The largest number of events, and that of phases, that are stored. */
   static final int KEPT = 64;
 
-  /** The most events that are logged in a minute. */
+  /** The largest number of events that are logged in a minute. */
   static final int LOGGED_A_MINUTE = 16;
 
   private record OpenPhase(

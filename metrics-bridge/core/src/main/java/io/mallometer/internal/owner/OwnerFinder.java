@@ -25,7 +25,10 @@ import java.util.Set;
  */
 public final class OwnerFinder {
 
-  /** The fewest samples for an answer. A single number may equal an address by chance. */
+  /**
+   * The fewest samples from which an owner is named. With fewer, a number that equals an address by
+   * chance could name a wrong one.
+   */
   public static final int FEWEST_SAMPLES = 2;
 
   private static final double LEAST_SHARE = 0.3;
@@ -292,7 +295,7 @@ public final class OwnerFinder {
         .allMatch(holding -> holding == Holding.KEPT || holding == Holding.UNREACHABLE);
   }
 
-  /** Returns the sentence that there are too few samples for an answer. */
+  /** Returns the sentence that there are too few samples to name an owner. */
   public static String tooFew(int live) {
     return ("%d sampled %s too few for an answer, which takes at least %d: one address alone can be"
             + " chance")

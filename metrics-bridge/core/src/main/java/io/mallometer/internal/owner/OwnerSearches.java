@@ -28,7 +28,7 @@ import java.util.function.Supplier;
  */
 public final class OwnerSearches {
 
-  /** The most references of a path that are followed. */
+  /** The largest number of references of a path that are followed. */
   public static final int MOST_LINKS = 8;
 
   /** The largest share of the memory left below the limit that a walk over the heap may take. */

@@ -64,8 +64,8 @@ final class HoldTime {
   }
 
   /**
-   * Clears the counts of the minutes since the last reading, because their slots still have the
-   * counts of an hour before.
+   * Clears the counts of the minutes since the last reading, because their elements in the ring
+   * still have the counts of an hour before.
    */
   private void advance(long now) {
     long present = Math.floorDiv(now, MINUTE_NANOS);

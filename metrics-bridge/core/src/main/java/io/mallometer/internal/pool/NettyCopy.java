@@ -82,10 +82,16 @@ final class NettyCopy {
   private static final String POOLED = "pooled";
   private static final String ADAPTIVE = "adaptive";
 
-  /** The most records of a buffer that are read to find the record of its allocation. */
+  /**
+   * The largest number of Netty's access records of a buffer that are read to find the one of its
+   * allocation.
+   */
   private static final int MOST_RECORDS = 1_000;
 
-  /** The most tracked buffers that are stored. */
+  /**
+   * The largest number of tracked buffers that are stored. If there are more, only a random part of
+   * them is read.
+   */
   private static final int MOST_KNOWN = 2_000;
 
   /**
@@ -135,8 +141,8 @@ final class NettyCopy {
   private int oneIn = 1;
 
   /**
-   * Whether the previous reading had time to read all tracked buffers. If it had, a new buffer at
-   * the next reading was allocated since.
+   * Whether the previous reading had time to read all tracked buffers. If it had, a buffer that the
+   * next reading finds for the first time was allocated in between.
    */
   private boolean sawAll;
 

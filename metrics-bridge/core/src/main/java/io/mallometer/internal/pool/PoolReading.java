@@ -5,7 +5,7 @@ import io.mallometer.model.PoolReport.PoolOrigin;
 import java.util.List;
 
 /**
- * The figures of one kind of a library's pools, at one reading.
+ * The memory of one kind of a library's pools, at one reading.
  *
  * @param origin the library and the kind of the pools
  * @param amounts the sizes of the pools

@@ -27,7 +27,7 @@ import java.util.stream.DoubleStream;
 
 /**
  * Reads the pools of all known libraries once a minute, or every ten seconds while a caller
- * requests figures. The pause is longer after an expensive reading. A reading lists the loaded
+ * requests readings. The pause is longer after an expensive reading. A reading lists the loaded
  * classes, and reads new buffers for at most 20 ms of CPU time; the remaining ones are read ten
  * seconds later. The poller's thread uses this class; other threads may call only {@link #ask} and
  * {@link #latest}.
@@ -37,7 +37,7 @@ public final class PoolWatch {
   /** The usual pause between two readings, in nanoseconds. */
   public static final long PACE_NANOS = 60_000_000_000L;
 
-  /** The usual pause between two readings while a caller requests figures, in nanoseconds. */
+  /** The usual pause between two readings while a caller requests readings, in nanoseconds. */
   static final long ASKED_NANOS = 10_000_000_000L;
 
   private static final long LONGEST_READING_NANOS = 20_000_000L;
@@ -54,7 +54,7 @@ public final class PoolWatch {
    */
   private static final long LONGEST_PAUSE_NANOS = 120_000_000_000L;
 
-  /** The most lines of code of a pool in a report. */
+  /** The largest number of lines of code of a pool in a report. */
   private static final int MOST_BUFFER_SITES = 10;
 
   private static final int MOST_SITES = 99;
@@ -130,8 +130,8 @@ public final class PoolWatch {
   }
 
   /**
-   * Returns the name of the account's row for the chunks that each call site of a pool allocated,
-   * by the number of the site.
+   * Returns, by the number of a call site that allocates a pool's chunks, the name of the row of
+   * these chunks in the account (the table of growth).
    */
   public Map<Integer, String> chunksBySite() {
     return latest.map(PoolReport::chunksBySite).orElse(Map.of());
@@ -188,7 +188,7 @@ public final class PoolWatch {
             pools));
   }
 
-  /** Returns the sum of the known figures; {@code NaN} if none is known. */
+  /** Returns the sum of the known amounts; {@code NaN} if none is known. */
   private static double sumOfKnown(DoubleStream figures) {
     double[] known = figures.filter(bytes -> !Double.isNaN(bytes)).toArray();
     return known.length == 0 ? Double.NaN : DoubleStream.of(known).sum();
@@ -213,9 +213,9 @@ public final class PoolWatch {
   }
 
   /**
-   * Returns the figures of the call sites that allocated chunks: those with a class of {@code
+   * Returns the memory of the call sites that allocated chunks: those with a class of {@code
    * chunkClasses} on their stacks. If a reading of the call sites is too expensive now, returns the
-   * previous figures.
+   * previous result.
    */
   private ChunkSites chunkSites(List<String> chunkClasses) {
     if (library.present() && sites.isAffordable(1)) {

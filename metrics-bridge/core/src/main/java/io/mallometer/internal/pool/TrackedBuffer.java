@@ -5,7 +5,7 @@ import java.lang.ref.WeakReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A buffer that its library tracks, with the figures of the first reading that found it. Refers
+ * A buffer that its library tracks, with its sizes at the first reading that found it. Refers
  * weakly to the library's tracker of the buffer.
  */
 final class TrackedBuffer extends WeakReference<Object> {
@@ -63,9 +63,9 @@ final class TrackedBuffer extends WeakReference<Object> {
   }
 
   /**
-   * Returns the estimate of a figure for all buffers that this one stands for.
+   * Estimates a total, such as bytes, over all buffers for which this one stands.
    *
-   * @param ofOne the figure of one buffer
+   * @param ofOne the value of this buffer
    * @param oneIn one in this many tracked buffers is read
    */
   Estimate estimate(double ofOne, int oneIn) {

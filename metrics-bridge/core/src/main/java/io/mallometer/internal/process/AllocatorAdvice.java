@@ -20,7 +20,7 @@ public final class AllocatorAdvice {
   private static final double MEBIBYTE = 1 << 20;
 
   /**
-   * The figures on which advice depends.
+   * The state of the process on which advice depends.
    *
    * @param statistics the allocator's own statistics
    * @param retainedResidentBytes the free memory of the allocator that is resident; {@code NaN} if

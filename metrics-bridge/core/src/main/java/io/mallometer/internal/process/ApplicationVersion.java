@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ApplicationVersion {
 
-  /** The most characters of a version. */
+  /** The largest number of characters of a version. */
   static final int LONGEST = 64;
 
   static final String VARIABLE = "OTEL_RESOURCE_ATTRIBUTES";

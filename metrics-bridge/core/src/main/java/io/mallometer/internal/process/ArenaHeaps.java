@@ -38,8 +38,8 @@ final class ArenaHeaps {
   private static final long MOST_WORDS = 8 * Long.BYTES;
 
   /**
-   * The most addresses at which one search looks for a heap, at two microseconds each. As multiples
-   * of {@link #STEP}, the addresses cover 80 GiB.
+   * The largest number of addresses at which one search looks for a heap, at two microseconds each.
+   * As multiples of {@link #STEP}, the addresses cover 80 GiB.
    */
   private static final int MOST_PLACES = 10_000;
 

@@ -24,7 +24,7 @@ final class BudgetTable {
   private static final String MEASURED = "measured";
 
   /**
-   * The figures of an item that can grow.
+   * The sizes of an item of the budget that can grow.
    *
    * @param limit the limit that a person set; empty without one
    * @param now the present size

@@ -21,12 +21,12 @@ public final class Checkpoints {
   private static final String PACKAGE = "jdk.crac.";
   private static final Optional<Class<?>> CORE = core();
 
-  /** The registered resources, to which the JVM refers only weakly. */
+  /** The registered resources. They are stored here because the JVM refers to them only weakly. */
   private static final Set<Object> RESOURCES = ConcurrentHashMap.newKeySet();
 
   private Checkpoints() {}
 
-  /** Returns whether this JVM takes checkpoints. */
+  /** Returns whether this JVM supports checkpoint and restore (CRaC). */
   public static boolean possible() {
     return CORE.isPresent();
   }

@@ -56,17 +56,17 @@ public final class FileCache {
               + "|kdd|kdi|kdm|vec|vex|si)");
 
   /**
-   * The library's answer for a descriptor that is closed. {@link #NO_REGULAR_FILE} is the answer
-   * for a descriptor of something other than a regular file.
+   * The native library's result for a descriptor that is closed. {@link #NO_REGULAR_FILE} is the
+   * result for a descriptor of something other than a regular file.
    */
   private static final int CLOSED = -9;
 
   private static final int NO_REGULAR_FILE = -22;
 
-  /** The library's answer for a mapping whose cached pages the kernel hides. */
+  /** The native library's result for a mapping whose cached pages the kernel hides. */
   private static final int NOT_PERMITTED = -1;
 
-  /** The reasons why cached pages are unknown, by the library's answer. */
+  /** The reasons why cached pages are unknown, by the native library's result. */
   private static final Map<Long, String> REFUSALS =
       Map.of(
           DirectCalls.NOT_LINKED,
@@ -80,7 +80,7 @@ public final class FileCache {
           -18L,
           "their file system is unknown");
 
-  /** Reads the kernel's figures on the files of this process. */
+  /** Reads from the kernel how much of the files of this process is cached. */
   interface Kernel {
     /**
      * Returns the cached bytes of an open file by its descriptor, or of a mapping by its beginning

@@ -38,7 +38,7 @@ public record GarbageCollections(long all, long whole, long oldBytes) {
     private Beans() {}
   }
 
-  /** Reads the figures of this JVM; takes a few microseconds. */
+  /** Reads the counts of collections of this JVM; takes a few microseconds. */
   public static GarbageCollections ofThisJvm() {
     return new GarbageCollections(
         count(Beans.COLLECTING),

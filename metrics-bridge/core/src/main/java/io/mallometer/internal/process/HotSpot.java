@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
-/** Reads figures of this JVM from the platform's MBeans. */
+/** Reads the memory of this JVM from the platform's MBeans. */
 final class HotSpot {
 
   /** Holds the beans. They are looked up once, because the search takes longer than a use. */

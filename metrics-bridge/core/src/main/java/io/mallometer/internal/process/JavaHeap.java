@@ -3,7 +3,7 @@ package io.mallometer.internal.process;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryUsage;
 
-/** Reads figures of this JVM's heap from the platform's beans. */
+/** Reads the sizes of this JVM's heap from the platform's MBeans. */
 public final class JavaHeap {
 
   private JavaHeap() {}

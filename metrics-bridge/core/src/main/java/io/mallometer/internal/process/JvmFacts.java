@@ -12,7 +12,7 @@ import java.util.OptionalLong;
  * @param largestStructures the most bytes of the collector's structures, such as tables, for this
  *     heap
  * @param directBytes the capacity of the direct buffers; empty if unknown
- * @param tracking the JVM's figures of its own memory; empty unless native memory tracking is on
+ * @param tracking the JVM's report on its own memory; empty unless native memory tracking is on
  */
 record JvmFacts(
     JvmRanges ranges,

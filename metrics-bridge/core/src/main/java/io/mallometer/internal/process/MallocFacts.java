@@ -21,8 +21,8 @@ record MallocFacts(
 
   /**
    * Returns the most bytes of the library's memory whose addresses are unknown: all but its file,
-   * its tables and its slots. Returns 0 if the library reports the ranges that it mapped, although
-   * it reports only some three hundred.
+   * its tables and its slots (the pages of observed objects). Returns 0 if the library reports the
+   * ranges that it mapped, although it reports only some three hundred.
    */
   long unlistedBytes(List<MappedRange> ranges) {
     boolean listed = ranges.stream().anyMatch(range -> range.owner() == MappedRange.Owner.LIBRARY);

@@ -13,8 +13,9 @@ import java.util.OptionalLong;
  *       ZGC is recognised by the name of its mappings.
  *   <li>The mapping has a file or shared memory, or a name from the kernel or from {@link
  *       Pieces#cutOut}.
- *   <li>The shape of the mapping shows the kind. A thread's stack has a guard below it. The guard
- *       is no reservation, or guard and stack together are as large as the JVM's stacks.
+ *   <li>The size and the neighbours of the mapping show the kind. A thread's stack has a guard
+ *       below it. The guard is no reservation, or guard and stack together are as large as the
+ *       JVM's stacks.
  *   <li>Memory directly behind a library's file is its zeroed data. Committed parts of a
  *       reservation are a structure of the JVM.
  * </ol>

@@ -15,17 +15,17 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * Reads the memory figures of the operating system. Tests replace it by other sources. Used by one
- * thread at a time.
+ * Reads the memory of the process from the operating system. Tests replace it by other sources.
+ * Used by one thread at a time.
  */
 public interface MemorySource {
 
-  /** Returns whether this source has figures. The result never changes. */
+  /** Returns whether this source can read anything. The result never changes. */
   boolean present();
 
   /**
-   * Reads the figures that are due, and returns the previous values of the others. Figures that
-   * this system does not have are unknown; this is no error.
+   * Reads the values that are due, and returns the previous values of the others. Values that this
+   * system does not report are unknown; this is no error.
    *
    * @param counted the function that reads the native library's counters, by which malloc's memory
    *     is divided; called when the mappings are read
@@ -37,7 +37,7 @@ public interface MemorySource {
       Supplier<Snapshot> counted, OptionalLong statedLimit, Supplier<List<MappedRange>> ranges);
 
   /**
-   * Makes the next {@link #read} read all figures anew. A source may ignore a request that follows
+   * Makes the next {@link #read} read all values anew. A source may ignore a request that follows
    * others too soon.
    */
   default void renew() {}
@@ -78,7 +78,7 @@ public interface MemorySource {
         });
   }
 
-  /** Returns a source without figures. */
+  /** Returns a source that can read nothing. */
   static MemorySource none() {
     return new MemorySource() {
       @Override

@@ -22,15 +22,15 @@ final class MetaspaceNodes {
   private static final long NODE = 64L << 20;
   private static final long GRANULE = 64L << 10;
 
-  /** The most nodes: 64 GiB of metadata. */
+  /** The largest number of nodes: 64 GiB of metadata. */
   private static final int MOST = 1_024;
 
-  /** The most combinations of candidates that are tried. */
+  /** The largest number of combinations of candidates that are tried. */
   private static final int MOST_STEPS = 50_000;
 
   /**
-   * The most bytes that the JVM can commit between the readings of the mappings and of the JVM's
-   * figures.
+   * The most bytes that the JVM can commit between the reading of the mappings and the reading of
+   * the JVM's own sizes.
    */
   private static final long TOLERANCE = 4L << 20;
 

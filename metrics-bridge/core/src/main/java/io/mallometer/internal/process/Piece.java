@@ -21,7 +21,7 @@ import java.util.Set;
 record Piece(Mapping mapping, Kind kind, Optional<MappedRange> range) {
 
   /**
-   * The kinds that {@link MappingKinds} derives only from the shape and the neighbours of anonymous
+   * The kinds that {@link MappingKinds} guesses from the size and the neighbours of anonymous
    * memory.
    */
   private static final Set<Kind> BY_SHAPE =
@@ -87,10 +87,10 @@ record Piece(Mapping mapping, Kind kind, Optional<MappedRange> range) {
   }
 
   /**
-   * Returns the kind of memory in a range. Where the rules of {@link MappingKinds} know only the
-   * shape of anonymous memory, the stack of the call that reserved the range decides. If the JVM
-   * made the call, and no frame shows the purpose, the rules decide whether the memory is class
-   * metadata.
+   * Returns the kind of memory in a range. {@link MappingKinds} can only guess the kind of
+   * anonymous memory, from its size and its neighbours. There, the stack of the call that reserved
+   * the range decides. If the JVM made the call and no frame shows the purpose, the guess only
+   * separates class metadata from the JVM's other memory.
    */
   private static Kind kind(Mapping mapping, Kind byRules, MappedRange range) {
     if (range.owner() == Owner.LIBRARY) {

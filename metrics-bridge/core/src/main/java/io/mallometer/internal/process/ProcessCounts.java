@@ -20,7 +20,10 @@ import java.util.stream.Collectors;
 public record ProcessCounts(
     int threads, double endedThreads, Map<String, Integer> pools, int classes) {
 
-  /** The most pools in {@link #pools}. The number of threads of another pool is unknown. */
+  /**
+   * The largest number of pools in {@link #pools}. The number of threads of another pool is
+   * unknown.
+   */
   private static final int MOST_POOLS = 100;
 
   /** Counts of 0. */

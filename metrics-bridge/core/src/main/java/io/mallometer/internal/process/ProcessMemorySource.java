@@ -22,7 +22,7 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * Reads the memory figures of this process on Linux, the expensive ones less often.
+ * Reads the memory of this process on Linux, expensive parts less often.
  *
  * <p>Each reading reads a few small files, at most once a second. The resident set is divided (a
  * "split") every 15 s. A split walks all page tables, so splits are less frequent if they would
@@ -121,8 +121,8 @@ final class ProcessMemorySource implements MemorySource {
 
   /**
    * Makes the next {@link #read} split the resident set, if a split is due within twice the pause
-   * between splits. The early split postpones the one after it, so figures that swing around a
-   * threshold do not cause more splits.
+   * between splits. The early split postpones the one after it, so memory that swings around a
+   * threshold does not cause more splits.
    */
   @Override
   public void renew() {

@@ -36,8 +36,8 @@ import java.util.Map;
 final class ResidentSplit {
 
   /**
-   * The most addresses that dividing the resident set reads to find objects of malloc, at one
-   * microsecond each.
+   * The largest number of addresses that dividing the resident set reads to find objects of malloc,
+   * at one microsecond each.
    */
   private static final int MOST_PLACES = 20_000;
 

@@ -27,7 +27,7 @@ final class TaskMemorySource implements MemorySource {
   private long nextReading = Long.MIN_VALUE;
 
   /**
-   * Creates a source of given figures.
+   * Creates a source with the given functions.
    *
    * @param resident the function that reads the resident bytes of the process
    * @param machineBytes the function that reads the machine's memory; {@code NaN} if unknown

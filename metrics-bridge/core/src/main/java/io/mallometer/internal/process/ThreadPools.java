@@ -20,7 +20,7 @@ import java.util.regex.Pattern;
  */
 final class ThreadPools {
 
-  /** The most threads that are read, at about a microsecond each. */
+  /** The largest number of threads that are read, at about a microsecond each. */
   private static final int MOST_THREADS = 10_000;
 
   private static final int MOST_NEW_THREADS = 16;
@@ -83,7 +83,7 @@ final class ThreadPools {
             : unread > 0 ? "stacks that were not found and are not counted: " + unread : "");
   }
 
-  /** Returns the sum of the known figures; {@code NaN} if both are unknown. */
+  /** Returns the sum of the known amounts; {@code NaN} if both are unknown. */
   private static double sum(double one, double other) {
     return Double.isNaN(one) ? other : one + (Double.isNaN(other) ? 0 : other);
   }

@@ -34,7 +34,9 @@ final class ElfImage {
   private static final int MOST_NOTE_BYTES = 1 << 16;
   private static final int MOST_NAME_BYTES = 256;
 
-  /** The most symbols that are read, 4 million; the largest libraries have one million. */
+  /**
+   * The largest number of symbols that are read, 4 million; the largest libraries have one million.
+   */
   private static final int MOST_SYMBOLS = 1 << 22;
 
   private static final int LOAD = 1;

@@ -47,7 +47,7 @@ final class FrameTable {
     return List.of(frames);
   }
 
-  /** Returns the slot of a frame, or the free slot for it. */
+  /** Returns the index of a frame in the hash table, or the free index for it. */
   private int slot(long frame) {
     int mask = recorded.length - 1;
     int slot = (int) (frame * 0x9e3779b97f4a7c15L >>> 40) & mask;

@@ -776,7 +776,7 @@ final class ItaniumName extends MangledName {
     return text;
   }
 
-  // Expressions, of which only the end and the types matter.
+  // Skips an expression. Only its length, and the types in it, matter for the rest of the symbol.
 
   private void expression() {
     enter();
@@ -901,7 +901,7 @@ final class ItaniumName extends MangledName {
           simpleName();
         }
       } else if (isDigit(peek())) {
-        // Newer compilers write several nested names and an end mark; older ones write one type.
+        // Newer compilers write several nested names and then 'E'; older ones write one type.
         type();
         while (isDigit(peek()) && !skip('E')) {
           simpleName();

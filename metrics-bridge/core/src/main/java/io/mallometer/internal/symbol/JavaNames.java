@@ -128,7 +128,8 @@ public final class JavaNames {
   }
 
   /**
-   * Returns the start of a hash such as {@code $1a2b3c4d} before an end; the end if there is none.
+   * Returns the index at which a hash such as {@code $1a2b3c4d} begins, if one ends at the index
+   * {@code end}; else {@code end}.
    */
   private static int startOfHash(String name, int end) {
     int start = startOfNumber(name, end, 16);
@@ -137,8 +138,8 @@ public final class JavaNames {
   }
 
   /**
-   * Returns the index of the dollar sign in front of the digits before an end; the end if there are
-   * none.
+   * Returns the index of the dollar sign of {@code $} and digits that end at the index {@code end};
+   * {@code end} if there are none.
    */
   private static int startOfNumber(String name, int end, int radix) {
     int at = end - 1;

@@ -26,7 +26,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class LibraryClasses implements Predicate<String> {
 
-  /** The most classes that are remembered; other classes count as the application's. */
+  /**
+   * The largest number of classes that are remembered; other classes count as the application's.
+   */
   private static final int MOST_CLASSES = 20_000;
 
   private static final List<String> OF_APPLICATION = List.of("BOOT-INF/classes", "WEB-INF/classes");

@@ -26,8 +26,9 @@ final class SymbolTable {
   private static final int PAGE_BYTES = 4_096;
 
   /**
-   * The most functions that {@link #at} tries: the last one that begins before the address, and the
-   * functions before it, because one of them may be long enough to contain the address.
+   * The largest number of functions that {@link #at} tries: the last one that begins before the
+   * address, and the functions before it, because one of them may be long enough to contain the
+   * address.
    */
   private static final int MOST_STEPS_BACK = 16;
 
@@ -126,8 +127,9 @@ final class SymbolTable {
     private static final int WINDOW_BYTES = 1 << 16;
 
     /**
-     * The most windows (parts of the names in the file) that {@link #name} reads: 256 MiB. Without
-     * a limit, a damaged file whose names have no end would cause a new read for each symbol.
+     * The largest number of windows (parts of the names in the file) that {@link #name} reads: 256
+     * MiB. Without a limit, a damaged file whose names have no end would cause a new read for each
+     * symbol.
      */
     private static final int MOST_WINDOWS = 4_096;
 

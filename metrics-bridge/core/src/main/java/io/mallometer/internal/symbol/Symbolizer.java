@@ -25,7 +25,10 @@ public final class Symbolizer {
 
   private static final StackFrame UNNAMED = StackFrame.ofJava(UNLOADED, "[method]", "", 0);
 
-  /** The most frames that are kept, about 3 MiB. Once there are more, all frames are dropped. */
+  /**
+   * The largest number of named frames that are stored, about 3 MiB. Once there are more, all
+   * frames are dropped.
+   */
   private static final int MOST_FRAMES = 16_384;
 
   private static final int STACKS_AT_ONCE = 64;

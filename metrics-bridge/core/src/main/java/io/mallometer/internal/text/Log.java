@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Log {
 
-  /** The log of all code except for the code that shows the figures, such as JMX and the page. */
+  /** The log of all code except for the outputs of metrics, such as JMX and the page. */
   public static final Log MALLOMETER = new Log("io.mallometer.Mallometer");
 
   private final String name;

@@ -42,16 +42,16 @@ import java.util.function.LongFunction;
 import java.util.function.LongToDoubleFunction;
 
 /**
- * Simulates a process up to a certain age. The figures of the process are functions of the second,
- * in MiB. The process was started at noon in a cgroup of 1,000 MiB, and its start-up ended at
- * 12:02.
+ * Simulates a process up to a certain age. Each part of its memory, in MiB, is a function of the
+ * second since the start. The process was started at noon in a cgroup of 1,000 MiB, and its
+ * start-up ended at 12:02.
  */
 class Situation {
 
   static final double MIB = 1 << 20;
   static final double UNKNOWN = Double.NaN;
 
-  /** The most words that the sentence of a diagnosis may have. */
+  /** The largest number of words that the sentence of a diagnosis may have. */
   private static final int MOST_WORDS = 25;
 
   static final Instant START = Instant.parse("2026-01-01T12:00:00Z");

@@ -35,7 +35,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Tests this JVM's allocator: its figures, the memory that a trim returns, and huge requests. */
+/**
+ * Tests this JVM's allocator: its statistics, the memory that a trim returns, and huge requests.
+ */
 @Tag("preload")
 @ExtendWith(Counted.class)
 class AllocatorOfARealJvmTest {

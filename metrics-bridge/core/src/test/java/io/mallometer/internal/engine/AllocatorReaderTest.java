@@ -20,7 +20,9 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** Tests when the allocator is read, and the trimmable bytes that are computed from its figures. */
+/**
+ * Tests when the allocator is read, and the trimmable bytes that are computed from its statistics.
+ */
 class AllocatorReaderTest {
 
   private static final double LIVE = 600_000;
@@ -136,7 +138,7 @@ class AllocatorReaderTest {
 
   /**
    * After an attach, the live bytes include the size word that glibc stores before each block, as
-   * the allocator's own figures do.
+   * the allocator's own statistics do.
    */
   @Test
   void afterAnAttachATrimIsForetoldOnlyWhereWhatIsInUseIsKnown() {

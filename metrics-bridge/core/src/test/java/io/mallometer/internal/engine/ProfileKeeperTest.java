@@ -21,8 +21,8 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests which readings of the call sites are kept, such as the one at the peak of the live bytes,
- * and the cost of keeping them.
+ * Tests which readings of the call sites are stored, such as the one at the peak of the live bytes,
+ * and the cost of storing them.
  */
 class ProfileKeeperTest {
 

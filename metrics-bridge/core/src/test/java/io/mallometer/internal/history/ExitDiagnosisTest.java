@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests that the report of a run's end states all that is known, and no more. */
+/** Tests that the report on how a run ended says all that is known, and no more. */
 @Tag("any-jdk")
 class ExitDiagnosisTest {
 

@@ -190,7 +190,7 @@ class RecordedLifeTest {
     }
   }
 
-  /** The records have correct checksums, with random figures and texts. */
+  /** The records have correct checksums, but random numbers and texts. */
   @Test
   void wholeRecordsOfNonsenseNeverEscape() throws Exception {
     Random random = new Random(3);

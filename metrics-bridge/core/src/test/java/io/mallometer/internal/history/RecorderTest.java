@@ -253,7 +253,7 @@ class RecorderTest {
         .containsExactly("85", "90", "95", "85");
   }
 
-  // ---- Call sites that are kept
+  // ---- Call sites in the recording
 
   @Test
   void callSitesOfEachMomentAreThereUntilTheNextOfItsKind() throws Exception {

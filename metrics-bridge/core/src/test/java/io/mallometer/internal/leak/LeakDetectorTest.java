@@ -839,7 +839,7 @@ class LeakDetectorTest {
     assertThat(verdict(evaluate(HOUR), 0).verdict()).isEqualTo(Verdict.LEAK);
     SiteVerdict caches = verdict(evaluate(HOUR + EPOCH), 2);
     assertThat(caches.verdict()).isEqualTo(Verdict.UNUSED);
-    // The verdict on the caches shows their latest figures.
+    // The verdict on the caches has their latest size.
     assertThat(caches.suspected().bytes().value()).isGreaterThan(40.0 * (1 << 20));
   }
 

@@ -21,9 +21,9 @@ import java.util.Random;
 
 /**
  * Simulates a process with many call sites as the library would observe it. The library observes
- * accesses only to samples in slots, and puts a sample into a slot with a certain probability. At
- * the end of each epoch of 16 s it tells which slots were accessed; in void epochs it observes
- * nothing. A seed makes the simulation repeatable.
+ * accesses only to samples in slots (pages of their own), and puts a sample into a slot with a
+ * certain probability. At the end of each epoch of 16 s it tells which slots were accessed; in void
+ * epochs it observes nothing. A seed makes the simulation repeatable.
  */
 final class SimulatedProcess {
 
@@ -42,10 +42,16 @@ final class SimulatedProcess {
 
   private static final double LIVE_IN_SLOTS = 32;
 
-  /** The share of the slots that is kept free for sites of which no sample is in a slot. */
+  /**
+   * The share of the slots (pages of single samples) that stays free for sites of which no sample
+   * is in a slot.
+   */
   private static final double LEFT_FOR_NEW_SITES = 0.1;
 
-  /** The seconds from a site's first sample until samples of the site are put into slots. */
+  /**
+   * The seconds from a site's first sample until samples of the site are put into slots (pages of
+   * their own).
+   */
   private static final double BEFORE_SLOTS = 6 * EPOCH;
 
   private final Random random;
@@ -109,7 +115,7 @@ final class SimulatedProcess {
     }
 
     /**
-     * Returns the ratio of the largest to the smallest weight of an object in a slot. The weight is
+     * Returns the ratio of the largest to the smallest weight of an observed object. The weight is
      * the number of objects for which the object stands.
      */
     double ratioOfWeights() {

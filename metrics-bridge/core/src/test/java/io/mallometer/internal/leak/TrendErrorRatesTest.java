@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Test;
 class TrendErrorRatesTest {
 
   /**
-   * If figures have no trend, all their orders are equally likely. The orders of 8 figures can be
-   * counted, so the probability that they seem to rise is known.
+   * If a series of numbers has no trend, all their orders are equally likely. The orders of 8
+   * numbers can be counted, so the probability that they seem to rise is known.
    */
   @Test
   void ofNoiseNoMoreIsCalledGrowthThanOrdersOfWhichFourOfFivePairsRise() {
@@ -37,8 +37,8 @@ class TrendErrorRatesTest {
   }
 
   /**
-   * Returns the number of orders of the figures in which the later figure is the smaller one in at
-   * most {@code most} pairs.
+   * Returns the number of orders of so many numbers in which the later number is the smaller one in
+   * at most {@code most} pairs.
    */
   private static long ordersWithFallingPairs(int figures, int most) {
     long[] orders = new long[most + 1];

@@ -268,7 +268,7 @@ class FileCacheTest {
 
   /**
    * Writes three files, one that stays open, one that is mapped and one that is deleted, and prints
-   * their figures.
+   * how much of each is cached.
    */
   static final class Caches {
 

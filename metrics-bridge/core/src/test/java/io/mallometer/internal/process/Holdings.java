@@ -93,7 +93,7 @@ final class Holdings {
   }
 
   /**
-   * Prints the JVM's own figures of some memory pools together: {@code code: used=1000000
+   * Prints the sums over some memory pools, as the JVM reports them: {@code code: used=1000000
    * committed=2000000}.
    */
   private static void printPools(String name, Predicate<String> pool) {

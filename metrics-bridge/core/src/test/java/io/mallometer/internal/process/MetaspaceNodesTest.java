@@ -57,7 +57,7 @@ class MetaspaceNodesTest {
   }
 
   /**
-   * The JVM loads classes after the mappings were read, and before the JVM's own figures are read.
+   * The JVM loads classes after the mappings were read, and before the JVM's own sizes are read.
    */
   @Test
   void theAccountMayBeAheadOfTheMappings() {

@@ -10,8 +10,8 @@ import javax.management.JMException;
 import javax.management.ObjectName;
 
 /**
- * Maps foreign memory next to other memory, so that the kernel shows both as one mapping. Threads,
- * libraries and mallometer itself sometimes cause this by chance.
+ * Maps memory that is neither malloc's nor the JVM's next to such memory, so that the kernel shows
+ * both as one mapping. Threads, libraries and mallometer itself sometimes cause this by chance.
  */
 final class Neighbours {
 

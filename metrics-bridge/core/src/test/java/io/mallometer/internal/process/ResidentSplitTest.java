@@ -559,8 +559,8 @@ class ResidentSplitTest {
   }
 
   /**
-   * With {@code glibc.malloc.hugetlb=2} a heap has four huge pages. This heap lies within a mapping
-   * of foreign memory.
+   * With {@code glibc.malloc.hugetlb=2}, a heap of a glibc arena has four huge pages. Here the
+   * kernel has merged the heap with memory that is not malloc's, into one mapping.
    */
   @Test
   void smallerHeapsAreFoundInOneMappingWithOtherMemory() {
@@ -589,8 +589,8 @@ class ResidentSplitTest {
   }
 
   /**
-   * A small object with a mapping of its own lies above foreign memory. Such objects exist with
-   * {@code glibc.malloc.mmap_threshold}.
+   * A small object that glibc has mapped by itself lies above memory that is not malloc's. Such
+   * objects exist with {@code glibc.malloc.mmap_threshold}.
    */
   @Test
   void smallMappedObjectsAreBelievedInRows() {
@@ -649,8 +649,8 @@ class ResidentSplitTest {
   }
 
   /**
-   * The library keeps observed objects in slots. The slots have 30 resident MiB, 8 MiB of them
-   * beyond the objects. 2 MiB of an object were never touched.
+   * The library places observed objects in slots (pages of their own). The slots have 30 resident
+   * MiB, 8 MiB of them beyond the objects. 2 MiB of an object were never touched.
    */
   @Test
   void anObjectInASlotIsMallocsAndTheRestOfItsPagesTheLibrarys() {

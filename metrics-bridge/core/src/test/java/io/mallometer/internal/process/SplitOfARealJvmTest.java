@@ -144,8 +144,8 @@ class SplitOfARealJvmTest {
   }
 
   /**
-   * Asserts that foreign memory is unexplained, except for the bytes that the JVM's tables may
-   * take.
+   * Asserts that memory of neither malloc nor the JVM is unexplained, except for the bytes that the
+   * JVM's tables may take.
    */
   private static void assertForeign(Map<String, Map<String, Long>> growth, String output) {
     assertGrowth(growth, "foreign", List.of("unexplained", "gc_and_jvm"), Holdings.FOREIGN, output);

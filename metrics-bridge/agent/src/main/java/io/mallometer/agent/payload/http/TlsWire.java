@@ -10,17 +10,17 @@ import javax.net.ssl.SSLEngineResult;
 import javax.net.ssl.SSLEngineResult.Status;
 
 /**
- * Encrypts and decrypts with the JDK's {@link SSLEngine}. Every call continues the handshake. A
- * worker pool does the computations of the handshake, which take milliseconds.
+ * Encrypts and decrypts with the JDK's {@link SSLEngine}. Until the handshake is complete, reads
+ * and writes continue it. A worker pool does its computations, which take milliseconds.
  *
- * <p>Between two calls a connection stores only incomplete records and the bytes that the channel
- * did not accept. All other bytes are in buffers that the connections share.
+ * <p>During a call, bytes are in buffers that the connections share. After the call, the connection
+ * keeps only incomplete TLS records and the bytes that the channel did not accept.
  */
 final class TlsWire implements Transport {
 
   private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
-  /** Buffers for records, shared by all connections of one thread. */
+  /** Buffers for TLS records, shared by all connections of one thread. */
   record Buffers(ByteBuffer received, ByteBuffer unsent) {
 
     /**

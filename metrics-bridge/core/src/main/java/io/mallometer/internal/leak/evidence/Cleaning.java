@@ -68,10 +68,10 @@ public record Cleaning(
       double againBytes,
       double otherwiseBytes) {
 
-    /** The figures without freed samples. */
+    /** The counts of a site without freed samples. */
     public static final Outlived NONE = new Outlived(0, 0, 0, 0, 0, 0);
 
-    /** Returns the sum of these figures and those of another site. */
+    /** Adds the counts of another site to these, and returns the sums. */
     public Outlived plus(Outlived other) {
       return new Outlived(
           atOnce + other.atOnce,

@@ -44,7 +44,7 @@ public record Evidence(
     this(nanos, observation, objects, sites, Counted.FROM_START, Cleaning.none(""));
   }
 
-  /** Creates evidence without figures of garbage collections. */
+  /** Creates evidence without counts of garbage collections. */
   public Evidence(
       long nanos,
       Observation observation,

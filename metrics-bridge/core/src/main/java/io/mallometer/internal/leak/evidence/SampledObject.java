@@ -28,8 +28,8 @@ public record SampledObject(
     long collections) {
 
   /**
-   * The most sites that the library knows at a time. The numbers of all sites that it knows at one
-   * time have different remainders when divided by this number.
+   * The largest number of call sites that the library knows at a time. The numbers of all sites
+   * that it knows at one time have different remainders when divided by this number.
    */
   public static final int MOST_SITES = 16_384;
 
@@ -53,7 +53,9 @@ public record SampledObject(
     return Math.floorMod(site, MOST_SITES);
   }
 
-  /** Returns whether the object is in a page slot, in which accesses are observed. */
+  /**
+   * Returns whether the object is in a slot (a page of its own), in which accesses are observed.
+   */
   public boolean inSlot() {
     return placement > 0;
   }
@@ -64,7 +66,8 @@ public record SampledObject(
   }
 
   /**
-   * Returns the number of objects that the sample stands for if only samples in slots are summed.
+   * Returns the number of objects for which the sample stands in sums over only the samples in
+   * slots (pages of their own).
    */
   public double slotWeight() {
     return 1 / (probability * placement);

@@ -1,7 +1,8 @@
 package io.mallometer.internal.leak.evidence;
 
 /**
- * The lifetimes and idle times of a call site's objects that were ever in slots.
+ * The lifetimes and idle times of a call site's objects that were ever in slots (pages of their
+ * own, where accesses are observed).
  *
  * @param placed the number of objects that were ever put into a slot
  * @param freed the number of these that were freed
@@ -17,7 +18,7 @@ public record SiteUse(
     DurationSketch idleBeforeFree,
     DurationSketch gaps) {
 
-  /** The use of a site without objects in slots. */
+  /** The use of a site whose objects were never observed. */
   public static final SiteUse NONE =
       new SiteUse(0, 0, DurationSketch.NONE, DurationSketch.NONE, DurationSketch.NONE);
 

@@ -18,7 +18,7 @@ import java.util.function.Supplier;
  */
 final class LibraryMonitors {
 
-  /** The number of huge requests that the library keeps. */
+  /** The number of huge requests that the library stores, the latest ones. */
   static final int MOST_EVENTS = 64;
 
   private static final long NANOS = 1_000_000_000L;

@@ -459,8 +459,8 @@ public final class LoadedLibrary implements NativeLibrary {
   }
 
   /**
-   * Reads all kept requests again if there is a new one. A request that is being written now is
-   * complete at the next reading.
+   * Reads all stored huge requests again if there is a new one. A request that is being written now
+   * is complete at the next reading.
    */
   private void readHugeAllocations(NativeCounters counters) {
     if (counters.hugeAllocations() == knownHuge) {

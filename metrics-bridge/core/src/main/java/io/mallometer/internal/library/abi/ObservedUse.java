@@ -37,8 +37,8 @@ final class ObservedUse {
   private static final int OLD_COLLECTIONS = 3;
 
   /**
-   * The most readings of the samples in one call. A reading is repeated if a collection of the old
-   * generation began meanwhile, because cleaners then free sampled objects.
+   * The largest number of readings of the samples in one call. A reading is repeated if a
+   * collection of the old generation began meanwhile, because cleaners then free sampled objects.
    */
   private static final int READINGS = 3;
 

@@ -18,8 +18,8 @@ public final class PageTable implements AutoCloseable {
   static final long PAGE = 4096;
 
   /**
-   * The most pages of one read. Their entries have 8 KiB, for which the JDK needs no buffer of its
-   * own.
+   * The largest number of pages of one read. Their entries have 8 KiB, for which the JDK needs no
+   * buffer of its own.
    */
   private static final int MOST_AT_ONCE = 1_024;
 

@@ -53,28 +53,28 @@ final class RecordedCallSites {
   private static final int RANGES_AT_ONCE = 512;
 
   /**
-   * The most attempts at reading the mapped ranges, each of which may find that another thread
-   * changes them.
+   * The largest number of attempts at reading the mapped ranges, each of which may find that
+   * another thread changes them.
    */
   private static final int MOST_RETRIES = 100;
 
   private static final int MOST_OBJECTS = 65_536;
 
   /**
-   * The most methods that are named at a time between readings: some 60 ms of the poller's thread.
-   * The library's table has room for four times as many.
+   * The largest number of methods that are named at a time between readings: some 60 ms of the
+   * poller's thread. The library's table has room for four times as many.
    */
   private static final int METHODS_AT_ONCE = 4_096;
 
   /**
-   * The most sites that a reading names, unless it has to name all. The sites with most bytes come
-   * first.
+   * The largest number of sites that a reading names, unless it has to name all. The sites with
+   * most bytes come first.
    */
   private static final int NAMED_AT_ONCE = 256;
 
   /**
-   * The most sites that each fifth call of {@link #nameMethods} names. With a call each second, all
-   * sites of the library's table are named within two minutes.
+   * The largest number of sites that each fifth call of {@link #nameMethods} names. With a call
+   * each second, all sites of the library's table are named within two minutes.
    */
   private static final int NAMED_IN_BETWEEN = 640;
 
@@ -89,7 +89,7 @@ final class RecordedCallSites {
         }
       };
 
-  /** The most frames of a stack: 128 native ones and 512 of Java. */
+  /** The largest number of frames of a stack: 128 native ones and 512 of Java. */
   private static final int MOST_FRAMES = 640;
 
   private final ByteBuffer sites = Structs.keep(NAMED_IN_BETWEEN * Abi.Site.BYTES);
@@ -234,7 +234,10 @@ final class RecordedCallSites {
     return buildIds;
   }
 
-  /** The figures of the library's report and counters that a reading of the call sites needs. */
+  /**
+   * The parts of the library's counters and report on itself that a reading of the call sites
+   * needs.
+   */
   record Report(
       NativeCounters counted,
       double intervalBytes,

@@ -22,12 +22,15 @@ import java.util.Arrays;
  */
 final class ResidentShares {
 
-  /** The most samples that one reading looks up, each by a system call of some microseconds. */
+  /**
+   * The largest number of samples that one reading looks up, each by a system call of some
+   * microseconds.
+   */
   static final int MOST_SAMPLES = 4_096;
 
   /**
-   * The most pages that one reading looks up for all samples together: reading their entries takes
-   * some milliseconds.
+   * The largest number of pages that one reading looks up for all samples together: reading their
+   * entries takes some milliseconds.
    */
   static final int MOST_PAGES = 262_144;
 

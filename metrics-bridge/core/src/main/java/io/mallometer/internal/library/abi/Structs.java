@@ -47,7 +47,8 @@ final class Structs {
   }
 
   /**
-   * Frees kept memory, which must not be used afterwards, and returns new memory of another size.
+   * Frees memory from {@link #keep}, which must not be used afterwards, and returns new memory of
+   * another size.
    */
   static ByteBuffer keepInstead(ByteBuffer kept, int bytes) {
     ByteBuffer instead = keep(bytes);
@@ -55,7 +56,7 @@ final class Structs {
     return instead;
   }
 
-  /** Frees kept memory, which must not be used afterwards. */
+  /** Frees memory from {@link #keep}, which must not be used afterwards. */
   static void free(ByteBuffer kept) {
     if (LOADED_FOR_GOOD) {
       release(kept);

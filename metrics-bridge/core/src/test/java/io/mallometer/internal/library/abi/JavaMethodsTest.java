@@ -12,7 +12,10 @@ import org.junit.jupiter.api.Test;
 
 class JavaMethodsTest {
 
-  /** The library's answer EINVAL for a method that is being recorded or does not exist. */
+  /**
+   * The error code EINVAL, which the library returns for a method that is being recorded or does
+   * not exist.
+   */
   private static final int NOT_YET = -22;
 
   private static final int NO_ROOM = -1;
