@@ -68,8 +68,13 @@ def neutral(printed, results):
 WAY = re.compile(r"(.*)(?<! with library), ((?:library alone|agent|starter|bridge in a program|its own registry)\b.*)")
 # Texts that are the same in most lines, and advice that other pages have.
 SHORTER = (
+    (r"[;,] page at http://[^\s;,]+(?=[;,.]|$)", ""),
+    (r"(?:mallometer: \S+ counts native|Native) memory (?:is counted )?since [^(]*\(attached[^)]*\);.* the attach[^;]*", "counts, attached"),
     (r"mallometer: \S+ counts native memory \(([^)]*)\)(?:; http://\S+/metrics)?", "counts"),
+    (r"Native memory is counted(?: since \S+Z)? \(preloaded\)", "counts"),
     (r"(?:counts; )?counts, and a call site has [\w.]+", "counts and names"),
+    (r"counts; counts and names", "counts and names"),
+    (r"counts, attached; counts", "attached, counts"),
     (r"counts, and says nothing", "counts, silent"),
     (r"counts(?:; counts)+$", "counts"),
     (r"mallometer: (not started|UNAVAILABLE)", r"\1"),

@@ -153,6 +153,20 @@ class Run(unittest.TestCase):
                 self.assertEqual(NOT_RUN, run.judged(early).verdict)
                 self.assertEqual("not available", run.judged(nowhere).verdict)
 
+    def test_lines_that_count_are_short_in_the_table(self):
+        page = "http://127.0.0.1:9464/"
+        for printed, expected in (
+            (f"mallometer: 0.1.0 counts native memory (glibc 2.36); {page}metrics, page at {page}; counts, and a call site has A.b",
+             "counts and names"),
+            (f"mallometer: 0.1.0 counts native memory since 2026-11-30 01:24:37 UTC (attached; glibc 2.43); 20.1 MiB +/- 64.0 KiB were "
+             f"allocated before the attach, page at {page}; counts", "attached, counts"),
+            ("Native memory is counted since 2026-11-30T01:24:58Z (attached); 26.9 MiB were allocated before the attach. To count from the "
+             "first instruction: LD_PRELOAD=/opt/libmallometer.so; counts", "attached, counts"),
+            ("INFO io.mallometer.spring.CountingNotice Native memory is counted since 2026-11-30T01:26:42Z (preloaded)", "counts"),
+            ("mallometer: UNAVAILABLE (not attached: MALLOMETER_ATTACH=off)", "UNAVAILABLE (not attached: MALLOMETER_ATTACH=off)"),
+        ):
+            self.assertEqual(expected, table.short(printed))
+
 
 if __name__ == "__main__":
     unittest.main()
