@@ -7,6 +7,8 @@
   const ROOT = 0;
   const ROW = 20;
   const NARROWEST = 0.5;
+  // What is below a narrower box is one box: a stack that nobody can point at would stretch the graph by its depth.
+  const NARROWEST_SPLIT = 2;
   const NARROWEST_TEXT = 28;
   const PADDING = 4;
   const MOST = 0.9;
@@ -183,7 +185,8 @@
     }
     const row = rows[rowOf(box.node) + 1] ??= [];
     const perUnit = box.width / total(box.node);
-    const first = nodes.findIndex(node => total(node) * perUnit < NARROWEST);
+    const narrowest = box.width < NARROWEST_SPLIT ? Infinity : NARROWEST;
+    const first = nodes.findIndex(node => total(node) * perUnit < narrowest);
     const drawn = first < 0 ? nodes : nodes.slice(0, first);
     let x = box.x;
     const below = drawn.map(node => {
@@ -254,12 +257,8 @@
       return colours.root;
     }
     const shade = hash(owner(node));
-    const hue = (isJava(node) ? 207 : 30) + shade % 17 - 8;
-    const lightness = (shade >> 5) % 9 - 4;
-    if (dark.matches) {
-      return `hsl(${hue} ${isJava(node) ? 48 : 58}% ${36 + lightness}%)`;
-    }
-    return `hsl(${hue} ${isJava(node) ? 70 : 88}% ${75 + lightness}%)`;
+    const [hue, saturation, lightness] = (isJava(node) ? colours.java : colours.native).match(/\d+/g).map(Number);
+    return `hsl(${hue + shade % 17 - 8} ${saturation}% ${lightness + (shade >> 5) % 9 - 4}%)`;
   }
 
   // Class and method, or the symbol.
@@ -321,7 +320,7 @@
 
   function readColours() {
     const style = getComputedStyle(document.documentElement);
-    const names = ['text', 'focus', 'match', 'root', 'narrow'];
+    const names = ['text', 'focus', 'match', 'root', 'narrow', 'native', 'java'];
     return Object.fromEntries(names.map(name => [name, style.getPropertyValue('--' + name)]));
   }
 
