@@ -22,6 +22,10 @@ import org.junit.jupiter.api.io.TempDir;
 class FlameGraphReportTest {
 
   private static final int ROW = 20;
+
+  /** The least contrast of text of this size by WCAG 2.1, level AA. */
+  private static final double LEAST_CONTRAST = 4.5;
+
   private static final Path PICTURES = Path.of("target", "flamegraph");
 
   @TempDir static Path directory;
@@ -197,6 +201,11 @@ class FlameGraphReportTest {
       open(ExampleSites.generated(3_000, 40));
       assertThat(brightness() > 128).isEqualTo(scheme.equals("light"));
       browser.screenshot(PICTURES.resolve(scheme + ".png"));
+      browser.evaluate("document.querySelector('#reset').click()");
+      assertThat(leastContrast()).as(scheme).isBetween(LEAST_CONTRAST, 15.0);
+      browser.press("/");
+      browser.type("symbol_1");
+      assertThat(leastContrast()).as("found, " + scheme).isBetween(LEAST_CONTRAST, 15.0);
 
       browser.resize(390, 844);
       browser.open(write(ExampleSites.service(), ReportMetric.LIVE_BYTES).toUri());
@@ -349,6 +358,41 @@ class FlameGraphReportTest {
             }""",
             share,
             row * ROW + ROW - 4));
+  }
+
+  /**
+   * Returns the least contrast of the text colour with the boxes below the root, near their lower
+   * edges, where they have no text.
+   */
+  private static double leastContrast() throws Exception {
+    return Double.parseDouble(
+        browser.evaluate(
+            String.format(
+                Locale.ROOT,
+                """
+                {
+                  const graph = document.querySelector('#graph');
+                  const scale = graph.width / graph.clientWidth;
+                  const luminance = channels => [0.2126, 0.7152, 0.0722].reduce((sum, weight, i) => {
+                    const part = channels[i] / 255;
+                    return sum + weight * (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+                  }, 0);
+                  const text = luminance(getComputedStyle(document.body).color.match(/\\d+/g));
+                  let least = 21;
+                  for (let y = %1$d + %2$d; y < graph.clientHeight; y += %1$d) {
+                    const {data} = graph.getContext('2d').getImageData(0, y * scale, graph.width, 1);
+                    for (let i = 0; i < data.length; i += 4) {
+                      const box = luminance(data.subarray(i, i + 3));
+                      // Where no box is, nothing is drawn.
+                      if (data[i + 3] === 255) {
+                        least = Math.min(least, (Math.max(text, box) + 0.05) / (Math.min(text, box) + 0.05));
+                      }
+                    }
+                  }
+                  least;
+                }""",
+                ROW,
+                ROW - 4)));
   }
 
   private static int brightness() throws Exception {
