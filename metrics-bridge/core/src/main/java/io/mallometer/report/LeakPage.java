@@ -24,7 +24,7 @@ final class LeakPage implements LeakFormat.Writing {
         --leak: #b3261e; --growing: #8a4b00 }
       @media (prefers-color-scheme: dark) {
         :root { --page: #131417; --panel: #1d1f23; --text: #ececf0; --quiet: #a9adb8; --line: #34373e;
-          --leak: #ff8a80; --growing: #f2b366 }
+          --leak: #ff5c72; --growing: #f2b366 }
       }
       body { margin: 0 auto; max-width: 64rem; padding: 1rem; background: var(--page); color: var(--text);
         font: 15px/1.5 system-ui, sans-serif; overflow-wrap: anywhere }

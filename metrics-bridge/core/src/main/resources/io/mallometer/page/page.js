@@ -15,6 +15,8 @@
   const clockTime = new Intl.DateTimeFormat(undefined, {hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23'});
   const minuteTime = new Intl.DateTimeFormat(undefined, {hour: '2-digit', minute: '2-digit', hourCycle: 'h23'});
   const dateTime = new Intl.DateTimeFormat(undefined, {dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23'});
+  // Sentences of the answers have times in UTC, the page has those of its reader.
+  const ZONE = new Intl.DateTimeFormat(undefined, {timeZoneName: 'short'}).formatToParts().find(({type}) => type === 'timeZoneName').value;
   const BYTE_UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
   const UNKNOWN = '–';
 
@@ -68,7 +70,7 @@
       return `${digits.format(1000 * seconds)} ms`;
     }
     if (seconds < 120) {
-      return `${digits.format(seconds)} s`;
+      return `${seconds < 10 ? digits.format(seconds) : Math.round(seconds)} s`;
     }
     const minutes = Math.round(seconds / 60);
     if (minutes < 120) {
@@ -83,7 +85,7 @@
     'java_heap': 'Java heap', 'metaspace': 'Metaspace', 'class_space': 'Class space', 'code_cache': 'Code cache',
     'thread_stacks': 'Thread stacks', 'gc_and_jvm': 'GC and JVM', 'direct_buffers': 'Direct buffers',
     'malloc_live': 'malloc, live', 'malloc_retained': 'malloc, retained', 'malloc': 'malloc',
-    'mapped_files': 'Mapped files', 'shared_memory': 'Shared memory', 'mallometer': 'mallometer',
+    'mapped_files': 'Mapped files', 'file_copies': 'Copied file pages', 'shared_memory': 'Shared memory', 'mallometer': 'mallometer',
     'unexplained': 'Unexplained', 'this_process': 'This process', 'other_processes': 'Other processes',
     'page_cache': 'Page cache', 'kernel': 'Kernel', 'sockets': 'Sockets', 'tmpfs': 'tmpfs', 'other': 'Other',
     'native': 'Native', 'beside': 'Beside this process', 'smaller': 'Smaller parts', 'unsplit': 'Not split yet',
@@ -93,7 +95,7 @@
   // One colour for each part, whichever parts there are.
   const COLOURS = {
     'java_heap': 0, 'metaspace': 1, 'class_space': 2, 'code_cache': 3, 'thread_stacks': 4, 'gc_and_jvm': 5,
-    'direct_buffers': 6, 'malloc_live': 7, 'malloc_retained': 8, 'malloc': 7, 'mapped_files': 9, 'shared_memory': 10,
+    'direct_buffers': 6, 'malloc_live': 7, 'malloc_retained': 8, 'malloc': 7, 'mapped_files': 9, 'file_copies': 9, 'shared_memory': 10,
     'mallometer': 11, 'unexplained': 12, 'this_process': 0, 'other_processes': 4, 'page_cache': 9, 'kernel': 5,
     'sockets': 6, 'tmpfs': 10, 'other': 12, 'beside': 13, 'unsplit': 13, 'smaller': 14,
   };
@@ -310,7 +312,7 @@
         ],
       },
       data: [seconds, ...drawn, ...(showsLimit ? [limits] : [])],
-      read: (at, pointed) => legend(name, times[at], columns, at, totals[at], limits[at], pointed),
+      read: (at, pointed) => legend(name, times[at], columns, at, totals[at], {bytes: limits[at], isDrawn: showsLimit}, pointed),
     }));
   }
 
@@ -319,7 +321,8 @@
     const rows = columns.map(column => [column.name, column.bytes[at]]).reverse();
     const when = pointed ? `At ${clockTime.format(time)}` : 'Now';
     fill(box, [when, rows, total, limit, dark.matches], () => [make('table', {},
-      make('caption', {}, `${when}: ${bytes(total)}${isKnown(limit) ? `; limit of ${bytes(limit)}` : ''}`),
+      make('caption', {}, `${when}: ${bytes(total)}`, ...(isKnown(limit.bytes)
+        ? ['; ', ...(limit.isDrawn ? [make('span', {class: 'swatch limit', 'aria-hidden': 'true'})] : []), `limit of ${bytes(limit.bytes)}`] : [])),
       make('thead', {class: 'hidden'}, make('tr', {}, make('th', {scope: 'col'}, 'Part'), make('th', {scope: 'col'}, 'Bytes'), make('th', {scope: 'col'}, 'Share'))),
       make('tbody', {}, ...rows.map(([part, value]) => {
         return make('tr', {}, make('th', {scope: 'row'}, swatch(part), nameOf(part)),
@@ -457,18 +460,24 @@
     return name && runbook(name) !== null ? [before, runbookLink(name)] : [action];
   }
 
+  // The state stands above the sentence.
+  function withoutState(sentence, word) {
+    const told = `${word}: `;
+    return sentence.startsWith(told) ? sentence.charAt(told.length).toUpperCase() + sentence.slice(told.length + 1) : sentence;
+  }
+
   function showAnswer({diagnosis, snapshot, views, exports}) {
     const {state, since, actions} = diagnosis;
     const findings = diagnosis.findings.filter(({topic}) => topic !== 'account');
     const section = element('answer');
     const [sign, word] = stateWords(state);
-    const sentence = `${diagnosis.sentence}.`;
+    const sentence = `${withoutState(diagnosis.sentence, word)}.`;
     if (section.dataset.state !== state) {
       announce(`${word}. ${sentence}`);
     }
     section.dataset.state = state;
     fill(element('state'), [state, since], () => [make('span', {class: 'sign', 'aria-hidden': 'true'}, sign), ' ', make('strong', {}, word),
-      isKnown(since) ? ` since ${moment(since, minuteTime)}` : '']);
+      isKnown(since) ? ` since ${moment(since, minuteTime)} ${ZONE}` : '']);
     setText(element('sentence'), sentence);
     const hasEvidence = [...views, ...exports.map(({name}) => name)].includes(EVIDENCE);
     fillKeepingOpen(element('actions'), [actions, hasEvidence], () => actions.map(action =>
@@ -569,12 +578,12 @@
     const at = left => !isKnown(left) ? 'never' : isSoon && left < 24 * HOUR ? ahead(left) : duration(left);
     const [first, last] = [at(lowerSeconds), at(upperSeconds)];
     const between = first === last ? '' : ` (${first} to ${last})`;
-    return `If growth continues at this pace, memory reaches the limit in ${duration(seconds)}${isSoon ? `, at ${at(seconds)}` : ''}${between}.`;
+    return `If growth continues at this pace, memory reaches the limit in ${duration(seconds)}${isSoon ? `, at ${at(seconds)} ${ZONE}` : ''}${between}.`;
   }
 
   // The parts of the resident set, small ones together, and what else counts. Of files only copies that the process wrote count.
   function filling({parts: all = {}, copiedFileBytes, totalBytes}, used) {
-    const parts = Object.entries(all).map(([part, amount]) => ({part, bytes: part === 'mapped_files' ? copiedFileBytes ?? 0 : amount}));
+    const parts = Object.entries(all).map(([part, amount]) => part === 'mapped_files' ? {part: 'file_copies', bytes: copiedFileBytes ?? 0} : {part, bytes: amount});
     const sum = list => list.reduce((total, part) => total + part.bytes, 0);
     const counted = sum(parts);
     const isLarge = part => part.bytes >= SMALL * counted;
@@ -682,7 +691,7 @@
       make('th', {scope: 'row'}, button),
       make('td', {class: 'number live'}, bytes(value), make('span', {class: 'more'}, interval(value, low, high))),
       make('td', {class: 'number resident'}, bytes(residentBytes?.value)),
-      make('td', {class: `number growth${group.growthBytes > 0 ? ' grows' : ''}`}, growth(group.growthBytes)),
+      make('td', {class: 'number growth'}, growth(group.growthBytes)),
       make('td', {class: 'spark'}, sparkline(state.trends.times, group.history)));
     const details = make('tr', {id: `${kind}-${i}`}, make('td', {colspan: '5'}, ...group.largest.map(stack => make('div', {class: 'stack'},
       make('p', {}, `${bytes(stack.liveBytes.value)} live, ${bytes(stack.residentBytes?.value)} resident${stack.library === '' ? '' : ` from ${stack.library}`}, half of it older than ${duration(stack.ages?.median)}, the oldest ${duration(stack.ages?.oldest)}`),
@@ -750,7 +759,7 @@
       leakFigures(leak),
       ...lastUses(leak),
       make('details', {'data-key': `${leak.site.number} stacks`}, make('summary', {}, 'Allocated by'), frames(leak.site.frames ?? []),
-        ...(leak.site.others ?? []).flatMap(other => [make('p', {class: 'note'}, `And by, ${bytes(other.liveBytes)}`), frames(other.frames)])),
+        ...(leak.site.others ?? []).flatMap(other => [make('p', {class: 'note'}, `Another stack, ${bytes(other.liveBytes)} live`), frames(other.frames)])),
       ...ownerParts(leak.site),
       changeAllowed ? acknowledgeButton(leak) : '')));
   }
@@ -951,7 +960,7 @@
     fill(element('trim-note'), [trimAllowed, trimRefused], () => trimAllowed ? [trimRefused]
       : ['Read-only. ', runbookLink('retained', 'How to allow a trim')]);
     element('arenas').hidden = allocator.byArena.length === 0;
-    table(element('arena-table'), ['Arena', 'System', 'Live', 'Retained', 'A trim could give back'],
+    table(element('arena-table'), ['Arena', 'System', 'Live', 'Retained', 'Trimmable'],
       allocator.byArena.map(arena => [String(arena.number), bytes(arena.systemBytes), bytes(arena.usedBytes), bytes(arena.retainedBytes), bytes(arena.releasableBytes)]));
     element('huge').hidden = hugeAllocations.length === 0;
     table(element('huge-table'), ['When', 'Size', 'Thread'],
@@ -998,12 +1007,18 @@
       ['Samples', count(sampling.samples), isKnown(sampling.intervalBytes) ? `one for each ${bytes(sampling.intervalBytes)}` : ''],
       ['Samples without a site', count(sampling.noSite), ''],
       ['Samples not followed', count(sampling.notFollowed), ''],
-      ['Observing accesses', duration(leaks?.cpuSeconds), isKnown(leaks?.residentBytes) ? `processor time so far, and ${bytes(leaks.residentBytes)}` : ''],
+      ['Observing accesses', duration(leaks?.cpuSeconds), isKnown(leaks?.residentBytes) ? `CPU time so far, and ${bytes(leaks.residentBytes)}` : ''],
       ['Target for samples', isKnown(sampling.overheadTarget) ? share(sampling.overheadTarget, 1) : UNKNOWN, 'of one processor'],
     ].filter(([, value]) => value !== UNKNOWN));
     const off = [['', own.remark], ['Leaks: ', leaks?.reason], ['Last accesses: ', leaks?.watchReason]].filter(([, reason]) => reason);
     fill(element('own-remark'), off, () => off.length === 0 ? [make('p', {}, 'Nothing is off.')]
       : [make('ul', {}, ...off.map(([what, reason]) => make('li', {}, `${what}${reason}`)))]);
+  }
+
+  // Soon after a kill the diagnosis is about nothing else.
+  function sayKillOnce() {
+    const told = element('killed-sentence');
+    told.hidden = element('sentence').textContent.startsWith(told.textContent.replace(/\.$/, ''));
   }
 
   function showRecording({file, message, previousRun}) {
@@ -1012,6 +1027,7 @@
     killed.hidden = !wasKilled;
     setText(element('killed-sentence'), wasKilled ? `${previousRun.sentence}.` : '');
     setText(killed.querySelector('pre'), wasKilled ? previousRun.report : '');
+    sayKillOnce();
     const states = {
       ON: `This run is recorded in ${file.path}.`,
       OFF: 'This run is not recorded: set MALLOMETER_RECORDING or mallometer.recording to a file on a volume.',
@@ -1077,9 +1093,10 @@
     const pace = overview.askAgainSeconds ?? PACE;
     jobs[0].every = pace * SECOND;
     const seldom = pace > PACE ? `, polled every ${duration(pace)} because many pages are open` : '';
-    say(`Updated ${clockTime.format(Date.parse(overview.snapshot.time))}${seldom}`, false);
+    say(`Updated ${clockTime.format(Date.parse(overview.snapshot.time))} ${ZONE}${seldom}`, false);
     showProcess(overview);
     showAnswer(overview);
+    sayKillOnce();
     showLimit(overview);
     showSizes(overview.snapshot.process);
     showAllocator(overview.snapshot, overview.trimAllowed);
