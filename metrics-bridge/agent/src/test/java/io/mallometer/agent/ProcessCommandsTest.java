@@ -111,7 +111,7 @@ class ProcessCommandsTest {
         .contains("ACTIVE", "Resident ", "java_heap", "malloc_live", "Allocator glibc")
         .contains("DeflaterLeak.main")
         .containsPattern("Watched for \\d+ s: growth is shown over at least 60 s")
-        .contains("too early: Too early to tell: ")
+        .contains("\nToo early to tell: ")
         .doesNotContain("healthy");
     assertThat(left()).isEmpty();
     assertThat(threads()).doesNotContain("mallometer-poll");
@@ -205,7 +205,7 @@ class ProcessCommandsTest {
 
     assertThat(doctor.exitCode()).as(doctor.out() + doctor.err()).isZero();
     assertThat(doctor.out())
-        .contains("ok   preload", "ok   counting", "note diagnosis      too early: ")
+        .contains("ok   preload", "ok   counting", "note diagnosis      Too early to tell: ")
         .doesNotContain("BAD");
     Result machine = call("doctor");
     String mappings = Files.newBufferedReader(Path.of("/proc/sys/vm/max_map_count")).readLine();
@@ -627,7 +627,7 @@ class ProcessCommandsTest {
       assertThat(report).extracting(Result::exitCode, Result::err).containsExactly(0, "");
       assertThat(report.out())
           .contains("ACTIVE: preloaded", "Resident ", "malloc live ")
-          .containsPattern("too early: Too early to tell: .*the application is starting");
+          .containsPattern("\nToo early to tell: .*the application is starting");
       assertThat(call("report", "" + process.pid(), "--format", "collapsed").out())
           .contains("libjvm.so!");
       assertThat(call("leaks", "" + process.pid()).out())

@@ -252,7 +252,7 @@ final class DoctorCommand implements Callable<Integer> {
 
   private void diagnosis(Json root) throws IOException {
     String state = root.at("diagnosis").text();
-    String text = state.replace('_', ' ') + ": " + root.at("sentence").text();
+    String text = Text.diagnosis(state, root.at("sentence").text());
     if (state.equals("healthy")) {
       good("diagnosis", text);
     } else if (!state.isEmpty()) {

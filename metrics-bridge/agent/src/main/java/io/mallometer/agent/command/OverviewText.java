@@ -93,7 +93,7 @@ final class OverviewText {
     Json diagnosis = overview.view("diagnosis");
     String sentence = diagnosis.at("sentence").text();
     if (!sentence.isEmpty()) {
-      line("%s: %s", diagnosis.at("state").text().replace('_', ' '), sentence);
+      line("%s", Text.diagnosis(diagnosis.at("state").text(), sentence));
       diagnosis.at("actions").texts().forEach(action -> line("  to do: %s", action));
     }
   }
@@ -240,7 +240,7 @@ final class OverviewText {
 
   private void stack(Json site) {
     for (String frame : Text.stack(site.at("frames").texts(), site.at("name").text(), FRAMES)) {
-      line("%s    %s", " ".repeat(3 * FIGURE + 2), frame);
+      line("        %s", frame);
     }
   }
 

@@ -56,6 +56,18 @@ final class Text {
     return lines;
   }
 
+  /**
+   * Returns the state and the sentence of a diagnosis. The sentence alone if that begins with the
+   * state, as "Too early to tell: ..." does.
+   *
+   * @param state the state, such as {@code too_early}
+   */
+  static String diagnosis(String state, String sentence) {
+    String words = state.replace('_', ' ');
+    boolean told = sentence.toLowerCase(Locale.ROOT).startsWith(words + " ");
+    return told ? sentence : words + ": " + sentence;
+  }
+
   static String right(String text, int width) {
     return " ".repeat(Math.max(0, width - text.length())) + text;
   }

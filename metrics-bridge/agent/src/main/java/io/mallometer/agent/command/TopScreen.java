@@ -207,14 +207,12 @@ final class TopScreen {
     List<String> lines = new ArrayList<>();
     if (diagnosis.at("sentence").present()) {
       String sentence = Text.plain(diagnosis.at("sentence").text());
-      lines.addAll(
-          Text.wrapped(diagnosis.at("state").text().replace('_', ' ') + ": " + sentence, width));
+      lines.addAll(Text.wrapped(Text.diagnosis(diagnosis.at("state").text(), sentence), width));
     }
+    lines.add(name + "  " + root.at("status", "state").text());
     lines.add(
-        "%s  %s  resident %s (%s/min)  malloc live %s (%s/min)"
+        "resident %s (%s/min)  malloc live %s (%s/min)"
             .formatted(
-                name,
-                root.at("status", "state").text(),
                 HumanText.bytes(root.at("memory", "residentBytes").number()),
                 HumanText.change(growth(RESIDENT)),
                 HumanText.bytes(root.at("process", "liveBytes").number()),
@@ -285,16 +283,14 @@ final class TopScreen {
     lines.add(
         cell("live")
             + cell("growth/min")
-            + (wide ? cell("rate/s") + cell("objects") : "")
+            + (wide ? cell("allocated/s") + cell("objects") : "")
             + "  "
             + title);
     for (Row row : rows(groups, growth, sort).stream().limit(rows).toList()) {
       lines.add(
           cell(HumanText.bytes(row.live()))
               + cell(HumanText.change(row.growth()))
-              + (wide
-                  ? cell(HumanText.bytes(row.rate())) + cell(HumanText.number(row.objects()))
-                  : "")
+              + (wide ? cell(HumanText.bytes(row.rate())) + cell(Text.number(row.objects())) : "")
               + "  "
               + Text.cutLeft(row.name(), Math.max(1, names)));
     }

@@ -24,6 +24,15 @@ class TextTest {
   }
 
   @Test
+  void aStateIsSaidOnce() {
+    assertThat(Text.diagnosis("too_early", "Too early to tell: the application is starting"))
+        .isEqualTo("Too early to tell: the application is starting");
+    assertThat(Text.diagnosis("too_early", "Memory grows")).isEqualTo("too early: Memory grows");
+    assertThat(Text.diagnosis("act", "Active calls allocate"))
+        .isEqualTo("act: Active calls allocate");
+  }
+
+  @Test
   void aStackWithoutThatFrameGoesDownToTheFirstLineOutsideTheJdk() {
     assertThat(Text.stack(FRAMES, "com.shop.Other.run", 2)).isEqualTo(FRAMES.subList(0, 3));
     assertThat(Text.stack(List.of(), "com.shop.Other.run", 2)).isEmpty();

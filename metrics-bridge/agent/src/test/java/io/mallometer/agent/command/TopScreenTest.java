@@ -53,6 +53,15 @@ class TopScreenTest {
   }
 
   @Test
+  void aTerminalOfEightyColumnsShowsBothRates() throws Exception {
+    board.read(source.library("libz.so", 1000 * MIB));
+    board.read(source.after(60));
+
+    assertThat(board.lines(80, 20, TopScreen.Sort.LIVE))
+        .anyMatch(line -> line.matches("resident .*/min\\)  malloc live .*/min\\) *"));
+  }
+
+  @Test
   void fewSamplesNeedFiveMinutes() throws Exception {
     source.withError(0.4).library("libz.so", 100 * MIB).site("shop.Report.pack", 50 * MIB);
     board.read(source);
