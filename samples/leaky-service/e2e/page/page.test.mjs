@@ -74,6 +74,8 @@ async function open(url, options = {}, prepare = async () => {}) {
 async function picture(page, name) {
   if (process.env.PAGE_PICTURES === 'true') {
     mkdirSync(PICTURES, {recursive: true});
+    // Chromium draws what a frame holds once it is in view.
+    await (await page.$('iframe'))?.scrollIntoViewIfNeeded();
     await page.screenshot({path: join(PICTURES, `${name}.png`), fullPage: true});
   }
 }
@@ -696,6 +698,21 @@ describe('on the sample', () => {
     await close(page);
   });
 
+  it('no part has a colour like that of act, in light and in dark', async () => {
+    const page = await open(samplePage());
+    for (const colorScheme of ['light', 'dark']) {
+      await page.emulateMedia({colorScheme});
+      const distances = await page.evaluate(() => {
+        const style = getComputedStyle(document.documentElement);
+        const channels = name => style.getPropertyValue(name).trim().match(/[0-9a-f]{2}/g).map(hex => parseInt(hex, 16));
+        const act = channels('--alarm');
+        return Array.from({length: 15}, (_, i) => Math.hypot(...channels(`--part-${i}`).map((channel, j) => channel - act[j])));
+      });
+      assert.ok(Math.min(...distances) > 64, `${colorScheme}: ${distances.map(Math.round)}`);
+    }
+    await close(page);
+  });
+
   it('a request that failed can be repeated at once', async () => {
     let isUp = false;
     const page = await open(samplePage());
@@ -716,8 +733,14 @@ describe('on the sample', () => {
     // Chromium lays out what a frame holds once it is in view.
     await page.locator('iframe').scrollIntoViewIfNeeded();
     await page.waitForFunction(() => Boolean(document.querySelector('iframe')?.style.height));
-    const heights = await page.frames()[1].evaluate(() => [document.querySelector('#view').scrollTop, document.querySelector('#view').clientHeight]);
+    const graph = page.frames()[1];
+    const until = condition => graph.waitForFunction(condition, null, {polling: 100});
+    await until(() => Math.abs(innerHeight - document.body.offsetHeight) <= 1);
+    const heights = await graph.evaluate(() => [document.querySelector('#view').scrollTop, document.querySelector('#view').clientHeight]);
     assert.ok(heights[0] === 0 && heights[1] >= 200, `${heights}`);
+    await graph.click('#reset');
+    const TALLEST = 958;
+    await until(`innerHeight >= ${TALLEST} || document.querySelector('#view').clientHeight >= document.querySelector('#sheet').offsetHeight`);
     const [holders, flames] = await Promise.all(['#holders', '#flames'].map(id => page.locator(id).boundingBox()));
     assert.ok(holders.y === flames.y && holders.x + holders.width <= flames.x);
     await close(page);

@@ -1227,11 +1227,13 @@
     });
   }
 
-  // The flame graph says how tall it has to be.
+  const BORDERS = 2;
+
+  // The flame graph says how tall it has to be. It does not shrink when its reader zooms.
   addEventListener('message', event => {
     const frame = document.querySelector('iframe');
     if (frame !== null && event.source === frame.contentWindow && event.data.height > 0) {
-      frame.style.height = `${event.data.height}px`;
+      frame.style.height = `${Math.max(event.data.height + BORDERS, parseFloat(frame.style.height) || 0)}px`;
     }
   });
 

@@ -72,6 +72,7 @@
     hovered: -1,
     // For each name 1 if the search finds it; null without a search.
     found: null,
+    isOpened: false,
   };
 
   const total = node => tree.total[state.metric][node];
@@ -223,6 +224,15 @@
     }
     sheet.style.height = rows.length * ROW + 'px';
     draw();
+    if (state.isOpened && window.parent !== window) {
+      tellHeight();
+    }
+  }
+
+  // Tells the page around the frame how tall that has to be for all rows.
+  function tellHeight() {
+    const {scrollHeight} = document.body;
+    window.parent.postMessage({height: Math.max(scrollHeight, scrollHeight - view.clientHeight + rows.length * ROW)}, '*');
   }
 
   function boxAt(x, y) {
@@ -384,7 +394,7 @@
   }
 
   // Zooms to what most bytes of the application are below if the rest holds more, or to its method that has most if that one
-  // would be out of sight. In a frame it tells the page around how tall it has to be for what that method calls.
+  // would be out of sight.
   function openAtApplication() {
     const below = new Float64Array(tree.count);
     // The innermost method on the way to a node that gives call sites their name.
@@ -412,11 +422,6 @@
         above = tree.parent[above];
       }
       zoom(above);
-    }
-    if (window.parent !== window) {
-      const around = document.body.scrollHeight - view.clientHeight;
-      const last = tree.depth.subarray(most, most + (most === ROOT ? 1 : tree.size[most])).reduce((a, b) => Math.max(a, b));
-      window.parent.postMessage({height: around + (last - tree.depth[most] + rowOf(most) + 1) * ROW}, '*');
     }
   }
 
@@ -576,12 +581,11 @@
   element('missing').hidden = element('missing').textContent === '';
   element('metric').value = data.metrics[state.metric];
   showMetric(state.metric);
-  let isOpened = false;
   new ResizeObserver(() => {
-    layOut();
-    if (!isOpened && view.clientWidth > 0) {
-      isOpened = true;
+    if (!state.isOpened && view.clientWidth > 0) {
       openAtApplication();
+      state.isOpened = true;
     }
+    layOut();
   }).observe(view);
 }

@@ -138,10 +138,11 @@ final class OverviewText {
     Json budget = overview.view(Overview.ROOT).at("memory", "budget");
     if (cgroup.at("chargedBytes").present()) {
       line("");
+      double limit = cgroup.at("limitBytes").number();
       line(
-          "Charged to the cgroup %s, limit %s",
+          "Charged to the cgroup %s, %s",
           HumanText.bytes(cgroup.at("chargedBytes").number()),
-          HumanText.bytes(cgroup.at("limitBytes").number()));
+          Double.isNaN(limit) ? "which has no limit" : "limit " + HumanText.bytes(limit));
       parts(cgroup.at("parts"), cgroup.at("chargedBytes").number());
     }
     if (budget.at("verdict").present()) {

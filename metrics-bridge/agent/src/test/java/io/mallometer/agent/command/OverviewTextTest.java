@@ -28,6 +28,12 @@ class OverviewTextTest {
         .doesNotContain("huge");
   }
 
+  @Test
+  void aCgroupWithoutALimitIsNamed() {
+    assertThat(textOf("{}, \"cgroup\": {\"chargedBytes\": 4096}"))
+        .contains("Charged to the cgroup 4.0 KiB, which has no limit\n");
+  }
+
   private static String textOf(String breakdown) {
     return OverviewText.of(
         "simulated",
