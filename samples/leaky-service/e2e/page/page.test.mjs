@@ -735,13 +735,13 @@ describe('on the sample', () => {
     await page.locator('iframe').scrollIntoViewIfNeeded();
     await page.waitForFunction(() => Boolean(document.querySelector('iframe')?.style.height));
     const graph = page.frames()[1];
-    const until = condition => graph.waitForFunction(condition, null, {polling: 100});
+    const TALLEST = 958;
+    const until = condition => graph.waitForFunction(condition, TALLEST, {polling: 100});
     await until(() => Math.abs(innerHeight - document.body.offsetHeight) <= 1);
     const heights = await graph.evaluate(() => [document.querySelector('#view').scrollTop, document.querySelector('#view').clientHeight]);
     assert.ok(heights[0] === 0 && heights[1] >= 200, `${heights}`);
     await graph.click('#reset');
-    const TALLEST = 958;
-    await until(`innerHeight >= ${TALLEST} || document.querySelector('#view').clientHeight >= document.querySelector('#sheet').offsetHeight`);
+    await until(tallest => innerHeight >= tallest || document.querySelector('#view').clientHeight >= document.querySelector('#sheet').offsetHeight);
     const [holders, flames] = await Promise.all(['#holders', '#flames'].map(id => page.locator(id).boundingBox()));
     assert.ok(holders.y === flames.y && holders.x + holders.width <= flames.x);
     await close(page);
