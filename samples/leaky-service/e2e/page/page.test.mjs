@@ -76,7 +76,9 @@ async function picture(page, name) {
   if (process.env.PAGE_PICTURES === 'true') {
     mkdirSync(PICTURES, {recursive: true});
     // Chromium draws what a frame holds once it is in view.
-    await (await page.$('iframe'))?.scrollIntoViewIfNeeded();
+    const frame = await page.$('iframe');
+    await frame?.scrollIntoViewIfNeeded();
+    await (await frame?.contentFrame())?.evaluate(() => new Promise(requestAnimationFrame));
     await page.screenshot({path: join(PICTURES, `${name}.png`), fullPage: true});
   }
 }
