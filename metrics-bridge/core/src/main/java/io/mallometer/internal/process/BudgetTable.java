@@ -1,5 +1,6 @@
 package io.mallometer.internal.process;
 
+import io.mallometer.internal.text.HumanText;
 import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.ChargedPart;
 import io.mallometer.model.Diagnosis.Limit;
@@ -99,20 +100,24 @@ final class BudgetTable {
       double totalBytes, double heldBytes, double limitBytes, double machineBytes) {
     if (Double.isNaN(limitBytes)) {
       return "no limit is set; this configuration may need "
-          + mebibytes(totalBytes)
-          + (Double.isNaN(machineBytes) ? "" : " of the machine's " + mebibytes(machineBytes));
+          + HumanText.roundedBytes(totalBytes)
+          + (Double.isNaN(machineBytes)
+              ? ""
+              : " of the machine's " + HumanText.roundedBytes(machineBytes));
     }
     double excess = totalBytes - limitBytes;
     if (excess <= 0) {
-      return "limit leaves " + mebibytes(limitBytes - totalBytes) + " above this configuration";
+      return "limit leaves "
+          + HumanText.roundedBytes(limitBytes - totalBytes)
+          + " above this configuration";
     }
     return "limit too small by "
-        + mebibytes(excess)
+        + HumanText.roundedBytes(excess)
         + " for this configuration "
         + (excess > heldBytes
             ? "even without a leak"
             : "and the "
-                + mebibytes(heldBytes)
+                + HumanText.roundedBytes(heldBytes)
                 + " that native code has allocated, which may be a leak");
   }
 
@@ -145,7 +150,7 @@ final class BudgetTable {
     } else if (growing.now().isPresent()) {
       String bound =
           growing.most().isPresent()
-              ? "it may reach " + mebibytes(growing.most().getAsLong())
+              ? "it may reach " + HumanText.roundedBytes(growing.most().getAsLong())
               : "no setting limits it";
       lines.add(
           new Line(
@@ -196,9 +201,5 @@ final class BudgetTable {
   /** Adds an item whose size has no upper bound, or whose bound is unknown. */
   private void add(String item, long bytes, String basis, String explanation) {
     lines.add(new Line(item, bytes, basis, explanation, Double.NaN));
-  }
-
-  private static String mebibytes(double bytes) {
-    return Math.round(bytes / (1 << 20)) + " MiB";
   }
 }

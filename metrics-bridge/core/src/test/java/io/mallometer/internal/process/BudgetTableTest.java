@@ -131,7 +131,7 @@ class BudgetTableTest {
         .isEqualTo(
             "limit too small by 22 MiB for this configuration and the 40 MiB that native code has"
                 + " allocated, which may be a leak");
-    assertThat(verdict(822)).isEqualTo("limit leaves 0 MiB above this configuration");
+    assertThat(verdict(822)).isEqualTo("limit leaves 0 B above this configuration");
   }
 
   /** A JVM that does not see its container takes a quarter of the machine for its heap. */
@@ -149,7 +149,7 @@ class BudgetTableTest {
             CONFIGURATION.stackBytes());
 
     assertThat(BudgetTable.of(machine, RESIDENT, charged(1024 * MIB)).verdict())
-        .isEqualTo("limit too small by 3382 MiB for this configuration even without a leak");
+        .isEqualTo("limit too small by 3.3 GiB for this configuration even without a leak");
   }
 
   /** The 10 MiB of shared memory include 8 MiB of the heap, whose maximum already counts. */
@@ -208,8 +208,7 @@ class BudgetTableTest {
     assertThat(budget.headroomBytes()).isNaN();
     assertThat(budget.verdict()).isEqualTo("no limit is set; this configuration may need 800 MiB");
     assertThat(BudgetTable.of(CONFIGURATION, RESIDENT, machine(8000 * MIB)).verdict())
-        .isEqualTo(
-            "no limit is set; this configuration may need 800 MiB of the machine's 8000 MiB");
+        .isEqualTo("no limit is set; this configuration may need 800 MiB of the machine's 7.8 GiB");
   }
 
   @Test
