@@ -162,7 +162,7 @@ final class StatedLookAlikes {
     }
   }
 
-  /** Keeps sessions for six minutes on average and 25 minutes at most, and reads a session only when it ends. */
+  /** Keeps sessions for six minutes on average and 25 minutes at most, and never reads them. */
   static final class RandomSessions extends Needed {
     private static final int BYTES = 12 * KIB;
 

@@ -900,7 +900,7 @@ MALLOMETER_API int mallometer_search(struct mallometer_searched *out, struct mal
                                      uint32_t capacity);
 
 /* Changes the setting of an enum mallometer_option. -EINVAL: there is no such option, or it cannot have that value;
- * -EBUSY: try again; -EACCES: the files cannot be opened. */
+ * -EBUSY: try again. */
 MALLOMETER_API int mallometer_configure(uint32_t option, uint64_t value);
 
 /* Reads the state and cost of mallometer itself. */

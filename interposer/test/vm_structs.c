@@ -77,7 +77,7 @@ void *jvm_symbol(const char *name) {
 /* ---- Functions of the library for reading memory ------------------------------------------------------- */
 
 static int memory_users;
-static bool stops_in_read, reader_is_stopped, is_refused;
+static bool stops_in_read, reader_is_stopped, is_refused, switches_meanwhile;
 
 bool own_memory_open(void) {
   if (!is_refused) memory_users++;
@@ -85,9 +85,15 @@ bool own_memory_open(void) {
 }
 
 bool own_memory_close(void) {
+  if (switches_meanwhile) {
+    switches_meanwhile = false;
+    CHECK(compilations_switch(true) == -EBUSY);
+  }
   if (!is_refused) memory_users--;
   return !is_refused;
 }
+
+void own_memory_leave(void) { (void)own_memory_close(); }
 
 static int reads;
 
@@ -419,6 +425,29 @@ static void *sample(void *frame) {
   return NULL;
 }
 
+/* Forks, also while another thread reads. In the child, names are off until another start. */
+static void check_child(void) {
+  pid_t child = fork();
+  CHECK(child >= 0);
+  if (child == 0) {
+    stops_in_read = false;
+    compilations_forked();
+    bool is_off = sampled_frame() == 0 && compilations_switch(false) == 0 && memory_users == 1;
+    memory_users = 0;
+    start_compilations();
+    bool is_on = compilations_switch(true) == 0 && sampled_frame() == compiled_frame(KNOWN_METHOD);
+    _exit(is_off && is_on && compilations_switch(false) == 0 && memory_users == 0 ? 0 : 1);
+  }
+  int status;
+  CHECK(waitpid(child, &status, 0) == child && status == 0);
+}
+
+/* Switches names on while another thread switches them off. */
+static void check_switch_meanwhile(void) {
+  switches_meanwhile = true;
+  CHECK(compilations_switch(false) == 0 && memory_users == 1 && sampled_frame() == compiled_frame(KNOWN_METHOD));
+}
+
 /* Closes the memory while no thread reads, while a thread reads for longer than the library waits, and while a thread
  * ends reading soon. */
 static void check_switch(void) {
@@ -433,6 +462,7 @@ static void check_switch(void) {
   stops_in_read = true;
   CHECK(pthread_create(&reader, NULL, sample, &frame) == 0);
   while (!__atomic_load_n(&reader_is_stopped, __ATOMIC_ACQUIRE)) sched_yield();
+  check_child();
   CHECK(compilations_switch(false) == -EBUSY && memory_users == 1);
   __atomic_store_n(&stops_in_read, false, __ATOMIC_RELEASE);
   CHECK(compilations_switch(false) == 0 && memory_users == 0);
@@ -442,7 +472,7 @@ static void check_switch(void) {
 
 static void check_refused_switch(void) {
   is_refused = true;
-  CHECK(compilations_switch(true) == -EACCES && memory_users == 0 && sampled_frame() == 0);
+  CHECK(compilations_switch(true) == -EBUSY && memory_users == 0 && sampled_frame() == 0);
   is_refused = false;
   CHECK(compilations_switch(true) == 0 && sampled_frame() == compiled_frame(KNOWN_METHOD));
   is_refused = true;
@@ -451,22 +481,12 @@ static void check_refused_switch(void) {
   CHECK(compilations_switch(false) == 0 && compilations_switch(true) == 0 && memory_users == 1);
 }
 
-static void check_child(void) {
-  pid_t child = fork();
-  CHECK(child >= 0);
-  if (child == 0) {
-    compilations_forked();
-    _exit(sampled_frame() == 0 && compilations_switch(false) == 0 && memory_users == 1 ? 0 : 1);
-  }
-  int status;
-  CHECK(waitpid(child, &status, 0) == child && status == 0);
-}
-
 static void check_compilations(const uint64_t *damage, size_t count, void *unreadable) {
   check_samples();
   check_switch();
   check_refused_switch();
   check_child();
+  check_switch_meanwhile();
   check_shorter_intervals();
   check_reused_task();
   check_other_threads();

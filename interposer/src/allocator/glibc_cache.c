@@ -219,7 +219,7 @@ bool glibc_caches_open(void) {
 }
 
 void glibc_caches_close(void) {
-  own_memory_close();
+  own_memory_leave();
   if (caches) memory_unmap(caches, sizeof *caches);
   caches = NULL;
 }

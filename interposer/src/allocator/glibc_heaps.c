@@ -235,7 +235,7 @@ bool glibc_most_free_chunks(uint64_t *chunks) {
   for (unsigned i = 0; i < estimate.arena_count; i++) {
     if (estimate.arenas[i].chunks > most) most = estimate.arenas[i].chunks;
   }
-  if (is_open) own_memory_close();
+  if (is_open) own_memory_leave();
   mappings_forget(&mappings);
   *chunks = (uint64_t)most;
   return estimate.is_complete;

@@ -83,7 +83,7 @@ static void end_reading(void) { __atomic_sub_fetch(&readers, 1, __ATOMIC_RELEASE
 static int open_memory(void) {
   bool opened = own_memory_open();
   __atomic_store_n(&is_open, opened, __ATOMIC_SEQ_CST);
-  return opened ? 0 : -EACCES;
+  return opened ? 0 : -EBUSY;
 }
 
 static bool await_readers(void) {
@@ -102,17 +102,20 @@ static int close_memory(void) {
   return -EBUSY;
 }
 
-/* Opens or closes the memory. If another thread does so, that thread sees what this one wants before it returns. */
+static bool should_be_open(void) {
+  return __atomic_load_n(&is_wanted, __ATOMIC_SEQ_CST) && __atomic_load_n(&is_known, __ATOMIC_SEQ_CST);
+}
+
+/* Opens or closes the memory. If another thread does so, that thread sees what has changed before it returns. */
 static int apply(void) {
-  bool on;
+  bool opens;
   int result;
   do {
     if (__atomic_exchange_n(&is_switching, true, __ATOMIC_SEQ_CST)) return -EBUSY;
-    on = __atomic_load_n(&is_wanted, __ATOMIC_SEQ_CST);
-    bool opens = on && __atomic_load_n(&is_known, __ATOMIC_ACQUIRE);
+    opens = should_be_open();
     result = opens == is_open ? 0 : opens ? open_memory() : close_memory();
     __atomic_store_n(&is_switching, false, __ATOMIC_SEQ_CST);
-  } while (__atomic_load_n(&is_wanted, __ATOMIC_SEQ_CST) != on);
+  } while (should_be_open() != opens);
   return result;
 }
 
@@ -131,7 +134,7 @@ void compilations_start(jvmtiEnv *tools, JNIEnv *thread) {
                find("ConstMethod", "_method_idnum", &at.number) && find("ConstMethod", "_constants", &at.pool) &&
                find("ConstantPool", "_pool_holder", &at.holder) &&
                find("InstanceKlass", "_methods_jmethod_ids", &at.ids) && find_environment(tools, thread);
-  __atomic_store_n(&is_known, found, __ATOMIC_RELEASE);
+  __atomic_store_n(&is_known, found, __ATOMIC_SEQ_CST);
   apply();
 }
 

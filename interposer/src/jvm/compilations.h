@@ -19,13 +19,13 @@
 void compilations_start(jvmtiEnv *tools, JNIEnv *thread);
 
 /*
- * Switches names on, as they are at first, or off. While they are off, the process's own memory is closed, also if
- * compilations_start() comes later. Returns 0; -EACCES if the memory cannot be opened; -EBUSY if a thread reads or forks
- * for a second, or another thread is in this function: the files may be open then. May change errno.
+ * Switches names on, as they are at first, or off. While they are off, this file keeps no file open, also if
+ * compilations_start() comes later. Returns 0; -EBUSY if the memory could not be opened, if a thread reads or forks for
+ * a second, or if another thread is in this function. May change errno.
  */
 int compilations_switch(bool on);
 
-/* Switches names off for ever, in the child of a fork, where the memory is closed. */
+/* Ends names in the child of a fork, where the memory is closed. */
 void compilations_forked(void);
 
 /*

@@ -72,6 +72,6 @@ jlongArray thread_stacks(JNIEnv *env, jobjectArray threads) {
   if (known) (*env)->ExceptionClear(env);
   if (!ranges || !own_memory_open()) return NULL;
   fill(env, threads, structure, ranges);
-  own_memory_close();
+  own_memory_leave();
   return ranges;
 }

@@ -196,6 +196,8 @@ bool own_memory_open(void) { return false; }
 
 bool own_memory_close(void) { return true; }
 
+void own_memory_leave(void) {}
+
 bool own_memory_read(uintptr_t from, void *to, size_t bytes) {
   (void)from, (void)to, (void)bytes;
   return false;

@@ -63,13 +63,13 @@ bool without_forks(void (*act)(void)) {
 
 /* Opens the files for one more thread. Only one thread at a time comes here, because only one can block forks. */
 static void add_user(void) {
-  users++;
+  __atomic_add_fetch(&users, 1, __ATOMIC_RELAXED);
   if (memory < 0) memory = call_open("/proc/self/mem", O_RDONLY);
   if (pages < 0) pages = call_open("/proc/self/pagemap", O_RDONLY);
 }
 
 static void remove_user(void) {
-  if (--users == 0) close_both();
+  if (__atomic_sub_fetch(&users, 1, __ATOMIC_RELAXED) == 0) close_both();
 }
 
 static bool is_open(void) { return __atomic_load_n(&memory, __ATOMIC_RELAXED) >= 0; }
@@ -79,11 +79,15 @@ bool own_memory_open(void) {
   close_in_children(close_in_child);
   if (!without_forks(add_user)) return false;
   if (is_open()) return true;
-  own_memory_close();
+  own_memory_leave();
   return false;
 }
 
 bool own_memory_close(void) { return without_forks(remove_user); }
+
+void own_memory_leave(void) {
+  if (!own_memory_close()) __atomic_sub_fetch(&users, 1, __ATOMIC_RELAXED);
+}
 
 bool own_memory_read(uintptr_t from, void *to, size_t bytes) {
   return syscall(SYS_pread64, memory, to, bytes, (off_t)from) == (ssize_t)bytes;

@@ -30,11 +30,13 @@ bool without_forks(void (*act)(void));
  * Opens the process's own memory (/proc/self/mem) for reading, and the states of its pages (/proc/self/pagemap).
  * Returns false if the kernel refuses to open the memory; if it refuses only the states, they are unknown. Several
  * threads may have the files open; the last thread closes them. A forked child closes them, because it may be meant to
- * have fewer rights than its parent. Both functions wait for forks that are under way. If forks go on for a second,
- * own_memory_close() returns false, and the files stay open. May change errno.
+ * have fewer rights than its parent. The three functions wait for forks that are under way. If forks go on for a second,
+ * own_memory_close() returns false and must be called again, and own_memory_leave() leaves the files open until another
+ * thread closes them. May change errno.
  */
 bool own_memory_open(void);
 bool own_memory_close(void);
+void own_memory_leave(void);
 
 /*
  * Copies from an address at which memory may have been unmapped. Returns false if nothing is mapped there. If the page

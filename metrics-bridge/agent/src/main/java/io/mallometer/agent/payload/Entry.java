@@ -116,8 +116,8 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
       if (Checkpoints.possible()) {
         Checkpoints.around(() -> closed(socket), () -> reopened(socket));
       }
-    } catch (IOException | RuntimeException | LinkageError | AssertionError e) {
-      // The JDK throws an AssertionError if it lacks the platform's class for options of sockets.
+    } catch (Throwable e) {
+      // Even an error must not keep the agent from counting and serving.
       return;
     }
   }

@@ -115,11 +115,16 @@ final class QuestionSocket {
     ServerSocketChannel opened = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
     try {
       opened.bind(UnixDomainSocketAddress.of(socket));
-    } catch (IOException | RuntimeException e) {
+      serving = serveOnThread(opened);
+      listening = opened;
+    } catch (Throwable e) {
       opened.close();
+      Files.deleteIfExists(socket);
       throw e;
     }
-    listening = opened;
+  }
+
+  private Thread serveOnThread(ServerSocketChannel opened) {
     // This is a class, because the first lambda at the agent's start would make the JDK load its
     // support for lambdas.
     Runnable answers =
@@ -132,7 +137,7 @@ final class QuestionSocket {
     Thread thread = new Thread(null, answers, "mallometer-questions", 0, false);
     thread.setDaemon(true);
     thread.start();
-    serving = thread;
+    return thread;
   }
 
   /**

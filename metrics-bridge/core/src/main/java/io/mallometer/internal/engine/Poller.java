@@ -392,7 +392,9 @@ public final class Poller {
 
   /** Lets the thread continue. The next readings reopen files and begin observations again. */
   public void resume() {
-    library.nameCompiledMethods(true);
+    if (!library.nameCompiledMethods(true)) {
+      Log.MALLOMETER.warn("The methods that the JVM compiles have no names from here on");
+    }
     if (suspended) {
       suspended = false;
       reading.release();

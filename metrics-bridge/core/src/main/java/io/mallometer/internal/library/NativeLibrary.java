@@ -125,7 +125,7 @@ public interface NativeLibrary {
    * Names the methods that the JVM compiles, from now on, which takes two open files of {@code
    * /proc}; with false, closes the files and names none. Never throws.
    *
-   * @return whether the files are open or closed as requested; an absent library has none open
+   * @return whether the library does as requested; true for an absent library
    */
   boolean nameCompiledMethods(boolean names);
 

@@ -27,6 +27,12 @@ public final class HumanText {
     private Times() {}
   }
 
+  /**
+   * The percent by which a share may be off because it is a binary fraction: 0.29 times 100 is
+   * below 29.
+   */
+  private static final double SLACK = 1e-9;
+
   private HumanText() {}
 
   /** Returns a size, such as {@code 1.9 GiB}; a dash if it is unknown. */
@@ -76,7 +82,7 @@ public final class HumanText {
 
   /** Returns a share, such as {@code 99 %}. Rounds down, so that 100 % means all. */
   public static String share(double share) {
-    return Double.isNaN(share) ? "-" : whole(Math.floor(share * 100)) + " %";
+    return Double.isNaN(share) ? "-" : whole(Math.floor(share * 100 + SLACK)) + " %";
   }
 
   /**
@@ -84,7 +90,10 @@ public final class HumanText {
    * that the interval does not become narrower.
    */
   public static String shares(double low, double high) {
-    return whole(Math.floor(low * 100)) + " to " + whole(Math.ceil(high * 100)) + " %";
+    return whole(Math.floor(low * 100 + SLACK))
+        + " to "
+        + whole(Math.ceil(high * 100 - SLACK))
+        + " %";
   }
 
   /**
