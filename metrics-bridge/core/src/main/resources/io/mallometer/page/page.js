@@ -54,6 +54,10 @@
     return ratio > 0 && ratio < SMALLEST_SHARE ? '< 0.1 %' : `${digits.format(100 * ratio)} %`;
   }
 
+  // Rounds an interval outward; 0.29 times 100 is below 29.
+  const SLACK = 1e-9;
+  const shares = (low, high) => `${Math.floor(100 * low + SLACK)} to ${Math.ceil(100 * high - SLACK)} %`;
+
   const isToday = date => date.toDateString() === new Date().toDateString();
 
   // The time of day, with the date where that is another one.
@@ -812,7 +816,7 @@
     return [
       make('p', {}, ...breakable(explanation)),
       make('ul', {class: 'ways'}, ...ways.map(way => make('li', {},
-        ...breakable(`${count(way.samples)} of ${count(samples)} (${Math.floor(100 * way.shareLow)} to ${Math.ceil(100 * way.shareHigh)} %) ${way.words}${way.holder ? `: ${way.holder}` : ''}${way.throughNative ? ', through native memory' : ''}`),
+        ...breakable(`${count(way.samples)} of ${count(samples)} (${shares(way.shareLow, way.shareHigh)}) ${way.words}${way.holder ? `: ${way.holder}` : ''}${way.throughNative ? ', through native memory' : ''}`),
         way.paths.length > 0 ? make('ul', {}, ...way.paths.map(path)) : ''))),
       ...remarks.map(remark => make('p', {class: 'note'}, `${remark}.`)),
       make('p', {class: 'note'}, `Searched at ${moment(time)}; the program stood still ${count(pauses.length)} times, for ${Math.round(1000 * paused)} ms in all.`),
