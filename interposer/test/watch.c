@@ -438,8 +438,8 @@ static void touch_beside_tiny_alternate_stack(long *object) {
 /* Accesses an object in a thread with a tiny alternate stack. The library's handler must not use more than this stack
  * has, so it cannot record the access. */
 static void a_tiny_alternate_stack_is_not_overflowed(void) {
-  alternate = new_stack(2 * PAGE);
   alternate_bytes = (getauxval(AT_MINSIGSTKSZ) + 1024 + 15) / 16 * 16;
+  alternate = new_stack(alternate_bytes);
   start();
   watch_keeper();
   touch = touch_beside_tiny_alternate_stack;
