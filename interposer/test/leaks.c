@@ -643,13 +643,23 @@ static void works(void) {
   behaves(by_calloc, 1000);
 }
 
-static uint64_t locked_kib(void) {
+static uint64_t locked_kib_at_once(void) {
   char line[128];
   unsigned long kib = 0;
   FILE *status = fopen("/proc/self/status", "r");
   while (status && fgets(line, sizeof line, status)) sscanf(line, "VmLck: %lu kB", &kib);
   if (status) fclose(status);
   return kib;
+}
+
+/* Returns the lowest of ten readings: in each epoch the library maps a page for a moment, to see whether it is locked. */
+static uint64_t locked_kib(void) {
+  uint64_t lowest = UINT64_MAX;
+  for (unsigned i = 0; i < 10; i++) {
+    uint64_t kib = locked_kib_at_once();
+    if (kib < lowest) lowest = kib;
+  }
+  return lowest;
 }
 
 static void nothing_is_placed(void) {
