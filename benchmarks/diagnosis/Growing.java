@@ -60,7 +60,6 @@ final class Growing {
 
   private Growing() {}
 
-  /** Starts five threads a second. The threads never end. */
   private static void threads() throws InterruptedException {
     CountDownLatch never = new CountDownLatch(1);
     while (true) {
@@ -69,7 +68,6 @@ final class Growing {
     }
   }
 
-  /** A task that waits for an event that never comes. */
   static final class RepairTask {
     static void execute(CountDownLatch event) {
       Thread thread = new Thread(() -> await(event));
@@ -88,7 +86,8 @@ final class Growing {
   }
 
   /**
-   * Lets 32 threads allocate objects of 80 bytes every 15 s and free them immediately. Each time, a thread allocates 2,000 objects more
+   * Lets 32 threads allocate objects of 80 bytes every 15 s and free them immediately. Each time, a thread allocates
+   * 2,000 objects more
    * than before.
    */
   private static void bursts() throws InterruptedException {
@@ -120,7 +119,6 @@ final class Growing {
     }
   }
 
-  /** Appends 100 KiB a second to a buffer, and doubles the buffer by realloc when it is full. */
   private static void realloc() throws InterruptedException {
     long capacity = 256 << 10;
     long address = UNSAFE.allocateMemory(capacity);
@@ -140,7 +138,8 @@ final class Growing {
   }
 
   /**
-   * Runs 80 threads in four pools. The threads lose objects of six kinds, 12 MiB a minute in all, and add 14 MiB a minute to three caches.
+   * Runs 80 threads in four pools. The threads lose objects of six kinds, 12 MiB a minute in all, and add 14 MiB a
+   * minute to three caches.
    * Each addition to a cache changes a byte of every entry of this cache.
    */
   private static void manyLeaks() throws InterruptedException {
@@ -162,7 +161,6 @@ final class Growing {
     Thread.currentThread().join();
   }
 
-  /** Allocates memory and forgets its address. Each kind of object has its own call site. */
   private static final class Lost {
     static void session(int bytes) {
       UNSAFE.setMemory(UNSAFE.allocateMemory(bytes), bytes, (byte) 1);
@@ -216,7 +214,6 @@ final class Growing {
     }
   }
 
-  /** Allocates 240 MiB, and then loses 10 MiB a minute. */
   private static void nearLimit() throws InterruptedException {
     for (int i = 0; i < 240; i++) {
       UNSAFE.setMemory(UNSAFE.allocateMemory(MIB), MIB, (byte) 1);
@@ -227,7 +224,6 @@ final class Growing {
     }
   }
 
-  /** Receives a part of an upload, and loses the memory of the part. */
   private static final class Uploads {
     static void receive() {
       int bytes = 64 << 10;
@@ -237,7 +233,8 @@ final class Growing {
   }
 
   /**
-   * Behaves as a service that processes streams: it has 400 MiB outside of the heap from the start, and its live Java objects grow by 70
+   * Behaves as a service that processes streams: it has 400 MiB outside of the heap from the start, and its live Java
+   * objects grow by 70
    * MiB a minute, up to 750 MiB.
    */
   private static void streams() throws InterruptedException {
@@ -256,7 +253,6 @@ final class Growing {
     }
   }
 
-  /** Maps a file and reads 30 MiB more of it each minute. */
   private static void readOnlyMapping(Path file) throws Exception {
     try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
       ByteBuffer buffer = ByteBuffer.allocateDirect(MIB);
@@ -298,12 +294,10 @@ final class Growing {
     }
   }
 
-  /** The class that {@link #classes} defines again and again. An instance has 10 KiB. */
   public static final class Script {
     final byte[] result = new byte[10 << 10];
   }
 
-  /** Runs the program of this name until the JVM is ended. Returns false if no program has this name. */
   static boolean run(String name, Path file) throws Exception {
     switch (name) {
       case "threads" -> threads();
@@ -343,14 +337,12 @@ final class Growing {
     }
   }
 
-  /** Runs a model and never closes the result. */
   private static final class Inference {
     static void infer(OrtSession session, OnnxTensor shape) throws Exception {
       KEPT.add(session.run(Map.of("shape", shape)));
     }
   }
 
-  /** Writes a model in the format of ONNX. */
   private static final class Onnx {
     /** Returns a model whose input is a shape, and whose output is a tensor of zeros of that shape. */
     static byte[] constantOfShape() {
@@ -359,10 +351,7 @@ final class Growing {
       return join(number(1, 8), bytes(7, graph), bytes(8, number(2, 13)));
     }
 
-    /**
-     * Returns the declaration of a vector: its name, its type, and its length, which is 1 for type 7 (integers) and unknown for other
-     * types.
-     */
+    /** Returns the declaration of a vector. Its length is 1 for type 7 (integers) and unknown for other types. */
     private static byte[] value(String name, int type) {
       byte[] dimension = type == 7 ? number(1, 1) : text(2, "n");
       byte[] tensor = join(number(1, type), bytes(2, bytes(1, dimension)));
@@ -391,7 +380,6 @@ final class Growing {
     }
   }
 
-  /** Compiles a script twice a second and keeps it. */
   private static void groovy() throws Exception {
     GroovyShell shell = new GroovyShell();
     for (int i = 0; ; i++) {
@@ -400,7 +388,6 @@ final class Growing {
     }
   }
 
-  /** Runs a query with a result of 1 MiB every four seconds, and keeps the results. */
   @SuppressWarnings("resource")
   private static void duckdb() throws Exception {
     Connection connection = DriverManager.getConnection("jdbc:duckdb:");
@@ -441,7 +428,7 @@ final class Growing {
     }
   }
 
-  /** Creates and keeps a Deflater of about 260 KiB 2.5 times a second, and loses 11 KiB ten times a second. */
+  /** Keeps 2.5 new Deflaters of about 260 KiB a second, and loses 11 KiB ten times a second. */
   private static void jnaAndDeflater() throws InterruptedException {
     for (int tick = 0; ; tick++) {
       Tokens.read();
@@ -452,7 +439,6 @@ final class Growing {
     }
   }
 
-  /** Packs data with a Deflater and never calls {@code end()}. */
   private static final class Archive {
     /** The bytes of zlib's deflate state with the default settings, see zconf.h. */
     private static final int DEFLATER_BYTES = 268_200;
@@ -467,7 +453,6 @@ final class Growing {
     }
   }
 
-  /** Allocates the memory of a token with JNA and never frees it. */
   private static final class Tokens {
     private static final int BYTES = 11 << 10;
 
@@ -500,7 +485,6 @@ final class Growing {
     }
   }
 
-  /** Copies an image of 120,000 bytes 75 times a minute and never releases the copy. */
   private static void opencv() throws Exception {
     nu.pattern.OpenCV.loadLocally();
     Mat image = new Mat(200, 200, CvType.CV_8UC3, new Scalar(1, 2, 3));
@@ -510,7 +494,10 @@ final class Growing {
     }
   }
 
-  /** Copies images in a stream, so that frames of java.util.stream lie between the frame of this class and those of OpenCV. */
+  /**
+   * Copies images in a stream, so that frames of java.util.stream lie between the frame of this class and those of
+   * OpenCV.
+   */
   private static final class Images {
     static void copy(Mat image) {
       KEPT.addAll(Stream.of(image).map(Mat::clone).toList());
@@ -518,7 +505,6 @@ final class Growing {
     }
   }
 
-  /** Creates and keeps a batch of 100,000 bytes 80 times a minute. */
   private static void leveldb(Path directory) throws Exception {
     DB database = JniDBFactory.factory.open(directory.toFile(), new Options().createIfMissing(true));
     byte[] value = new byte[100_000];
@@ -528,7 +514,6 @@ final class Growing {
     }
   }
 
-  /** Prepares batches and never closes them. */
   private static final class Batches {
     static void prepare(DB database, byte[] value) {
       WriteBatch batch = database.createWriteBatch();
@@ -538,7 +523,6 @@ final class Growing {
     }
   }
 
-  /** Creates and keeps a batch of 100,000 bytes 80 times a minute. */
   private static void rocksdb() throws Exception {
     RocksDB.loadLibrary();
     org.rocksdb.WriteBatch first = new org.rocksdb.WriteBatch();
@@ -550,7 +534,6 @@ final class Growing {
     }
   }
 
-  /** Reads batches and never closes them. */
   private static final class Replicas {
     static void receive(byte[] serialized) {
       KEPT.addAll(Stream.of(serialized).map(org.rocksdb.WriteBatch::new).toList());
@@ -558,7 +541,6 @@ final class Growing {
     }
   }
 
-  /** Creates and keeps a context of about 500,000 bytes every three seconds. */
   private static void zstd() throws InterruptedException {
     byte[] report = new byte[21_000];
     while (true) {
@@ -567,7 +549,6 @@ final class Growing {
     }
   }
 
-  /** Compresses each report with a new context, and never closes the context. */
   private static final class Storage {
     static void store(byte[] report) {
       ZstdCompressCtx context = new ZstdCompressCtx();

@@ -34,9 +34,11 @@ import javax.management.remote.JMXConnectorFactory;
 import javax.management.remote.JMXServiceURL;
 import sun.misc.Unsafe;
 
-/** A program without Spring whose memory develops in one known way. {@code Situation NAME [MINUTES]} runs until it is ended. */
+/**
+ * A program without Spring whose memory develops in one known way. {@code Situation NAME [MINUTES]} runs until it is
+ * ended.
+ */
 final class Situation {
-  /** Allocates, accesses and frees memory of malloc. */
   static final Unsafe UNSAFE = unsafe();
 
   private static final int MIB = 1 << 20;
@@ -75,7 +77,7 @@ final class Situation {
   }
 
   /**
-   * Fills a cache that then stays full. If {@code read} is set, each entry is read about every half minute.
+   * Fills a cache that then stays full, and reads each entry about every half minute if {@code read} is set.
    *
    * @param filled maps the elapsed time, as a multiple of {@code minutes}, to the share of the cache that is filled
    */
@@ -110,7 +112,10 @@ final class Situation {
     Thread.currentThread().join();
   }
 
-  /** Repeats a cycle: waits for {@code minutes}, allocates 120 MiB within a minute, uses this memory for three minutes and frees it. */
+  /**
+   * Repeats a cycle: waits for {@code minutes}, allocates 120 MiB within a minute, uses this memory for three minutes
+   * and frees it.
+   */
   private static void batch(double minutes) throws InterruptedException {
     while (true) {
       Thread.sleep((long) (minutes * 60_000));
@@ -146,7 +151,6 @@ final class Situation {
     }
   }
 
-  /** Keeps 25 MiB more on the Java heap each minute. */
   private static void heap() throws InterruptedException {
     while (true) {
       byte[] kept = new byte[MIB];
@@ -156,7 +160,9 @@ final class Situation {
     }
   }
 
-  /** Writes a file of 1 GiB again and again, 8 MiB a second, and reads the file at the same time, also 8 MiB a second. */
+  /**
+   * Writes a file of 1 GiB again and again, 8 MiB a second, and reads the file at the same time, also 8 MiB a second.
+   */
   private static void pageCache(Path file) throws Exception {
     ByteBuffer buffer = ByteBuffer.allocateDirect(MIB);
     try (FileChannel channel =
@@ -173,9 +179,9 @@ final class Situation {
   }
 
   /**
-   * Counts the true growth of a program for each row of mallometer's account (its table of growth). Prints the counts
-   * every five seconds: {@code planted}, the milliseconds since 1970, and a field {@code ROW=BYTES} for each row,
-   * separated by tabs.
+   * Counts the true growth of a program for each row of mallometer's table of growth. Every five seconds it prints a
+   * line of fields with tabs between them: {@code planted}, the milliseconds since 1970, and {@code ROW=BYTES} for each
+   * row.
    *
    * <p>A row is {@code KIND:NAME}, such as {@code site:Archive.pack}, {@code file:data.mdb} or {@code count:threads}.
    */
@@ -209,8 +215,8 @@ final class Situation {
   }
 
   /**
-   * Writes the inputs of mallometer's diagnosis to files, such as {@code NAME-5.json.gz}, at minutes 3, 5 and 9, so that tests can repeat
-   * the diagnosis. Reads the state of the agent in this JVM by reflection.
+   * Writes the inputs of mallometer's diagnosis to files such as {@code NAME-5.json.gz}, at minutes 3, 5 and 9, so that
+   * tests can repeat the diagnosis.
    */
   @SuppressWarnings("removal")
   static final class Inputs {
@@ -221,13 +227,15 @@ final class Situation {
 
     private Inputs() {}
 
-    /** Makes a member accessible. From JDK 24 on the agent is a module that opens no package, so setAccessible() would fail. */
+    /**
+     * Makes a member accessible. From JDK 24 on the agent is a module that opens no package, so setAccessible() would
+     * fail.
+     */
     private static <T extends AccessibleObject> T opened(T member) {
       UNSAFE.putBoolean(member, OVERRIDE, true);
       return member;
     }
 
-    /** Starts the thread that writes the files. Their paths begin with {@code prefix}. */
     static void record(String prefix) {
       Thread thread = new Thread(() -> recordAll(prefix), "inputs");
       thread.setDaemon(true);
@@ -262,7 +270,10 @@ final class Situation {
       throw new ClassNotFoundException("no thread has the agent's classes");
     }
 
-    /** Returns the components of a DiagnosisInput, without the options and without the previous run. Tests use the default options. */
+    /**
+     * Returns the components of a DiagnosisInput, without the options and without the previous run. Tests use the
+     * default options.
+     */
     private static Map<String, Object> input(Object engine) throws ReflectiveOperationException {
       Object poller = field(engine, "poller");
       Object diagnoser = field(poller, "diagnoser");
@@ -294,8 +305,8 @@ final class Situation {
     }
 
     /**
-     * Writes JSON: a record as an object, without its component {@code diagnosis}; an enum constant as its name, a time as its text; an
-     * empty Optional and a number that is not finite as null.
+     * Writes a value as JSON: a record as an object without its component {@code diagnosis}, an enum constant as its
+     * name, and an empty Optional, an infinite number or NaN as null.
      */
     private static void write(Object value, Writer out) throws IOException, ReflectiveOperationException {
       if (value instanceof Optional<?> optional) {
@@ -336,8 +347,8 @@ final class Situation {
     }
 
     /**
-     * Reads JMX ports from lines of standard input, and prints a line for each JVM: the state of its diagnosis, a tab, and the diagnosis in
-     * words. If the JVM cannot be asked, the state is empty and the name of the exception takes the place of the words.
+     * Reads JMX ports from lines of standard input. For each JVM it prints the state of the diagnosis, a tab, and the
+     * diagnosis in words; if the JVM does not answer, an empty state and the name of the exception.
      */
     static final class Beans {
       private Beans() {}

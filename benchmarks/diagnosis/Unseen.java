@@ -23,7 +23,10 @@ import java.util.zip.Deflater;
 import java.util.zip.Inflater;
 import sun.misc.Unsafe;
 
-/** Programs for an unbiased test of mallometer's diagnosis: all were written before the diagnosis was tried on any of them. */
+/**
+ * Programs for an unbiased test of mallometer's diagnosis: all were written before the diagnosis was tried on any of
+ * them.
+ */
 @SuppressWarnings({"deprecation", "removal"})
 final class Unseen {
   private static final int MIB = 1 << 20;
@@ -57,7 +60,9 @@ final class Unseen {
     return true;
   }
 
-  /** Opens 480 sessions of 128 KiB within two minutes, uses them, and from then on replaces the oldest one each second. */
+  /**
+   * Opens 480 sessions of 128 KiB within two minutes, uses them, and from then on replaces the oldest one each second.
+   */
   private static void sessions() throws InterruptedException {
     Deque<ByteBuffer> open = new ArrayDeque<>();
     Random random = new Random(1);
@@ -96,7 +101,7 @@ final class Unseen {
     }
   }
 
-  /** Lets each of three readers keep 50 Inflaters a minute, which have about 2 MiB. */
+  /** Lets each of three readers keep 50 more Inflaters, or about 2 MiB, each minute. */
   private static void inflaters() throws Exception {
     Deflater deflater = new Deflater();
     byte[] text = new byte[64 << 10];
@@ -116,7 +121,10 @@ final class Unseen {
     }
   }
 
-  /** The bytes of zlib's inflate state. zlib allocates this state first, and the window when it inflates the first bytes. */
+  /**
+   * The bytes of zlib's inflate state. zlib allocates this state first, and the window when it inflates the first
+   * bytes.
+   */
   private static final int STATE_BYTES = 7_160;
   private static final int WINDOW_BYTES = 32 << 10;
 
@@ -169,7 +177,6 @@ final class Unseen {
     }
   }
 
-  /** Loads a part of a batch. */
   private static final class Nightly {
     private static final int BYTES = 256 << 10;
 
@@ -181,7 +188,6 @@ final class Unseen {
     }
   }
 
-  /** Starts a child process that grows by 8 MiB a minute. This process does nothing else. */
   private static void child() throws Exception {
     String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
     ProcessBuilder builder =
@@ -207,7 +213,6 @@ final class Unseen {
     }
   }
 
-  /** Adds 40 MiB a minute to a cache on the Java heap until the cache has 140 MiB, and makes garbage. */
   private static void fullHeap() throws InterruptedException {
     Deque<byte[]> cache = new ArrayDeque<>();
     while (true) {
@@ -222,8 +227,8 @@ final class Unseen {
   }
 
   /**
-   * Allocates 2 MiB of objects in each round and shrinks each object to 64 bytes, which stay in use. The holes between the objects are
-   * too small for the larger objects of the next round, so malloc retains 11 MiB more each minute.
+   * Allocates 2 MiB of objects in each round and shrinks each object to 64 bytes. The holes between the objects are too
+   * small for the larger objects of the next round, so malloc retains 11 MiB more each minute.
    */
   private static void pinned() throws InterruptedException {
     Random random = new Random(1);
@@ -239,7 +244,6 @@ final class Unseen {
     }
   }
 
-  /** An index that keeps its small entries. */
   private static final class Index {
     private static final int ENTRY = 64;
     static final List<Long> ENTRIES = new ArrayList<>();
@@ -266,7 +270,6 @@ final class Unseen {
     }
   }
 
-  /** Handles requests. */
   private static final class Orders {
     static void handle(int number) {
       int[] count = {0};
@@ -286,7 +289,6 @@ final class Unseen {
     }
   }
 
-  /** Maps a file for writing and writes 30 MiB of it each minute. */
   private static void writtenMapping(Path file) throws Exception {
     try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
       MappedByteBuffer mapped = channel.map(FileChannel.MapMode.READ_WRITE, 0, 600L * MIB);
@@ -315,7 +317,6 @@ final class Unseen {
     }
   }
 
-  /** Runs a server that answers a request every two seconds. */
   private static void idleServer() throws Exception {
     HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 10);
     server.setExecutor(Executors.newFixedThreadPool(4));
@@ -339,7 +340,6 @@ final class Unseen {
     }
   }
 
-  /** Defines ten hidden classes a second, and keeps an instance of each. */
   private static void hiddenClasses() throws Exception {
     byte[] code;
     try (InputStream in = Unseen.class.getResourceAsStream("Unseen$Rule.class")) {
@@ -352,7 +352,6 @@ final class Unseen {
     }
   }
 
-  /** A compiled rule. */
   static final class Rule {
     Rule() {}
 
@@ -365,7 +364,6 @@ final class Unseen {
     }
   }
 
-  /** Replaces a ring buffer of 4 MiB every 20 s and never frees the old one. */
   private static void ring() throws InterruptedException {
     while (true) {
       long ring = Ring.replace();
@@ -376,7 +374,6 @@ final class Unseen {
     }
   }
 
-  /** A ring buffer outside of the Java heap, which is replaced and never freed. */
   private static final class Ring {
     static long replace() {
       long ring = UNSAFE.allocateMemory(4 * MIB);

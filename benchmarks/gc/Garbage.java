@@ -24,9 +24,10 @@ import java.util.zip.Deflater;
 import java.util.zip.Inflater;
 
 /**
- * A program with one kind of native memory, and with a heap load that causes collections of the old generation. It counts the objects that
- * were made, dropped and collected. The dropped objects that are not yet collected are the true garbage. After each evaluation of
- * mallometer's leak report the program prints the call sites with these counts, and at the end what System.gc() frees.
+ * Makes objects with native memory, and counts how many were made, dropped and collected; the dropped objects that are
+ * not yet collected are the true garbage. A load of Java objects causes collections of the old generation. After each
+ * evaluation of mallometer's leak report the program prints the call sites with these counts, and at the end what
+ * System.gc() frees.
  */
 public final class Garbage {
 
@@ -88,7 +89,6 @@ public final class Garbage {
     CLOSED.incrementAndGet();
   }
 
-  /** Keeps, drops or closes an object that a step made, as {@code how} says. */
   private static void keep(String how, Object made, long step) {
     switch (how) {
       case "dropped" -> DROPPED.incrementAndGet();
@@ -192,8 +192,8 @@ public final class Garbage {
   }
 
   /**
-   * Counts a collection of the old generation as soon as a weak reference to a replaced object has been cleared. Then
-   * sets a weak reference to the object that is being replaced, to recognize the next collection.
+   * Counts a collection of the old generation when the weak reference to an object replaced earlier has been cleared,
+   * and then sets a weak reference to {@code replaced} to recognize the next collection.
    */
   private static void countOldCollection(Object replaced) {
     Reference<?> latest = marked;
@@ -203,7 +203,9 @@ public final class Garbage {
     }
   }
 
-  /** Replaces objects that have become old, so that the old generation fills. If {@code collects} is false, only sleeps. */
+  /**
+   * Replaces objects that have become old, so that the old generation fills; only sleeps if {@code collects} is false.
+   */
   private static Runnable load(boolean collects) {
     byte[][] ring = new byte[1_500][];
     int[] next = {0};
@@ -261,7 +263,6 @@ public final class Garbage {
     }
   }
 
-  /** Prints each call site whose stack contains make(), with the numbers of objects that were made, closed, dropped and collected. */
   private static void print(Mallometer mallometer, double at) {
     Map.Entry<Instant, String> noted = BOOKS.floorEntry(mallometer.leaks().report().time());
     String books = noted == null ? "0 0 0 0" : noted.getValue();

@@ -39,24 +39,21 @@ import org.rocksdb.RocksMemEnv;
 import org.rocksdb.WriteOptions;
 
 /**
- * Measures the cost of a tool. Runs slices of fixed work in one warm JVM, and switches the tool to
- * another state before each slice.
+ * Measures the CPU time that a tool costs: does the same work in one warm JVM with the tool in a measured state and in
+ * a reference state.
  *
- * <p>A pair of slices is the same work done twice: in the measured state and in the reference
- * state. A kind of pair names the two states. The two slices take turns of some 10 ms, so that a
- * busy neighbour on the same core, which halves the speed for some tenths of a second, slows both
- * slices equally. In each turn one part of the load runs. After each turn of all parts the two
- * states swap their order; a seeded random number decides the first order of a pair. In each round
- * of pairs the kinds come in a random order.
+ * <p>The work in one state is a slice. Two slices of the same work are a pair, and take turns of some 10 ms, so that a
+ * busy neighbour on the core slows both equally. Each turn runs one part of the load; after each turn of all parts the
+ * two states swap their order. A kind of pair names the two states. The order of the kinds and the first order of each
+ * pair are random.
  *
- * <p>In the state {@code planted} the tool is {@code off}, and after the work the thread reads the
- * clock for a hundredth of the work's time. The method must find this known cost.
+ * <p>In the state {@code planted} the tool is {@code off}, and after the work the thread reads the clock for a
+ * hundredth of the work's time. The method must find this known cost.
  *
- * <p>Arguments are {@code name=value}: {@code tool}, {@code path}, {@code kinds} ({@code
- * name:measured:reference,...}), {@code parts} ({@code name:amount,...}), {@code pairs} of slices,
- * {@code turns} of each part in a slice, {@code turn} (milliseconds to which the amounts are scaled
- * on average; 0 keeps the amounts), {@code warm} and {@code tail} (seconds), {@code seed}. The
- * output has these lines, with times in nanoseconds of CPU time:
+ * <p>Arguments are {@code name=value}: {@code tool}, {@code path}, {@code kinds} ({@code name:measured:reference,...}),
+ * {@code parts} ({@code name:amount,...}), {@code pairs} of slices, {@code turns} of each part in a slice, {@code turn}
+ * (milliseconds to which the amounts are scaled on average; 0 keeps the amounts), {@code warm} and {@code tail}
+ * (seconds), {@code seed}. The output has these lines, with times in nanoseconds of CPU time:
  *
  * <pre>
  * turn KIND PAIR PART TIME REFERENCE_TIME PROCESS REFERENCE_PROCESS EVENTS REFERENCE_EVENTS
@@ -64,8 +61,8 @@ import org.rocksdb.WriteOptions;
  * peak BYTES
  * </pre>
  *
- * <p>{@code TIME} is the CPU time of the thread that works, {@code PROCESS} that of all threads. In
- * the stage {@code tail} the measured state of the last kind stays on.
+ * <p>{@code TIME} is the CPU time of the thread that works, {@code PROCESS} that of all threads. In the stage {@code
+ * tail} the measured state of the last kind stays on.
  */
 public final class Slices {
   private static final String PLANTED = "planted";
@@ -78,14 +75,13 @@ public final class Slices {
   private final List<Kind> kinds = new ArrayList<>();
   private final List<Part> parts = new ArrayList<>();
 
-  /** A kind of pair: the states of its two slices. */
+  /** The two states of the tool that are compared. */
   private record Kind(String name, String measured, String reference) {}
 
-  /** The work of one turn, and the nanoseconds that it usually takes. */
   private record Part(String name, NativeLoad.Part work, int amount, long usual) {}
 
   /**
-   * The cost of a turn: nanoseconds of the thread and of the process, and allocations that the tool
+   * The cost of a turn: nanoseconds of CPU time of the thread and of the process, and allocations that the tool
    * counted.
    */
   private record Turn(long time, long all, long events) {}
@@ -149,10 +145,7 @@ public final class Slices {
     }
   }
 
-  /**
-   * Scales the amounts of all parts by one factor, so that turns take the time given by {@code
-   * turn} on average.
-   */
+  /** Scales the amounts of all parts by one factor, so that a turn takes {@code turn} on average. */
   private void scale() throws Exception {
     enter(kinds.get(0).reference);
     long[] usual = new long[parts.size()];
@@ -229,7 +222,6 @@ public final class Slices {
             });
   }
 
-  /** A tool that can be switched to different states while the process runs. */
   private interface Switch {
     /**
      * Switches the tool to a state.
@@ -239,14 +231,13 @@ public final class Slices {
     void to(String state);
 
     /**
-     * Returns how many allocations the tool has counted since the process started; 0 if the tool
-     * does not report this number.
+     * Returns how many allocations the tool has counted since the process started, or 0 if the tool does not report
+     * this number.
      */
     default long events() {
       return 0;
     }
 
-    /** Returns the tool with this name; {@code path} is the path of its library. */
     static Switch of(String tool, String path) {
       return switch (tool) {
         case "none" -> state -> {};
@@ -314,8 +305,8 @@ public final class Slices {
     }
 
     /**
-     * Switches async-profiler to {@code off}, or starts it with the options that the state
-     * contains, such as {@code nativemem=512k}. A plus sign in the state stands for a comma.
+     * Switches async-profiler to {@code off}, or starts it with options such as {@code nativemem=512k}, in which a plus
+     * sign stands for a comma.
      */
     final class AsyncProfiler implements Switch {
       private final Function execute;
@@ -348,7 +339,6 @@ public final class Slices {
       }
     }
 
-    /** Switches jemalloc's profiler to {@code off} and {@code on}. */
     final class Jemalloc implements Switch {
       private final Function control;
       private final Memory value = new Memory(1);
@@ -369,7 +359,6 @@ public final class Slices {
     }
   }
 
-  /** CPU time of this process, in total and by thread. */
   private static final class ProcessClock {
     private static final int CLOCK_PROCESS_CPUTIME_ID = 2;
     private final Function clock = NativeLibrary.getProcess().getFunction("clock_gettime");
@@ -384,10 +373,7 @@ public final class Slices {
       return timespec.getLong(0) * 1_000_000_000 + timespec.getLong(8);
     }
 
-    /**
-     * Returns the CPU time of each live thread in nanoseconds. A key is the thread's id and name,
-     * such as "1234 main".
-     */
+    /** Returns the CPU time of each live thread in nanoseconds, by its id and name, such as "1234 main". */
     static Map<String, Long> ofThreads() throws IOException {
       Map<String, Long> found = new TreeMap<>();
       try (DirectoryStream<Path> tasks = Files.newDirectoryStream(Path.of("/proc/self/task"))) {
@@ -404,7 +390,6 @@ public final class Slices {
       return found;
     }
 
-    /** Returns the peak of the resident set of the process so far. */
     static long peakResidentBytes() throws IOException {
       for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
         if (line.startsWith("VmHWM:")) {
@@ -416,9 +401,8 @@ public final class Slices {
   }
 
   /**
-   * Work in the native libraries that Java services load. The amount of a part is the number of
-   * repetitions of its smallest unit. Random numbers have fixed seeds, so equal amounts are equal
-   * work. The work touches no disk.
+   * Work in the native libraries that Java services load, without access to a disk. The amount of a part is the number
+   * of repetitions of its smallest unit. Random numbers have fixed seeds, so equal amounts are equal work.
    */
   private static final class NativeLoad {
     private static final Map<String, Part> PARTS =
@@ -436,11 +420,6 @@ public final class Slices {
 
     private NativeLoad() {}
 
-    /**
-     * Returns a part by its name.
-     *
-     * @throws IllegalArgumentException if there is no part of that name
-     */
     static Part part(String name) {
       Part part = PARTS.get(name);
       if (part == null) {
@@ -449,7 +428,6 @@ public final class Slices {
       return part;
     }
 
-    /** Inserts rows and reads them, with new statements for each hundred rows. */
     private static void sqlite(int rows) throws SQLException {
       try (Connection connection = DriverManager.getConnection("jdbc:sqlite::memory:")) {
         connection.setAutoCommit(false);
@@ -488,7 +466,6 @@ public final class Slices {
       }
     }
 
-    /** Compresses and decompresses messages of 8 KiB, each in a new context. */
     private static void zstd(int messages) {
       byte[] message = text(8192);
       for (int i = 0; i < messages; i++) {
@@ -500,7 +477,6 @@ public final class Slices {
       }
     }
 
-    /** Puts values of 100 bytes into a database in memory, and gets a random one after each. */
     private static void rocksdb(int values) throws RocksDBException {
       RocksDB.loadLibrary();
       Random random = new Random(1);
@@ -525,7 +501,6 @@ public final class Slices {
       return Integer.toString(number).getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** Compresses pages of 16 KiB, each by a new Deflater. */
     private static void deflate(int pages) {
       byte[] page = text(16384);
       byte[] output = new byte[page.length];
@@ -554,8 +529,8 @@ public final class Slices {
     }
 
     /**
-     * Allocates and frees 64 to 1,087 bytes without other work, so that nearly all CPU time is
-     * spent in the tool's hook and in the allocator.
+     * Allocates and frees 64 to 1,087 bytes without other work, so that the tool's hook and the allocator take nearly
+     * all CPU time.
      */
     private static void unsafe(int pairs) throws Exception {
       try {
@@ -569,8 +544,8 @@ public final class Slices {
     }
 
     /**
-     * Calls Unsafe through constant method handles, which the JIT compiler turns into direct calls.
-     * A direct use of the class would cause a warning of javac.
+     * Calls Unsafe through constant method handles, which the JIT compiler turns into direct calls, because javac warns
+     * about a direct use.
      */
     private static final class UnsafeMemory {
       static final MethodHandle ALLOCATE;
@@ -591,7 +566,6 @@ public final class Slices {
       }
     }
 
-    /** Returns a compressible text, the same in each run. */
     private static byte[] text(int bytes) {
       Random random = new Random(3);
       StringBuilder words = new StringBuilder();

@@ -17,10 +17,10 @@ import java.util.zip.Inflater;
 import jdk.crac.Core;
 
 /**
- * Waits for input, sleeps for REST_SECONDS, and then allocates in the way that KIND names until the kernel kills the program: {@code Burst
- * KIND REST_SECONDS BURST_SECONDS BYTES FILE COLLECTIONS}. It allocates BYTES within BURST_SECONDS, and further bytes at the same rate. The
- * program stores the number of allocated bytes in FILE, which is mapped, so that the number survives the kill. If COLLECTIONS is true,
- * another thread makes garbage, so that the JVM collects.
+ * Waits for input, sleeps for REST_SECONDS, and then allocates until the kernel kills the program: {@code Burst KIND
+ * REST_SECONDS BURST_SECONDS BYTES FILE COLLECTIONS}. It allocates BYTES within BURST_SECONDS, and further bytes at the
+ * same rate. FILE receives the number of allocated bytes and is mapped, so that the number survives the kill. If
+ * COLLECTIONS is true, another thread makes garbage, so that the JVM collects.
  */
 final class Burst {
 
@@ -49,7 +49,6 @@ final class Burst {
     burst.join();
   }
 
-  /** Waits for a byte on standard input, and then sleeps for {@code seconds}. */
   static void rest(String seconds) throws IOException, InterruptedException {
     System.in.read();
     Thread.sleep((long) (Double.parseDouble(seconds) * 1000));
@@ -188,9 +187,9 @@ final class Pack {
 }
 
 /**
- * Ends in the way that HOW names ({@code Ends HOW REST_SECONDS MESSAGE}), or sleeps for 60 s if HOW is another word. Unless HOW is {@code
- * child}, the program first allocates until the termination message in the file MESSAGE reports 85 % of the limit. The caller checks
- * whether the end empties the file.
+ * Ends in the way that HOW names, or sleeps for 60 s if HOW is another word: {@code Ends HOW REST_SECONDS MESSAGE}.
+ * Unless HOW is {@code child}, the program first allocates until the termination message in the file MESSAGE reports 85
+ * % of the limit. The caller checks whether the file is empty after the end.
  */
 final class Ends {
 

@@ -28,10 +28,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 
-/**
- * Pieces of programs (kernels) that keep memory for a reason. Some of them look like a leak for a
- * while.
- */
+/** Kernels (pieces of programs) that keep memory for a reason. Some of them look like a leak for a while. */
 final class Healthy {
 
   static final List<Class<? extends Kernel>> ALL =
@@ -77,7 +74,6 @@ final class Healthy {
     }
   }
 
-  /** Uses buffers of a pool: 50 at a time, and 400 in every fifth minute. */
   static final class NettyPools implements Kernel {
     private final PooledByteBufAllocator pool = new PooledByteBufAllocator(true);
     private final Random random = new Random(4);
@@ -100,7 +96,6 @@ final class Healthy {
     }
   }
 
-  /** Keeps 300 entries; a new entry replaces the least recently used one. */
   static final class LruCache implements Kernel {
     private static final int BYTES = 2500;
 
@@ -240,7 +235,6 @@ final class Healthy {
     }
   }
 
-  /** Loads classes by class loaders that are later unloaded with their classes. */
   static final class ClassLoading implements Kernel {
     private final ArrayDeque<Object> kept = new ArrayDeque<>();
     private final URL[] classes = {
@@ -272,7 +266,6 @@ final class Healthy {
     }
   }
 
-  /** Prepares statements and closes them, as in a typical service. */
   static final class SteadySql implements Kernel {
     private final Connection connection;
 

@@ -28,21 +28,18 @@ import java.util.zip.Deflater;
 /**
  * Runs {@linkplain Kernel kernels} side by side for a time.
  *
- * <p>Arguments: the minutes to run in the kernels' time, the factor by which the kernels' time is
- * faster than real time, and names of kernels such as {@code Leaking.Deflaters}. {@code Stated} in
- * place of the names runs all {@link Stated} kernels; without names, all other kernels run. The
- * property {@code verdicts} names a file for mallometer's verdicts, and {@code trace} a file for
- * the observations behind the verdicts. Both files begin after {@code openAfter} seconds of the
- * kernels' time. The property {@code threads} is a number of additional threads that wait for work.
- * Stated kernels run beside {@code liveMiB} of Java objects that are replaced in turn, and without
- * requests for collections.
+ * <p>Arguments: the minutes to run in the kernels' time, how many times faster than real time that is, and names of
+ * kernels such as {@code Leaking.Deflaters}. {@code Stated} in place of the names runs all {@link Stated} kernels,
+ * beside {@code liveMiB} of Java objects that are replaced in turn and without requests for collections; without names,
+ * all other kernels run. The property {@code verdicts} names a file for mallometer's verdicts, and {@code trace} a file
+ * for the observations behind them. Both files begin after {@code openAfter} seconds of the kernels' time. The property
+ * {@code threads} is a number of additional threads that wait for work.
  */
 public final class Kernels {
 
   /**
-   * The time between two requests for a garbage collection. The kernels make so little garbage that
-   * no collection would run without a request. Then the memory of dead classes and buffers would
-   * stay, unlike in real programs.
+   * The time between two requests for a garbage collection. The kernels make so little garbage that otherwise no
+   * collection would run and free dead classes and buffers.
    */
   private static final Duration COLLECTED = Duration.ofMinutes(3);
 
@@ -131,10 +128,7 @@ public final class Kernels {
     return kernel.getEnclosingClass().getSimpleName() + "." + kernel.getSimpleName();
   }
 
-  /**
-   * Makes garbage, as the requests to a server do. Without garbage, no collection would free the
-   * heap's first objects.
-   */
+  /** Makes garbage, as the requests to a server do. Otherwise no collection would free the heap's first objects. */
   private static final class Requests implements Kernel {
     private volatile byte[] latest = {};
 
@@ -177,10 +171,8 @@ public final class Kernels {
   }
 
   /**
-   * A piece of a program that allocates native memory again and again, with a certain mistake or a
-   * certain good habit.
-   *
-   * <p>Each kernel is a class of its own, so that its name is in the stacks of its allocations.
+   * A piece of a program that allocates native memory again and again, with a mistake or without. Each kernel is a
+   * class of its own, so that its name is in the stacks of its allocations.
    */
   interface Kernel {
 
@@ -190,12 +182,11 @@ public final class Kernels {
     /**
      * Does one piece of work, on the kernel's own thread.
      *
-     * @param age the time since the kernel's first step, by the same clock as {@link #period()}
+     * @param age the time since the first step, by the clock of {@link #period()}
      */
     void step(Duration age) throws Throwable;
   }
 
-  /** Runs one kernel, step after step, until the process ends. */
   static final class KernelThread extends Thread {
 
     private final Callable<Kernel> maker;
@@ -208,7 +199,6 @@ public final class Kernels {
       setDaemon(true);
     }
 
-    /** Creates a thread that does not keep the process alive. */
     static Thread daemon(Runnable work) {
       Thread thread = new Thread(work);
       thread.setDaemon(true);
@@ -235,8 +225,8 @@ public final class Kernels {
   }
 
   /**
-   * A clock that can run faster than the real time, so that an hour of a program passes in minutes.
-   * At any scale the kernels do the same work between two moments of this clock.
+   * A clock that can run faster than the real time, so that an hour of a program passes in minutes. Kernels do the same
+   * work between two moments of this clock at any scale.
    */
   static final class Pace {
 
@@ -261,7 +251,7 @@ public final class Kernels {
       return over;
     }
 
-    /** Sleeps until the run is as old as {@code age}. Returns immediately if the run is older. */
+    /** Sleeps until the run is as old as {@code age}, if it is younger. */
     void until(Duration age) throws InterruptedException {
       long nanos = (long) (age.minus(age()).toNanos() / scale);
       if (nanos > 0) {
@@ -271,12 +261,11 @@ public final class Kernels {
   }
 
   /**
-   * A kernel that knows the truth about itself: the right verdict, the longest idle time of an object, and at any
-   * moment the bytes that it has leaked.
+   * A kernel that knows the right verdict about itself, the longest idle time of an object, and the bytes that it has
+   * leaked so far.
    */
   abstract static class Stated implements Kernel {
 
-    /** The kinds of kernels, by the use of their memory. */
     enum Truth {
       /** All memory is used or freed within the longest idle time, and its amount has a bound. */
       LOOK_ALIKE,
@@ -296,10 +285,9 @@ public final class Kernels {
     /**
      * Creates a kernel with the truth about it.
      *
-     * @param longestIdle the longest time between two uses of an object that is not leaked, or from
-     *     its last use to its end
-     * @param bytesPerMinute the bytes that the kernel leaks in a minute; for kernels without a
-     *     leak, the bytes that it allocates
+     * @param longestIdle the longest time between two uses of an object that is not leaked, or from its last use to its
+     *     end
+     * @param bytesPerMinute the bytes that the kernel leaks in a minute, or allocates if it has no leak
      */
     Stated(Truth truth, Duration longestIdle, double bytesPerMinute) {
       this.truth = truth;
@@ -307,17 +295,14 @@ public final class Kernels {
       this.bytesPerMinute = bytesPerMinute;
     }
 
-    /** Adds to the count of leaked bytes, which will never be used again. */
     final void leaked(long bytes) {
       leaked.addAndGet(bytes);
     }
 
-    /** Returns the bytes leaked so far, as a member of a JSON object. */
     final String leakedNow() {
       return String.format("\"%s\":%d", Kernels.name(getClass()), leaked.get());
     }
 
-    /** Returns the stated truth, as a member of a JSON object. */
     final String statement() {
       return String.format(
           Locale.ROOT,
@@ -330,8 +315,8 @@ public final class Kernels {
   }
 
   /**
-   * Native memory that a program holds, uses and frees. Where possible the caller allocates the
-   * memory, so that the kernel's class is in the stack.
+   * Native memory that a program holds, uses and frees. Where possible the caller allocates it, so that the kernel's
+   * class is in the stack.
    */
   interface Held {
 
@@ -339,7 +324,6 @@ public final class Kernels {
 
     void free() throws Exception;
 
-    /** Memory of malloc. */
     static Held block(long address, int bytes) {
       Block block = Block.of(address, bytes).filled();
       return new Held() {
@@ -424,12 +408,10 @@ public final class Kernels {
   /** Memory of malloc, with the time until which it is needed. */
   record Block(long address, int bytes, Duration until) {
 
-    /** Returns a block without a time until which it is needed. */
     static Block of(long address, int bytes) {
       return new Block(address, bytes, Duration.ZERO);
     }
 
-    /** Writes to all of the block. */
     Block filled() {
       new Pointer(address).setMemory(0, bytes, (byte) 1);
       return this;

@@ -37,8 +37,8 @@ import org.rocksdb.RocksIterator;
 import org.rocksdb.RocksMemEnv;
 
 /**
- * Pieces of programs (kernels) that leak: they keep memory ({@link Leaking}) or lose all pointers
- * to memory ({@link Losing}).
+ * Kernels (pieces of programs) that leak: they keep memory ({@link Leaking}) or lose all pointers to it ({@link
+ * Losing}).
  */
 final class Leaks {
 
@@ -46,7 +46,6 @@ final class Leaks {
 
   private Leaks() {}
 
-  /** Kernels that keep ever more memory and never access it again. */
   static final class Leaking {
 
     static final List<Class<? extends Kernel>> ALL =
@@ -66,7 +65,6 @@ final class Leaks {
 
     private Leaking() {}
 
-    /** Keeps deflaters and never ends them. */
     static final class Deflaters implements Kernel {
       private final List<Deflater> kept = new ArrayList<>();
       private final byte[] output = new byte[PAGE.length];
@@ -86,7 +84,6 @@ final class Leaks {
       }
     }
 
-    /** Keeps inflaters and never ends them. */
     static final class Inflaters implements Kernel {
       private final List<Inflater> kept = new ArrayList<>();
       private final byte[] input = Texts.deflated(PAGE);
@@ -106,7 +103,6 @@ final class Leaks {
       }
     }
 
-    /** Keeps compression contexts and never closes them. */
     static final class ZstdContexts implements Kernel {
       private final List<ZstdCompressCtx> kept = new ArrayList<>();
 
@@ -142,7 +138,6 @@ final class Leaks {
       }
     }
 
-    /** Keeps iterators of a database that stays open, and never closes them. */
     static final class RocksIterators implements Kernel {
       private final List<RocksIterator> kept = new ArrayList<>();
       private final RocksDB database;
@@ -171,7 +166,6 @@ final class Leaks {
       }
     }
 
-    /** Keeps statements of a connection that stays open, and never closes them. */
     static final class SqliteStatements implements Kernel {
       private final List<PreparedStatement> kept = new ArrayList<>();
       private final Connection connection;
@@ -198,7 +192,6 @@ final class Leaks {
       }
     }
 
-    /** Allocates memory for a C function and never frees it. */
     static final class JnaBlocks implements Kernel {
       private static final int BYTES = 1024;
 
@@ -213,7 +206,6 @@ final class Leaks {
       }
     }
 
-    /** Adds direct buffers to a list that is never emptied. */
     static final class DirectBuffers implements Kernel {
       private final List<ByteBuffer> kept = new ArrayList<>();
 
@@ -277,8 +269,8 @@ final class Leaks {
     }
 
     /**
-     * Keeps entries in a map that compares keys by identity, and creates a new key for each access,
-     * so that no entry is ever found again.
+     * Keeps entries in a map that compares keys by identity, and creates a new key for each access, so it finds no
+     * entry again.
      */
     static final class LostKeys implements Kernel {
       private static final int BYTES = 4096;
@@ -298,10 +290,7 @@ final class Leaks {
     }
   }
 
-  /**
-   * Kernels that lose the last pointer to 1 to 3 MB each minute, so that this memory can be neither
-   * used nor freed.
-   */
+  /** Kernels that lose the last pointer to 1 to 3 MB each minute. This memory can be neither used nor freed. */
   static final class Losing {
 
     static final List<Class<? extends Kernel>> ALL =
@@ -321,7 +310,6 @@ final class Leaks {
 
     private Losing() {}
 
-    /** Allocates memory for a C function and never frees it. */
     static final class JnaBlocks implements Kernel {
       private static final int BYTES = 4096;
 
@@ -336,7 +324,6 @@ final class Leaks {
       }
     }
 
-    /** Allocates through a method that a healthy kernel also calls, and never frees the memory. */
     static final class ThroughWrapper implements Kernel {
       @Override
       public Duration period() {
@@ -349,7 +336,6 @@ final class Leaks {
       }
     }
 
-    /** Loses 400 objects of 80 bytes a second. */
     static final class ManySmall implements Kernel {
       private static final int BYTES = 80;
 
@@ -366,7 +352,6 @@ final class Leaks {
       }
     }
 
-    /** Allocates memory with Unsafe, as libraries do, and never frees it. */
     static final class UnsafeBlocks implements Kernel {
       private static final int BYTES = 16_000;
 

@@ -21,9 +21,8 @@ import java.util.concurrent.Callable;
 import java.util.zip.Deflater;
 
 /**
- * Pieces of programs (kernels) that look like leaks for a time. Each kernel allocates in a method
- * of its own, whose name identifies the call sites of the kernel, and leaves its objects idle for 1
- * to 30 minutes. Each kernel holds about 12 MB.
+ * Kernels that look like leaks for a time: each leaves its objects idle for 1 to 30 minutes. A kernel allocates in a
+ * method of its own, whose name identifies its call sites, and holds about 12 MB.
  */
 final class LookAlikes {
 
@@ -396,12 +395,9 @@ final class LookAlikes {
     return Held.block(Native.malloc(9000), 9000);
   }
 
-  /**
-   * A kernel that holds memory without accessing it for a time, like programs between two events.
-   */
+  /** A kernel that does not access its memory for a time. */
   static final class LookAlike implements Kernel {
 
-    /** The ways in which a program uses its objects. */
     enum Habit {
       /** Sessions begin all the time; each is freed after its timeout. */
       SESSIONS,
@@ -526,7 +522,7 @@ final class LookAlikes {
       }
     }
 
-    /** Returns the share of all objects that is due to be created in this step. */
+    /** Returns how many objects are due in this step, as a share of all objects. */
     private double expected(Duration age) {
       Duration gap = Duration.ofMillis((long) (60_000 * plan.gap().minutes()));
       return switch (plan.habit()) {
@@ -576,8 +572,7 @@ final class LookAlikes {
     }
 
     /**
-     * Uses as many objects as are needed. The need rises slowly from a tenth of the objects to all
-     * of them at the peak.
+     * Uses as many objects as the demand, which rises slowly from a tenth of the objects to all of them at the peak.
      */
     private void meetDemand(double share) throws Exception {
       int demand = (int) (plan.objects() * (0.1 + 0.9 * share * share));

@@ -26,8 +26,8 @@ import java.util.zip.Deflater;
 import java.util.zip.Inflater;
 
 /**
- * Pieces of programs (kernels) that leak and state their leaked bytes: eight lose the last pointer
- * to memory, ten hold memory that they never use again.
+ * Kernels (pieces of programs) that leak and count their leaked bytes: eight lose the last pointer to memory, ten hold
+ * memory that they never use again.
  */
 final class StatedLeaks {
 
@@ -67,7 +67,6 @@ final class StatedLeaks {
     }
   }
 
-  /** A kernel that holds memory without using it again. */
   private abstract static class Kept extends Stated {
     Kept(double bytesPerMinute) {
       super(Truth.LEAK, Duration.ZERO, bytesPerMinute);
@@ -217,10 +216,7 @@ final class StatedLeaks {
     }
   }
 
-  /**
-   * Enlarges a buffer by realloc up to 16 KiB, and begins a new buffer for the next document
-   * without freeing the old one.
-   */
+  /** Enlarges a buffer by realloc up to 16 KiB, then begins a new buffer without freeing the old one. */
   static final class GrownAndReplaced extends Lost {
     private static final int MOST = 16 * KIB;
 
@@ -246,9 +242,7 @@ final class StatedLeaks {
     }
   }
 
-  /**
-   * Starts threads that read a buffer in a ThreadLocal once, and end without freeing the buffer.
-   */
+  /** Starts threads that read a buffer in a ThreadLocal once, and end without freeing it. */
   static final class ThreadLocals extends Lost {
     private static final int BYTES = 12 * KIB;
 

@@ -24,9 +24,8 @@ import java.util.Random;
 import java.util.zip.Deflater;
 
 /**
- * Pieces of programs (kernels) that need all the memory they hold, and state their longest idle
- * time: from one minute to 25 minutes. Two of the kernels grow without end and use all of their
- * memory.
+ * Kernels (pieces of programs) that need all the memory they hold, and state their longest idle time, from one minute
+ * to 25 minutes. Two of them grow without end and use all of their memory.
  */
 final class StatedLookAlikes {
 
@@ -61,7 +60,6 @@ final class StatedLookAlikes {
 
   private StatedLookAlikes() {}
 
-  /** A kernel that runs a step every half second and has a random number generator of its own. */
   private abstract static class Needed extends Stated {
     final Random random = new Random(getClass().getSimpleName().hashCode());
 
@@ -97,7 +95,6 @@ final class StatedLookAlikes {
     }
   }
 
-  /** Entries, ordered by the time at which they are next used or freed. */
   private static final class Schedule {
     private final PriorityQueue<Entry> entries =
         new PriorityQueue<>(Comparator.comparing(entry -> entry.due));
@@ -237,7 +234,6 @@ final class StatedLookAlikes {
     }
   }
 
-  /** Reads each entry every ten seconds on average. */
   static final class HotCache extends RandomlyRead {
     HotCache() {
       super(Duration.ofSeconds(10), Duration.ofMinutes(3), 400, 120.0 * 6 * KIB);
@@ -249,7 +245,6 @@ final class StatedLookAlikes {
     }
   }
 
-  /** Reads each entry every four minutes on average. */
   static final class WarmCache extends RandomlyRead {
     WarmCache() {
       super(Duration.ofMinutes(4), Duration.ofMinutes(25), 1500, 120.0 * 5 * KIB);
@@ -261,7 +256,6 @@ final class StatedLookAlikes {
     }
   }
 
-  /** Reads each entry every twelve minutes on average. */
   static final class CoolCache extends RandomlyRead {
     CoolCache() {
       super(Duration.ofMinutes(12), Duration.ofMinutes(25), 2400, 120.0 * 4 * KIB);
@@ -447,8 +441,8 @@ final class StatedLookAlikes {
   // ---- Queues and tables
 
   /**
-   * Adds entries to a queue all the time. In the second half of every half hour, also reads and
-   * frees the two oldest entries for each new entry.
+   * Adds entries to a queue all the time. In the second half of every half hour, it reads and frees the two oldest
+   * entries for each new one.
    */
   static final class DrainingQueue extends Needed {
     private static final int BYTES = 6 * KIB;
@@ -484,7 +478,6 @@ final class StatedLookAlikes {
     }
   }
 
-  /** Reads all objects each minute, while their number grows. */
   static final class ScannedEachMinute extends Needed {
     private static final int BYTES = 5 * KIB;
 
@@ -522,10 +515,7 @@ final class StatedLookAlikes {
     }
   }
 
-  /**
-   * Reads a fifth of the objects all the time. The other objects are idle until they are freed
-   * after ten minutes.
-   */
+  /** Reads a fifth of the objects all the time. The others are idle until they are freed after ten minutes. */
   static final class SomeRead extends Needed {
     private static final Duration GAP = Duration.ofMinutes(10);
     private static final int BYTES = 8 * KIB;
@@ -575,7 +565,6 @@ final class StatedLookAlikes {
     @Override
     public void step(Duration age) throws Exception {
       Held failed = Held.block(Native.malloc(BYTES), BYTES);
-      // All waits are equally likely.
       int attempt = random.nextInt(MINUTES.length);
       attempts.get(attempt).add(failed, age.plusMinutes(MINUTES[attempt]));
       for (Schedule due : attempts) {
@@ -584,10 +573,7 @@ final class StatedLookAlikes {
     }
   }
 
-  /**
-   * Keeps 200 prepared statements; each is executed every five minutes on average, and at least
-   * every 14 minutes.
-   */
+  /** Keeps 200 prepared statements. Each is executed every five minutes on average, and at least every 14 minutes. */
   static final class PreparedStatements extends Needed {
     private static final Duration LONGEST = Duration.ofMinutes(14);
 

@@ -34,7 +34,7 @@ import java.util.stream.Collectors;
 
 /**
  * Writes lines of JSON: the verdicts of each evaluation, each finished search for lost memory, and at each poll of
- * mallometer the leaked bytes, which the kernels (the leaking programs) count themselves.
+ * mallometer the leaked bytes that the kernels (the leaking programs) count themselves.
  */
 final class VerdictLog implements AutoCloseable {
 
@@ -96,7 +96,7 @@ final class VerdictLog implements AutoCloseable {
             .collect(Collectors.joining(",")));
   }
 
-  /** Returns the leaked bytes, which the kernels (the leaking programs) count themselves. */
+  /** Returns the leaked bytes, as the kernels count them themselves. */
   private String truth() {
     return String.format(
         Locale.ROOT,
@@ -185,7 +185,7 @@ final class VerdictLog implements AutoCloseable {
     mallometer.close();
   }
 
-  /** Records each minute the observations behind the verdicts; a test can judge them again. */
+  /** Records each minute the observations behind the verdicts, so that a test can judge them again. */
   static final class Trace extends Thread {
 
     private static final Duration INTERVAL = Duration.ofMinutes(1);
@@ -227,8 +227,8 @@ final class VerdictLog implements AutoCloseable {
   }
 
   /**
-   * Prints the cost of a search for lost memory. Argument: the GiB to fill with random words. The
-   * search looks for the blocks that hold these words.
+   * Prints the cost of searches for lost memory in a process whose memory is filled with random words. Argument: the
+   * GiB to fill.
    */
   public static final class SearchCost {
 
@@ -253,10 +253,7 @@ final class VerdictLog implements AutoCloseable {
       }
     }
 
-    /**
-     * Fills memory with random words. A few words look like addresses, as in the memory of real
-     * programs.
-     */
+    /** Fills memory with random words. A few look like addresses, as in real programs. */
     private static void fill(long bytes) {
       long[] words = new Random(1).longs(BYTES / Long.BYTES).toArray();
       for (long filled = 0; filled < bytes; filled += BYTES) {

@@ -12,17 +12,15 @@
  *   million   a million objects of 16 to 256 bytes alive at once: time, and bytes of memory for each.
  *   sweep     malloc, a byte touched, and free, of every power of two from 16 bytes to 64 MiB; each size is timed.
  *
- * workload NAME OPERATIONS times the first operations of the process. A third argument is the milliseconds of a
- * warm-up. After the warm-up, the operations are timed again, in blocks: caches, thresholds and budgets are then in
- * their steady state.
+ * workload NAME OPERATIONS times the first operations of the process. With a third argument, the milliseconds of a
+ * warm-up, the operations are timed again after it, in blocks.
  *
- * workload snapshot THREADS READINGS times readings of the counters instead, and prints nanoseconds, one line
- * `name value value ...` for each kind of reading.
+ * workload snapshot THREADS READINGS times readings of the counters instead, and prints nanoseconds, one line `name
+ * value value ...` for each kind of reading.
  *
- * Prints, for the timed parts only, the process's CPU time (user and system time of all threads, including helper
- * threads of a library), then the growth of the resident set where the workload keeps objects, the picoseconds of each
- * size of the latest sweep, and the state that libmallometer reports, so that the caller can reject a measurement
- * without counting.
+ * Prints, for the timed parts only, the CPU time of all threads of the process (user and system), then the growth of
+ * the resident set where the workload keeps objects, the picoseconds of each size of the latest sweep, and the state
+ * that libmallometer reports, so that the caller can reject a measurement without counting.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -48,14 +46,14 @@
 #define STEADY_MILLISECONDS 300
 #define MOST_BLOCKS 1000
 #define STACK_BYTES (64 * 1024)
-/* The bytes to overwrite before a reading, more than usual second-level caches hold. On a machine with a larger
- * third-level cache, the counters are then read from that cache. */
+/* The bytes to overwrite before a reading. They are more than usual second-level caches hold, so the counters are
+ * then read from the third-level cache or from memory. */
 #define EVICTING_BYTES (16 * 1024 * 1024)
 /* The number of readings in one sample; a single reading is too short for the clock. */
 #define THREAD_READINGS_PER_SAMPLE 200
 
-/* The number of operations in the warm-up. It is the same for short and long measurements, so that these differ only by
- * the measured work. */
+/* The number of operations in the warm-up. It does not depend on the length of the measurement, so two measurements
+ * differ only by the measured work. */
 #define WARM_UP 2000
 
 /* Marks an object as used; otherwise the compiler would remove the pair of malloc and free. */
@@ -300,8 +298,8 @@ static uint64_t timed(const struct pattern *pattern, long operations) {
   return process_cpu_ns() - start;
 }
 
-/* Returns the nanoseconds that `operations` of a pattern take. Times blocks of operations and takes the median block,
- * because a neighbour on the same core disturbs only some blocks. */
+/* Returns the nanoseconds that `operations` of a pattern take. Times blocks of operations and takes the median,
+ * because a neighbour on the core disturbs only some blocks. */
 static uint64_t steady(const struct pattern *pattern, long operations, uint64_t warm_up_ms) {
   static uint64_t spent[MOST_BLOCKS];
   long block = pattern->is_whole ? operations : operations / 20 + 1;
@@ -377,11 +375,12 @@ static void start_threads(int count) {
   pthread_barrier_wait(&all_have_counted);
 }
 
-/* Measures the time of mallometer_snapshot() and mallometer_thread_snapshot() in a process of many waiting threads,
- * each of which has allocated and so owns a block of counters. Measures three series of readings: of the process's
- * counters while the caches have them, as in a program that reads before and after a piece of work; of the process's
- * counters after the caches were overwritten, as in a program that reads every few seconds; and of the main thread's
- * counters. */
+/*
+ * Times mallometer_snapshot() and mallometer_thread_snapshot() in a process of many waiting threads, each of which
+ * has counters. Measures three series of readings: of the process's counters while the caches have them, as in a
+ * program that reads before and after a piece of work; of the process's counters after the caches were overwritten,
+ * as in a program that reads every few seconds; and of the main thread's counters.
+ */
 static void time_readings(int threads, int readings) {
   if (threads <= 0 || readings <= 0) exit_with("usage: workload snapshot THREADS READINGS");
   if (!mallometer_available()) exit_with("libmallometer is not preloaded");
@@ -389,7 +388,7 @@ static void time_readings(int threads, int readings) {
   if (read_process().threads < (uint32_t)threads) exit_with("fewer threads counted than started");
   print_snapshots("warm", readings, NULL);
   print_snapshots("cold", readings, evict_caches);
-  print_thread_snapshots(readings); /* the waiting threads end with the process */
+  print_thread_snapshots(readings); /* The waiting threads are not joined: they end with the process. */
 }
 
 int main(int count, char *arguments[]) {

@@ -46,11 +46,10 @@ import org.rocksdb.RocksDBException;
 import org.rocksdb.WriteBatch;
 
 /**
- * Runs all kernels (see {@link Kernels}), searches for the owner of each kernel's memory, and
- * prints a line for each kernel: {@code right}; {@code wrong} if the search names another owner;
- * {@code missed} if the search names no owner; {@code out} if the JVM lacks a feature that the
- * kernel needs, or if a collection has freed the memory. Arguments: names of kernels, to run only
- * these kernels; {@code -v} prints the answers.
+ * Runs all kernels (see {@link Kernels}) and searches for the owner of each kernel's memory. Prints a line for each
+ * kernel: {@code right}; {@code wrong} if the search names another owner; {@code missed} if it names none; {@code out}
+ * if the JVM lacks a feature that the kernel needs, or if a collection has freed the memory. Arguments: names of
+ * kernels, to run only these; {@code -v} prints the answers.
  */
 public final class Run {
 
@@ -60,7 +59,6 @@ public final class Run {
 
   private Run() {}
 
-  /** Runs the program. */
   public static void main(String[] arguments) {
     List<String> wanted = new ArrayList<>(List.of(arguments));
     boolean verbose = wanted.remove("-v");
@@ -116,14 +114,13 @@ public final class Run {
     return right;
   }
 
-  /** Returns a new reading of the call sites. */
   static List<CallSite> sites(Mallometer mallometer) {
     try (Mallometer.CloseLook look = mallometer.sites().closely()) {
       return look.read().sites();
     }
   }
 
-  /** Returns the call site with the most live bytes among those whose stacks contain a class. */
+  /** Returns the call site with the most live bytes among those whose stacks contain the class. */
   static Optional<CallSite> site(Mallometer mallometer, String className) {
     return sites(mallometer).stream()
         .filter(
@@ -146,9 +143,8 @@ public final class Run {
   }
 
   /**
-   * Fills the heap with small objects, and prints the estimated and the measured pauses of two
-   * searches for owners, in seconds. The first estimate precedes any measurement. Argument: the MiB
-   * to fill.
+   * Fills the heap with small objects, and prints the estimated and the measured pauses of two searches for owners, in
+   * seconds. The first estimate is made without any measurement. Argument: the MiB to fill.
    */
   public static final class Pauses {
 
@@ -164,7 +160,6 @@ public final class Run {
 
     private Pauses() {}
 
-    /** Runs the program. */
     public static void main(String[] arguments) {
       long wanted = Long.parseLong(arguments[0]) << 20;
       fill(wanted);
@@ -224,10 +219,7 @@ public final class Run {
   }
 }
 
-/**
- * Pieces of programs, each of which keeps native memory in a known way. To add one, write a class
- * here and name it in {@link #ALL}.
- */
+/** Pieces of programs, each of which keeps native memory in a known way. A new one must be named in {@link #ALL}. */
 final class Kernels {
 
   static final List<Kernel> ALL =
@@ -254,19 +246,16 @@ final class Kernels {
   private Kernels() {}
 
   /**
-   * A piece of a program that keeps native memory in a known way. A kernel allocates at least 100
-   * blocks of 8 KiB or more, all in {@link #plant}. So the kernel's class is in the stacks of the
-   * blocks and identifies the call site.
+   * A piece of a program that keeps native memory in a known way. It allocates at least 100 blocks of 8 KiB or more,
+   * all in {@link #plant}, so that its class is in the stacks of the blocks and identifies the call site.
    */
   abstract static class Kernel {
-    /**
-     * The way in which the memory is held, which the first entry of the owner report must state.
-     */
+    /** How the memory is held. The first entry of the owner report must state it. */
     final Holding holding;
 
     /**
-     * Words that the holder or the first reference path in the first entry of the owner report must
-     * contain, such as {@code static ReportCache.open}; none if the memory has no holder.
+     * Words that must be in the holder or the first reference path of the first entry of the owner report, such as
+     * {@code static ReportCache.open}. The list is empty if the memory has no holder.
      */
     final List<String> words;
 
@@ -280,8 +269,8 @@ final class Kernels {
     }
 
     /**
-     * Allocates the memory. Memory that stays reachable is held by a static field, a thread or
-     * another owner, not by a field of this object.
+     * Allocates the memory. Memory that stays reachable must be held by a static field, a thread or another owner, not
+     * by a field of this object.
      *
      * @throws Exception if this JVM lacks a feature: then the kernel is left out
      */
@@ -347,7 +336,6 @@ final class Kernels {
     }
   }
 
-  /** Adds listeners, each with memory of JNA, and never removes them. */
   static final class Listeners extends Kernel {
     private static final List<Consumer<String>> SUBSCRIBED = new CopyOnWriteArrayList<>();
 
@@ -370,7 +358,6 @@ final class Kernels {
     }
   }
 
-  /** Allocates memory whose address is stored nowhere. */
   static final class LostInC extends Kernel {
     LostInC() {
       super(Holding.NOBODY);
@@ -471,7 +458,6 @@ final class Kernels {
     }
   }
 
-  /** Keeps compressors of zstd in a map of the application and never closes them. */
   static final class ZstdContexts extends Kernel {
     private static final Map<Integer, ZstdCompressCtx> BY_TENANT = new HashMap<>();
 
@@ -490,9 +476,7 @@ final class Kernels {
     }
   }
 
-  /**
-   * Opens connections of SQLite and never closes them. Their page caches have most of the memory.
-   */
+  /** Opens connections of SQLite and never closes them. Most of their memory is in page caches. */
   static final class SqliteConnections extends Kernel {
     private static final List<Connection> OPEN = new ArrayList<>();
 
@@ -512,10 +496,7 @@ final class Kernels {
     }
   }
 
-  /**
-   * Drops direct buffers. The program allocates too few objects for a collection, which would free
-   * the buffers.
-   */
+  /** Drops direct buffers. The program allocates too few objects for a collection that would free them. */
   static final class Forgotten extends Kernel {
     Forgotten() {
       super(Holding.GARBAGE, "DirectByteBuffer");
@@ -530,9 +511,8 @@ final class Kernels {
   }
 
   /**
-   * Registers a shutdown hook for each spool and never removes it. The hook is a lambda that refers
-   * to the spool. The table of hooks refers to threads that were never started, so the threads are
-   * no roots.
+   * Registers a shutdown hook for each spool and never removes it. The hook is a lambda that refers to the spool. Only
+   * the JDK's table of hooks refers to the thread of a hook, because the thread was never started.
    */
   static final class ShutdownHooks extends Kernel {
     private record Spool(Memory pages) {
@@ -555,9 +535,8 @@ final class Kernels {
   }
 
   /**
-   * Keeps codecs in a weak map whose values refer to their keys, so that no key becomes weakly
-   * reachable. The connections stay, although nothing else refers to them. Java refers to zstd's
-   * context, which refers to its tables.
+   * Keeps codecs in a weak map whose values refer to their keys, so that no key becomes weakly reachable. Java refers
+   * to zstd's context, which refers to its tables.
    */
   static final class WeakKeys extends Kernel {
     private static final Map<Connection, Codec> CODECS = new WeakHashMap<>();
@@ -599,9 +578,8 @@ final class Kernels {
   }
 
   /**
-   * Keeps inflaters that have read half of their input, in a cache of soft references in an idle
-   * heap. Most bytes are zlib's windows: Java refers to the z_stream, the z_stream to the state,
-   * and the state to the window.
+   * Keeps inflaters that have read half of their input, in a cache of soft references in an idle heap. Java refers to
+   * the z_stream, which refers to the state, which refers to the window, where most bytes are.
    */
   static final class SoftCache extends Kernel {
     private static final Map<String, SoftReference<Inflater>> OPEN_PAGES = new HashMap<>();
@@ -645,10 +623,9 @@ final class Kernels {
   }
 
   /**
-   * Sends requests whose replies never come. A table refers to a future, and the future to the
-   * action that would close the request's arena. The segment and its arena both have the address,
-   * and the action refers to both. Uses the foreign-memory API of JDK 22 by reflection, because
-   * this class is compiled for JDK 17.
+   * Sends requests whose replies never come. A table refers to a future, and the future to an action that would close
+   * the request's arena. The memory segment and its arena both contain the address, and the action refers to both. Uses
+   * the foreign-memory API of JDK 22 by reflection, because this class is compiled for JDK 17.
    */
   static final class NeverCompleted extends Kernel {
     private static final Map<Long, CompletableFuture<String>> AWAITED = new ConcurrentHashMap<>();
@@ -685,8 +662,8 @@ final class Kernels {
   }
 
   /**
-   * Starts threads that wait for a service without an answer. Each thread has its request in a
-   * local variable that is used after the wait, and no field leads to the request.
+   * Starts threads that wait for a service without an answer. A local variable that is used after the wait is the only
+   * reference to a thread's request.
    */
   static final class StuckRequests extends Kernel {
     private static final CountDownLatch ANSWER = new CountDownLatch(1);
@@ -722,14 +699,12 @@ final class Kernels {
   }
 
   /**
-   * Replaces a table of RocksDB's batches by an empty table without closing the batches. Only
-   * garbage then refers to the batches, and nothing will free them, because RocksDB has no
-   * cleaners. Java refers to the batch, which refers to the characters of its string, 24 bytes into
-   * their block.
+   * Replaces a table of RocksDB's batches by an empty table without closing the batches. Only garbage then refers to
+   * the batches, and nothing will free them, because RocksDB has no cleaners. A batch refers to the characters of its
+   * string, 24 bytes into their block.
    *
-   * <p>The table is so large that G1 allocates it in the old generation. So a young collection
-   * frees neither the old table nor the batches in it. Table and batches stay until G1's next
-   * marking. After that, no address of the native memory is left.
+   * <p>The table is so large that G1 allocates it in the old generation, so the old table and its batches stay until
+   * G1's next marking. After that, no address of the native memory is left.
    */
   static final class Unclosed extends Kernel {
     private static final int SLOTS = 1 << 20;
@@ -754,10 +729,7 @@ final class Kernels {
     }
   }
 
-  /**
-   * Starts threads that wait. Each Thread object has the address of the JVM's native structure for
-   * the thread.
-   */
+  /** Starts threads that wait. A Thread object has the address of the JVM's native structure for it. */
   static final class LiveThreads extends Kernel {
     private static final CountDownLatch NEVER = new CountDownLatch(1);
 

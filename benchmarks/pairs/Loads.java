@@ -87,9 +87,10 @@ import software.amazon.awssdk.enhanced.dynamodb.mapper.annotations.DynamoDbBean;
 import software.amazon.awssdk.enhanced.dynamodb.mapper.annotations.DynamoDbPartitionKey;
 
 /**
- * The loads of the pairs of run.py. A pair runs one load twice: once with a leak of a library, and once without, because the version of the
- * library has a fix or the load uses the library correctly. {@code Loads NAME DIRECTORY ROW} repeats at a fixed rate what the report of the
- * leak describes, until the process is ended, and counts the events in a row of {@link Situation.Planted}.
+ * The loads of the pairs of run.py. A pair runs one load twice: with a leak of a library, and without it, because the
+ * library's version has a fix or the load uses the library correctly. {@code Loads NAME DIRECTORY ROW} repeats at a
+ * fixed rate what the report of the leak describes, until the process is ended, and counts the events in a row of
+ * {@link Situation.Planted}.
  */
 public final class Loads {
   private static final int KIB = 1 << 10;
@@ -136,7 +137,6 @@ public final class Loads {
     return letters;
   }
 
-  /** The code that a load repeats. */
   interface Step {
     void run() throws Exception;
   }
@@ -212,7 +212,8 @@ public final class Loads {
     private final RocksDB database;
 
     /**
-     * The options of all lookups. Without options, {@code multiGetByteBuffers} creates them and never closes them, even in the fixed
+     * The options of all lookups. Without options, {@code multiGetByteBuffers} creates them and never closes them, even
+     * in the fixed
      * version.
      */
     private final ReadOptions options;
@@ -289,7 +290,6 @@ public final class Loads {
     }
   }
 
-  /** Creates an array in an engine that is written in Rust, copies it to Java and closes it. */
   private static final class Vectors {
     private final NDManager manager = NDManager.newBaseManager("Rust");
     private final float[] embedding = new float[4_096];
@@ -331,7 +331,6 @@ public final class Loads {
     }
   }
 
-  /** Decodes compressed histograms that other processes send. */
   private static final class Latencies {
     private final ByteBuffer compressed;
 
@@ -365,7 +364,6 @@ public final class Loads {
     }
   }
 
-  /** A bean of the table of orders. */
   @DynamoDbBean
   public static class Order {
     private String id;
@@ -480,7 +478,10 @@ public final class Loads {
     }
   }
 
-  /** Changes the number of readers of articles in an index every two seconds, while four threads sort the articles by this number. */
+  /**
+   * Changes the number of readers of articles in an index every two seconds, while four threads sort the articles by
+   * this number.
+   */
   private static final class Articles {
     private static final int NUMBER = 100_000;
 
@@ -555,14 +556,16 @@ public final class Loads {
     }
   }
 
-  /** Requests the version of a native library. */
   private static final class Version {
     void show() {
       Snappy.getNativeLibraryVersion();
     }
   }
 
-  /** Creates an allocator for each message, takes nine buffers from the allocator, releases the buffers, and drops the allocator. */
+  /**
+   * Creates an allocator for each message, takes nine buffers from the allocator, releases the buffers, and drops the
+   * allocator.
+   */
   private static final class Messages {
     private byte[] message = {};
 
@@ -581,7 +584,10 @@ public final class Loads {
     }
   }
 
-  /** Compresses a document to a stream of the caller, which stays open. Closes the compressor only if {@link #RIGHT} is set. */
+  /**
+   * Compresses a document to a stream of the caller, which stays open. Closes the compressor only if {@link #RIGHT} is
+   * set.
+   */
   private static final class Exports {
     private final byte[] document = letters(256 * KIB);
 
@@ -624,8 +630,8 @@ public final class Loads {
     }
   }
   /**
-   * Renews the TLS context of a QUIC server that asks its clients for certificates. A finalizer frees the former context after the next
-   * collection, and the garbage of the requests causes such collections.
+   * Renews the TLS context of a QUIC server that asks its clients for certificates. A finalizer frees the former
+   * context after the next collection, which the garbage of the requests causes.
    */
   private static final class Listeners {
     private static final String PASSWORD = "password";
@@ -661,7 +667,6 @@ public final class Loads {
     }
   }
 
-  /** Creates 250 TLS engines and releases them. */
   private static final class Sessions {
     private final SslContext context;
 
@@ -680,7 +685,6 @@ public final class Loads {
     }
   }
 
-  /** Decompresses a page of a Parquet file. */
   private static final class Pages {
     private static final int SIZE = 64 * KIB;
 
@@ -732,7 +736,6 @@ public final class Loads {
     }
   }
 
-  /** Compresses a configuration of 4 KiB for the coordination service. */
   private static final class Configurations {
     private final GzipCompressionProvider provider = new GzipCompressionProvider();
     private final byte[] configuration = new byte[4 * KIB];
@@ -742,7 +745,7 @@ public final class Loads {
     }
   }
 
-  /** Creates a mapper for each reply. If {@link #RIGHT} is set, one mapper writes all replies. */
+  /** Creates a mapper for each reply, or one for all replies if {@link #RIGHT} is set. */
   private static final class Replies {
     private final Order order = new Order();
     private final ObjectMapper shared = map();

@@ -61,8 +61,10 @@ import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.util.Callback;
 
 /**
- * Whole products under a steady load that leaks nothing. {@code Products NAME DIRECTORY ROW} repeats the work of a product at a fixed rate
- * until the process is ended, for an hour and a half at most, and counts the rounds in a row of {@link Situation.Planted}.
+ * Whole products under a steady load that leaks nothing. {@code Products NAME DIRECTORY ROW} repeats the work of a
+ * product at a fixed rate
+ * until the process is ended, for an hour and a half at most, and counts the rounds in a row of {@link
+ * Situation.Planted}.
  */
 public final class Products {
   private static final int KIB = 1 << 10;
@@ -90,7 +92,6 @@ public final class Products {
     System.exit(0);
   }
 
-  /** The code that a load repeats. */
   interface Step {
     void run() throws Exception;
   }
@@ -105,7 +106,6 @@ public final class Products {
     }
   }
 
-  /** Runs a step again and again in a thread of its own, without counting the runs. */
   private static void beside(String name, Step step) {
     Thread thread =
         new Thread(
@@ -186,7 +186,10 @@ public final class Products {
     }
   }
 
-  /** A Flink cluster of one process, in which a job sums numbers by key in windows of five seconds, with a checkpoint every ten seconds. */
+  /**
+   * A Flink cluster of one process. A job sums numbers by key in windows of five seconds, with a checkpoint every ten
+   * seconds.
+   */
   private static final class Stream {
     void start() throws Exception {
       StreamExecutionEnvironment environment = StreamExecutionEnvironment.createLocalEnvironment(2);
@@ -215,9 +218,7 @@ public final class Products {
     }
   }
 
-  /**
-   * A Lucene index of 20,000 documents, which are replaced one after the other while they are searched and sorted, with the usual merges.
-   */
+  /** A Lucene index of 20,000 documents, which are searched and sorted while they are replaced one after the other. */
   private static final class Index {
     private static final int NUMBER = 20_000;
 
@@ -266,7 +267,6 @@ public final class Products {
     }
   }
 
-  /** A Spark session with two local threads, which runs the same aggregation again and again. */
   private static final class Job {
     private final SparkSession session;
 
@@ -291,7 +291,6 @@ public final class Products {
     }
   }
 
-  /** A client of a server in this process, which asks for the same page again and again. */
   private static final class Client {
     private final HttpClient client = HttpClient.newHttpClient();
     private final HttpRequest request;
@@ -311,7 +310,7 @@ public final class Products {
   private static final class JettyServer {
     private JettyServer() {}
 
-    /** Returns the port of a server with one page. */
+    /** Starts a server with one page and returns its port. */
     static int start() throws Exception {
       Server server = new Server();
       ServerConnector connector = new ServerConnector(server);
@@ -333,7 +332,7 @@ public final class Products {
   private static final class TomcatServer {
     private TomcatServer() {}
 
-    /** Returns the port of a server with one page. */
+    /** Starts a server with one page and returns its port. */
     static int start(Path directory) throws Exception {
       Tomcat tomcat = new Tomcat();
       tomcat.setBaseDir(directory.toString());
@@ -355,7 +354,7 @@ public final class Products {
     }
   }
 
-  /** A database of 10,000 accounts, in which each transaction moves an amount and keeps a note that a later one deletes. */
+  /** A database of 10,000 accounts. Each transaction moves an amount and adds a note that a later one deletes. */
   private static final class Accounts {
     private static final int NUMBER = 10_000;
 
@@ -388,7 +387,7 @@ public final class Products {
     }
   }
 
-  /** A database of a million sales, which are summed by customer; each result and each statement is closed. */
+  /** A database of a million sales, which are summed by customer. Each result and each statement is closed. */
   private static final class Sales {
     private final Connection connection;
 

@@ -19,15 +19,13 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Handles 100 requests a second with a buffer of 8 KiB for each. One buffer in 50 is kept: for ever
- * by the leaking handler, for some seconds by a healthy one. A burst of buffers at the start lets
- * the pool allocate chunks. One buffer in 500 of the burst is never released, which keeps the
- * chunks in use.
+ * Handles 100 requests a second with a buffer of 8 KiB for each. One buffer in 50 is kept: for ever if the handler
+ * leaks, otherwise for some seconds. A burst of buffers at the start lets the pool allocate chunks; one buffer in 500
+ * of the burst is never released, which keeps the chunks in use.
  *
- * <p>Arguments: leaking, or the seconds for which a buffer is kept; pooled, adaptive or webflux;
- * the minutes to run; optionally a value for {@link Setting#POOLS_NETTY_SAMPLING_INTERVAL}. Prints
- * the report every ten seconds. At the end, prints the CPU time of mallometer's readings of pools,
- * and the CPU time of mallometer's whole poller.
+ * <p>Arguments: leaking, or the seconds for which a buffer is kept; pooled, adaptive or webflux; the minutes to run;
+ * optionally a value for {@link Setting#POOLS_NETTY_SAMPLING_INTERVAL}. Prints the report every ten seconds, and at the
+ * end the CPU time of mallometer's readings of pools and of its whole poller.
  */
 public final class Handler {
 
@@ -39,16 +37,13 @@ public final class Handler {
 
   private Handler() {}
 
-  /** Serves requests. */
   interface Requests extends AutoCloseable {
 
-    /** Serves a request, which keeps its buffer or releases it. */
     void serve(boolean keeps) throws Exception;
 
     /** Releases the oldest kept buffers until at most {@code most} are kept. */
     void expire(int most);
 
-    /** Returns the number of kept buffers. */
     int kept();
 
     @Override

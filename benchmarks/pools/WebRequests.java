@@ -25,7 +25,6 @@ public final class WebRequests implements Handler.Requests {
   private final SessionStore store;
   private final String address;
 
-  /** The application. */
   @Configuration(proxyBeanMethods = false)
   @EnableAutoConfiguration
   public static class Application {
@@ -35,7 +34,6 @@ public final class WebRequests implements Handler.Requests {
     }
   }
 
-  /** Handles the requests. */
   @RestController
   static final class SessionStore {
     private final Deque<DataBuffer> sessions = new ConcurrentLinkedDeque<>();
@@ -53,7 +51,6 @@ public final class WebRequests implements Handler.Requests {
     }
   }
 
-  /** Starts the application on a free port. */
   public WebRequests() {
     context =
         SpringApplication.run(

@@ -14,16 +14,17 @@ import org.apache.arrow.memory.ArrowBuf;
 import org.apache.arrow.memory.RootAllocator;
 
 /**
- * Programs whose resident set mallometer is to divide into parts. "jna" and "ffm" call a library of their own, which maps and touches 120
- * MiB; "netty" holds 80 MiB of buffers of the default allocator, of changing sizes in four threads; "arrow" holds 80 MiB of buffers. "cost"
- * prints the time that mapping and unmapping take below Java frames, with mallometer and without.
+ * Programs whose resident set mallometer divides into parts. "jna" and "ffm" call a library of their own, which maps
+ * and touches 120 MiB; "netty" and "arrow" hold 80 MiB of buffers. "cost" prints the time that mapping and unmapping
+ * take below Java frames, with mallometer and without.
  */
 public final class Resident {
 
   private static final long BYTES = 120L << 20;
   private static final int HELD = 20 << 20;
   private static final int CALLS = 20;
-  // The slices together walk 3,500 stacks. mallometer walks 4,000 before it limits the rate.
+  // All slices together walk 3,500 stacks. That is below the 4,000 that mallometer walks before it
+  // limits the rate.
   private static final int WARM_SLICES = 20;
   private static final int SLICES = 50;
   private static final int PAIRS = 50;
@@ -32,7 +33,8 @@ public final class Resident {
   private Resident() {}
 
   public static void main(String[] arguments) throws Throwable {
-    // Waits until the agent, which starts in parallel, has started: only then do stacks have Java frames.
+    // Waits until the agent, which starts in parallel, has started. Stacks have Java frames only
+    // from then on.
     Thread.sleep(5_000);
     switch (arguments[0]) {
       case "jna" -> mapByJna(arguments[1]);
@@ -73,7 +75,7 @@ public final class Resident {
             .invoke(linker.getMethod("nativeLinker").invoke(null), found.get(), type, options);
   }
 
-  /** Prints the time of a pair of mmap and munmap in nanoseconds, without and with mallometer, in turns. */
+  /** Prints the nanoseconds of a pair of mmap and munmap, without and with mallometer in turns. */
   private static void measureCost(NativeLibrary own) throws InterruptedException {
     NativeLibrary mallometer = NativeLibrary.getProcess();
     // Waits until mallometer's budget of stack walks is full. The budget gains 50 walks a second, up to 4,000.
@@ -96,7 +98,9 @@ public final class Resident {
     return calls == 0 ? own.getFunction("own_pairs").invokeLong(new Object[] {(long) PAIRS}) : nanosOfPairs(calls - 1, own);
   }
 
-  /** Maps memory below the frames of the measured calls, so that mallometer's report shows how many frames these calls have. */
+  /**
+   * Maps memory below the frames of the measured calls, so that mallometer's report shows how many frames they have.
+   */
   private static void mapBelow(int calls, NativeLibrary own) {
     if (calls > 0) {
       mapBelow(calls - 1, own);

@@ -12,8 +12,8 @@ import javax.tools.ToolProvider;
 
 /**
  * Does the same work in each run, in 45 equal steps over nine seconds: zlib, direct buffers, threads and regular
- * expressions. In two of the steps the program also compiles Java classes and runs them, for which the JVM allocates at
- * many hundred call sites.
+ * expressions. In two of the steps it also compiles Java classes and runs them, for which the JVM allocates at many
+ * hundred call sites.
  */
 public final class FirstSeconds {
 

@@ -14,25 +14,24 @@ import java.util.zip.CRC32;
  * Generates from {@code mallometer.h} the declarations on which the bridge and the library must agree, and from {@code
  * recording_format.h} the layout of a recording.
  *
- * <p>This program reads constants, structs and functions, computes the offset of each field, and writes
- *
  * <ul>
- *   <li>{@code java HEADER DIRECTORY PACKAGE}: the Java classes {@code Abi}, with the constants and a view of each
- *       struct over a {@code ByteBuffer}, and {@code LibraryFunctions}, with a method for each function;
- *   <li>{@code c HEADER DIRECTORY}: {@code abi_functions.h}. It fails to compile if the compiler lays a struct out in
- *       another way, and contains the table of the functions' addresses in the order in which Java numbers them;
- *   <li>for {@code recording_format.h} the Java class {@code RecordingFormat}, with the constants and the offset of each
- *       field, and {@code recording_layout.h} with the same checks for the compiler.
+ *   <li>{@code java HEADER DIRECTORY PACKAGE} writes the Java classes {@code Abi}, with the constants and a view of
+ *       each struct over a {@code ByteBuffer}, and {@code LibraryFunctions}, with a method for each function;
+ *   <li>{@code c HEADER DIRECTORY} writes {@code abi_functions.h}. It fails to compile if the compiler lays a struct
+ *       out in another way, and contains the table of the functions' addresses in the order in which Java numbers
+ *       them;
+ *   <li>for {@code recording_format.h} {@code java} writes the class {@code RecordingFormat}, with the constants and
+ *       the offset of each field, and {@code c} writes {@code recording_layout.h} with the same checks for the
+ *       compiler.
  * </ul>
  *
- * <p>The header uses a small part of C; anything else ends this program with an error. Constants
- * are numbers; enums state each value; fields are fixed-width numbers, {@code double}, {@code float},
- * pointers, texts ({@code char[]}), other structs, and arrays of these, in an order without padding;
- * functions return {@code int}, {@code uint32_t} or {@code void} and take at most five numbers and
- * pointers. Pointers have eight bytes on all platforms.
+ * <p>The header uses a small part of C; anything else ends this program with an error. Constants are numbers; enums
+ * state each value; fields are fixed-width numbers, {@code double}, {@code float}, pointers, texts ({@code char[]}),
+ * other structs, and arrays of these, in an order without padding; functions return {@code int}, {@code uint32_t} or
+ * {@code void} and take at most five numbers and pointers. Pointers have eight bytes on all platforms.
  *
- * <p>{@code MALLOMETER_ABI_VERSION} must be the checksum of these declarations. Two builds with different declarations
- * therefore refuse each other.
+ * <p>{@code MALLOMETER_ABI_VERSION} must be the checksum of these declarations, so that two builds with different
+ * declarations refuse each other.
  */
 final class GenerateAbi {
 
@@ -47,7 +46,6 @@ final class GenerateAbi {
   private static final Pattern FIELD =
       Pattern.compile("(?:const )?(?:struct )?(\\w+) (\\*?)(\\w+)((?:\\[\\w+])*)");
 
-  /** A field: its C type, name, lengths of its array dimensions, and offset in bytes. */
   private record Field(String type, String name, List<Integer> lengths, int offset, int bytes) {
     int count() {
       return lengths.stream().reduce(1, (a, b) -> a * b);
@@ -226,7 +224,6 @@ final class GenerateAbi {
 
   // ---- Writing C -----------------------------------------------------------------------------
 
-  /** Returns assertions on the offset of each field. */
   private String checks(String header) {
     StringBuilder c = new StringBuilder("/* Generated from " + header + " by GenerateAbi.java. */\n");
     for (Struct struct : structs.values()) {
@@ -419,7 +416,9 @@ final class GenerateAbi {
     };
   }
 
-  /** Returns a name in Java's style: {@code live_bytes} as {@code liveBytes}, {@code _site_sums} as {@code SiteSums}. */
+  /**
+   * Returns a name in Java's style: {@code live_bytes} as {@code liveBytes}, {@code _site_sums} as {@code SiteSums}.
+   */
   private static String camel(String name) {
     StringBuilder camel = new StringBuilder();
     for (String word : name.split("_")) {

@@ -1,7 +1,7 @@
 /*
  * Counts the allocations and frees between two snapshots, in the whole process and in the calling thread alone.
  *
- * The program does not link the library. It prints the counts if the library is preloaded, and works without it, too:
+ * The program does not link the library. It prints the counts if the library is preloaded, and also runs without it:
  *
  *     cc $(pkg-config --cflags mallometer) bracket.c -o bracket
  *     LD_PRELOAD=$(pkg-config --variable=preload mallometer) ./bracket

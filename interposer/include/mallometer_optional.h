@@ -1,8 +1,8 @@
 /*
  * Lets a program use mallometer if it is loaded, and run without it otherwise.
  *
- * Include this before mallometer.h, or instead of it, and link against nothing: the functions are weak references that
- * the preloaded library satisfies. Ask mallometer_available() once before calling any of them.
+ * Include this header before mallometer.h, or instead of it, and link against nothing. The functions are weak
+ * references, which the preloaded library defines. Call mallometer_available() before any of them.
  */
 #ifndef MALLOMETER_OPTIONAL_H
 #define MALLOMETER_OPTIONAL_H
@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-/* This function is weak even if mallometer.h was included first. */
+/* Makes the function weak even if mallometer.h was included first. */
 uint32_t mallometer_abi_version(void) __attribute__((weak));
 
 /* Returns whether the library is loaded and has the version that this program was compiled for. */
@@ -28,4 +28,4 @@ static inline int mallometer_available(void) {
 }
 #endif
 
-#endif /* MALLOMETER_OPTIONAL_H */
+#endif

@@ -1,7 +1,5 @@
-/*
- * The process uses up its address space. Allocations then fail as they do without the library and are counted as
- * failed; threads can still begin and end; and allocations succeed again when memory is freed.
- */
+/* Tests a process whose address space is used up. Allocations then fail and are counted as failed, threads can still
+ * begin and end, and allocations succeed again when memory is freed. */
 #include <errno.h>
 #include <pthread.h>
 #include <sys/resource.h>
@@ -12,7 +10,6 @@ enum { CHUNK = 1 << 20, MAXIMUM = 4096 };
 static void *chunks[MAXIMUM];
 
 static void *work(void *unused) {
-  /* Allocations may fail here. */
   for (size_t i = 0; i < 100; i++) free(malloc(i * 1000));
   return unused;
 }

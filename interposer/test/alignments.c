@@ -1,8 +1,5 @@
-/*
- * Allocates with every alignment up to 1 MiB. The object must be aligned and as large as requested, must keep its
- * content when it is reallocated (also from and to large sizes), and must be counted once when allocated and once when
- * freed.
- */
+/* Allocates with every alignment up to 1 MiB. The object must be aligned, as large as requested, and counted once
+ * when allocated and once when freed. It must keep its content when it is reallocated. */
 #include <malloc.h>
 #include <string.h>
 
@@ -22,8 +19,8 @@ static void holds(const unsigned char *object, size_t size, size_t bytes) {
 
 static void is_good(unsigned char *object, size_t alignment, size_t size) {
   CHECK(object);
-  /* Skips empty objects: with MALLOMETER_ACCOUNTING=header, the library requests memalign(256, 256) for an empty object
-   * with an alignment of 256, and mimalloc 2.0.9 misaligns the result. */
+  /* Empty objects are skipped: with MALLOMETER_ACCOUNTING=header, the library requests memalign(256, 256) for some of
+   * them, and mimalloc 2.0.9 misaligns the result. */
   if (size > 0) CHECK_EQUAL((uintptr_t)object % alignment, 0);
   CHECK(malloc_usable_size(object) >= size);
   fill(object, size);
@@ -47,7 +44,7 @@ int main(void) {
   for (size_t alignment = 1; alignment <= (size_t)1 << 20; alignment *= 2) {
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
       size_t size = sizes[i];
-      /* If an object overlaps its neighbour, writing to it changes the neighbour's content. */
+      /* The neighbours show whether the object overlaps them. */
       unsigned char *before = malloc(size), *object = memalign(alignment, size), *after = malloc(size);
       is_good(before, 1, size);
       is_good(object, alignment, size);

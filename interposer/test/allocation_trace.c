@@ -1,8 +1,7 @@
 /*
- * Records the allocations of a program for simulations. It replaces src/sample/call_sites.c in a library that is
- * otherwise mallometer. With MALLOMETER_SAMPLE_INTERVAL=1 it receives each allocation and writes to the file that
- * MALLOMETER_TRACE names: a hash of its whole stack, the sampler's key of the call path, its bytes and its thread.
- * recorded.py makes recorded.bin from that file.
+ * Records the allocations of a program for simulations. It replaces src/sample/call_sites.c. With
+ * MALLOMETER_SAMPLE_INTERVAL=1 it writes each allocation to the file that MALLOMETER_TRACE names: a hash of its
+ * stack, the sampler's key of the call path, its bytes and its thread. recorded.py makes recorded.bin from that file.
  */
 #define call_sites_record take
 #include "sample/call_sites.c"

@@ -1,8 +1,5 @@
-/*
- * Tests the statistics of mallometer_allocator(): they name the allocator, follow the program's allocations, separate
- * used from retained memory, and predict how much a trim gives back. The first argument is the kind that must be found:
- * glibc, jemalloc, tcmalloc or mimalloc; or "silent" for musl's allocator, which reports nothing but its name.
- */
+/* Tests the statistics of mallometer_allocator(). The first argument is the kind of allocator that must be found:
+ * glibc, jemalloc, tcmalloc or mimalloc; or "silent" for musl's allocator, which reports nothing but its name. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,8 +12,7 @@ static struct mallometer_allocator_state figures(void) {
   return s;
 }
 
-/* Returns the resident bytes as the sum over the page tables, because the number in /proc/self/status may lag
- * behind. */
+/* The sum over the page tables is exact, while the number in /proc/self/status may lag behind. */
 static uint64_t resident_bytes(void) {
   char line[256];
   unsigned long kilobytes = 0;
@@ -27,10 +23,8 @@ static uint64_t resident_bytes(void) {
   return (uint64_t)kilobytes * 1024;
 }
 
-/*
- * Lets the allocator give free memory back, and compares the result with the prediction (not for mimalloc). The
- * tolerance is for pages that were never touched: they are predicted, but cannot be given back.
- */
+/* Compares the memory that the allocator gives back with the prediction (not for mimalloc). The tolerance is for
+ * pages that were never touched: the prediction includes them, but they cannot be given back. */
 static void trim_and_compare(void) {
   struct mallometer_allocator_state before = figures();
   uint64_t resident = resident_bytes();
@@ -47,7 +41,6 @@ static void trim_and_compare(void) {
   CHECK(returned >= releasable - tolerance && returned <= releasable + tolerance);
 }
 
-/* Checks that mallometer_allocator() writes one row for each arena of glibc, and that the rows add up to the totals. */
 static void rows_add_up(void) {
   struct mallometer_arena rows[64];
   struct mallometer_allocator_state s = {0};
@@ -104,7 +97,7 @@ int main(int argc, char **argv) {
     CHECK(full.system_bytes >= full.used_bytes);
   }
 
-  /* Keeps every hundredth object and frees the others. The live objects prevent the allocator from returning memory. */
+  /* The live objects prevent the allocator from returning memory. */
   for (size_t i = 0; i < count; i++) {
     if (i % 100 != 0) free(objects[i]);
   }
@@ -124,7 +117,6 @@ int main(int argc, char **argv) {
   rows_add_up();
   trim_and_compare();
 
-  /* Reads the allocator's statistics, which must not change any counter. */
   struct mallometer_counters start = snapshot();
   figures();
   struct mallometer_counters d = difference(start, snapshot());

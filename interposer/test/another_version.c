@@ -1,5 +1,5 @@
-/* A library with the functions of mallometer's ABI but another version. The library under test must not request a
- * report from it, because its structs may differ. */
+/* A library with mallometer's functions but another version. The library under test must not request a report from
+ * it, because its structs may differ. */
 #include <stdlib.h>
 
 #include "mallometer.h"

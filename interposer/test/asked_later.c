@@ -1,8 +1,5 @@
-/*
- * Tests call sites in a program that does not link the functions for call sites but looks them up with dlsym(). The
- * library reserves no memory for call sites until the program looks up or calls such a function. Afterwards call sites
- * work as in other programs. The first argument names the case.
- */
+/* Tests call sites in a program that looks up their functions with dlsym() instead of linking them. The library
+ * reserves no memory for call sites until one of them is looked up or called. The first argument names the case. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -15,7 +12,7 @@
 #include "check.h"
 
 #define NOINLINE __attribute__((noinline, noclone))
-#define SURE ((size_t)1 << 20) /* larger than the sampling interval, so each object is sampled */
+#define SURE ((size_t)1 << 20) /* larger than the sampling interval, so each object of this size is sampled */
 enum { KEPT = 20, MOST_SITES = 4096, MOST_OBJECTS = 70000 };
 
 static struct mallometer_site sites[MOST_SITES];
@@ -37,7 +34,6 @@ static int ask_for_sites(void) {
   return count;
 }
 
-/* Returns the number of live samples of large objects. */
 static unsigned live(void) {
   __typeof__(mallometer_objects) *read;
   find(&read, "mallometer_objects");
@@ -86,8 +82,8 @@ static void before_a_jvm(const char *library) {
 
 /* ---- Limits -------------------------------------------------------------------------------------------- */
 
-/* Runs under a limit that the shell has set. The library has no memory for call sites, and the reason in its report
- * names the limit. Once the limit is raised, call sites are recorded. */
+/* Runs under a limit that the shell has set. The library has no memory for call sites until the limit is raised, and
+ * its report names the limit. */
 static void limited(const char *name, int resource) {
   struct rlimit limit;
   CHECK_EQUAL(ask_for_sites(), -ENODATA);
@@ -122,8 +118,7 @@ static void *churn(void *unused) {
   return unused;
 }
 
-/* Requests call sites while other threads allocate and free. Each free must find the sample of its object, even if the
- * object is one of the first that were sampled. */
+/* Requests call sites while other threads allocate and free. Each free must find the sample of its object. */
 static void in_the_middle(void) {
   enum { THREADS = 4 };
   pthread_t threads[THREADS];

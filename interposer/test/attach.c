@@ -1,8 +1,7 @@
 /*
  * Tests mallometer_attach() in a running program that opens the library. The attach replaces the words in memory that
- * hold the address of malloc, free or another function of the allocator. From then on every call of these functions
- * counts once: calls by the program, by the C library and by libraries that are opened later. Objects from before the
- * attach can be freed. mallometer_detach() restores every word.
+ * hold the address of malloc, free or another function of the allocator, so that every later call counts once.
+ * mallometer_detach() restores every word.
  *
  *   attach LIBRARY CASE [PLUGIN]
  */
@@ -25,7 +24,6 @@ static const char *plugin;
 static void *(*volatile taken_malloc)(size_t) = malloc;
 static void (*volatile taken_free)(void *) = free;
 
-/* Checks that statements make `expected` allocations and as many frees. */
 #define COUNTS(expected, ...)                                                                            \
   do {                                                                                                   \
     struct mallometer_counters before = own_counters();                                                  \
@@ -123,8 +121,8 @@ static void load_and_unload(void) {
   dlclose(opened);
 }
 
-/* Calls mallometer_attach_check(). Returns whether this call searched memory for words to change. attach_lock_ns, the
- * duration of the latest search, shows that: hardly any two searches take equally long. */
+/* Returns whether mallometer_attach_check() has searched memory for words to change. A search changes attach_lock_ns,
+ * its duration: hardly any two searches take equally long. */
 static bool check_walks(void) {
   uint64_t before = report().attach_lock_ns;
   check();
@@ -135,7 +133,7 @@ static void checks_walk_when_objects_come_and_go(void) {
   CHECK_EQUAL(FUNCTION(mallometer_attach_check)(), -ENODATA);
   CHECK_EQUAL(report().mode, MALLOMETER_MODE_NONE);
   attach();
-  load_and_unload(); /* also resolves the symbols that check() needs, which changes words */
+  load_and_unload(); /* also resolves the symbols that check() needs, which changes words in memory */
   CHECK(check_walks());
   uint32_t words = report().words;
   for (int i = 0; i < 100; i++) CHECK(!check_walks());
@@ -155,8 +153,8 @@ static void checks_walk_when_objects_come_and_go(void) {
   CHECK_EQUAL(report().mode, MALLOMETER_MODE_NONE);
 }
 
-/* Opens a library with RTLD_DEEPBIND: the loader then looks for that library's symbols in the library itself and its
- * dependencies before it looks in the program. */
+/* With RTLD_DEEPBIND the loader looks for a library's symbols in the library itself and its dependencies before it
+ * looks in the program. */
 static void deeply_bound_libraries_count(void) {
   attach();
   void *opened = dlopen(plugin, RTLD_NOW | RTLD_DEEPBIND), *(*allocate)(size_t);
@@ -167,10 +165,8 @@ static void deeply_bound_libraries_count(void) {
   detach();
 }
 
-/*
- * Attaches after another library (attach_hook.c) has hooked malloc. A call then reaches the hook first, and mallometer
- * counts the calls that the hook passes on. The hook and mallometer can be removed in any order.
- */
+/* Attaches after another library (attach_hook.c) has hooked malloc. A call then reaches the hook first. The hook and
+ * mallometer can be removed in any order. */
 static void hooks_of_others_go_on(const char *hook_path) {
   void *hook = dlopen(hook_path, RTLD_NOW | RTLD_LOCAL);
   CHECK(hook);
@@ -188,18 +184,18 @@ static void hooks_of_others_go_on(const char *hook_path) {
   CHECK_EQUAL(*hooked, 2);
   unsigned char resident;
   CHECK_EQUAL(mincore((void *)(((uintptr_t)zeros + (60 << 20)) & ~(uintptr_t)4095), 4096, &resident), 0);
-  CHECK_EQUAL(resident & 1, 0); /* the attach does not read this page */
+  CHECK_EQUAL(resident & 1, 0); /* The attach must not read this page of zeros. */
   COUNTS(1, free(strdup("past the hook")));
   detach();
   free(malloc(100));
   CHECK_EQUAL(*hooked, 3);
   attach();
-  take_back(); /* the hook restores the words that it has replaced */
+  take_back();
   load_and_unload();
-  check(); /* the check finds the word that the hook has restored */
+  check();
   COUNTS(1, free(malloc(100)));
   CHECK_EQUAL(*hooked, 3);
-  put(); /* puts the hook over this library's function */
+  put();
   COUNTS(1, free(malloc(100)));
   CHECK_EQUAL(*hooked, 4);
   detach();
@@ -221,7 +217,7 @@ static void counts(void) {
   CHECK_EQUAL(strlen(self.reason), 0);
   every_function_counts_once();
   libraries_that_come_later_count();
-  attach(); /* searches again for words to replace */
+  attach();
   CHECK(report().words >= self.words);
   CHECK_EQUAL(report().since_ns, self.since_ns);
   every_function_counts_once();
@@ -239,7 +235,6 @@ static void counts(void) {
   detach();
 }
 
-/* Switches counting off while the library is attached. After a detach, the next attach must count nevertheless. */
 static void counts_after_it_was_switched_off(void) {
   attach();
   CHECK_EQUAL(FUNCTION(mallometer_disable)(), 0);
@@ -257,7 +252,7 @@ static void counts_after_it_was_switched_off(void) {
 
 /* ---- Live bytes ---------------------------------------------------------------------------------------- */
 
-/* Returns the most bytes that a thread's cache of free chunks can hold. glibc reports these bytes as in use. */
+/* Returns the most bytes of free chunks that a thread's cache can hold. glibc reports these bytes as in use. */
 static uint64_t most_in_cache(void) {
   const char *tunables = getenv("GLIBC_TUNABLES");
   return tunables && strstr(tunables, "tcache_count=0") ? 0 : 240912;
@@ -318,8 +313,8 @@ static void nothing_differs(void) {
   CHECK_EQUAL(differences.protections, 0);
 }
 
-/* Calls functions for the first time. The loader resolves their symbols then, and stores the addresses in words. The
- * test would otherwise take this for a change by the attach. */
+/* Calls functions for the first time, because the loader then stores their addresses. The test would otherwise take
+ * this for a change by the attach. */
 static void warm_up(void) {
   free(strdup("x"));
   void *opened = dlopen(plugin, RTLD_LAZY);
@@ -343,8 +338,8 @@ static void words_are_as_they_were(void) {
   }
 }
 
-/* Attaches with the tunable glibc.cpu.plt_rewrite. In programs that are linked with -z mark-plt the loader then
- * rewrites calls as direct jumps, which read no word. The report must say that the library does not see these calls. */
+/* With the tunable glibc.cpu.plt_rewrite, the loader rewrites calls as direct jumps in programs linked with -z
+ * mark-plt. The attach cannot change such calls, and the report must say so. */
 static void rewritten_calls_are_told(void) {
   warm_up();
   copy_memory(&before);
@@ -392,8 +387,6 @@ static void seals(void) {
   }
 }
 
-/* Attaches after all read-only pages were sealed (mseal(2)), as newer loaders do. The library then changes words on
- * these pages through /proc/self/mem. */
 static void words_of_sealed_pages_are_written(void) {
   warm_up();
   copy_memory(&before);
@@ -411,8 +404,6 @@ static void is_refused_beside_another_copy(void) {
   CHECK(strstr(report().reason, "another copy"));
 }
 
-/* Attaches each of two copies of the library in turn. Meanwhile the other copy is opened with RTLD_GLOBAL, so that
- * look-ups in the whole program find the symbols of that copy. */
 static void global_copies_are_told_apart(const char *own_path, const char *other_path) {
   void *own = library, *other = dlopen(other_path, RTLD_NOW | RTLD_LOCAL);
   CHECK(other && other != own);
@@ -439,14 +430,11 @@ static void global_copies_are_told_apart(const char *own_path, const char *other
   nothing_differs();
 }
 
-/* Attaches beside a library of another version, which is refused. No report may be requested from that library, because
- * its structs may differ. */
 static void is_refused_beside_another_version(const char *path) {
   CHECK(dlopen(path, RTLD_NOW | RTLD_LOCAL));
   is_refused_beside_another_copy();
 }
 
-/* Attaches two copies of the library in turn: only one of them may count at a time. */
 static void copies_do_not_meet(const char *other_path) {
   void *first = library;
   attach();
@@ -470,8 +458,8 @@ static void copies_do_not_meet(const char *other_path) {
 
 enum refusal { REFUSE_OPENING = 1, REFUSE_CLOSING = 2, REFUSE_FILE = 4 };
 
-/* Installs a filter that refuses openat() if its flags are exactly O_RDONLY | O_CLOEXEC. The library opens files with
- * these flags, and the program itself does not. */
+/* Installs a filter that refuses openat() with exactly the flags O_RDONLY | O_CLOEXEC, with which the library opens
+ * files and the program itself does not. */
 static void filter_reading(void) {
   struct sock_filter program[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -485,8 +473,8 @@ static void filter_reading(void) {
   install(program, sizeof program / sizeof *program);
 }
 
-/* Installs a filter that forbids what `refusals` names: mprotect() with write permission (REFUSE_OPENING), mprotect()
- * without it (REFUSE_CLOSING), writes to files at an offset (REFUSE_FILE). */
+/* Installs a filter that forbids mprotect() with write permission (REFUSE_OPENING), mprotect() without it
+ * (REFUSE_CLOSING) or writes to files at an offset (REFUSE_FILE). */
 static void filter(int refusals) {
   struct sock_filter program[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -502,7 +490,6 @@ static void filter(int refusals) {
   install(program, sizeof program / sizeof *program);
 }
 
-/* Installs a filter that forbids removing write permission from pages in a range. */
 static void filter_closing(uintptr_t begin, uintptr_t end) {
   struct sock_filter program[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -520,8 +507,6 @@ static void filter_closing(uintptr_t begin, uintptr_t end) {
   install(program, sizeof program / sizeof *program);
 }
 
-/* Finds the pages of the plugin that are read-only after relocation. filter_closing() lets the attach make these pages
- * writable, but not read-only again. */
 static int range_of_plugin(struct dl_phdr_info *info, size_t size, void *range) {
   (void)size;
   if (!strstr(plugin, info->dlpi_name) || !*info->dlpi_name) return 0;
@@ -563,8 +548,8 @@ static void works_under(int refusals) {
   nothing_differs();
 }
 
-/* Attaches, and then forbids reading /proc/self/maps. Calls are counted until the detach. The detach cannot restore the
- * changed words, so later calls still pass through the library, but are not counted. */
+/* Forbids reading /proc/self/maps after the attach. The detach then cannot restore the changed words: later calls
+ * still pass through the library, but are not counted. */
 static void counts_on_without_mappings(void) {
   attach();
   uint32_t words = report().words;
@@ -580,8 +565,8 @@ static void counts_on_without_mappings(void) {
   CHECK_EQUAL(mallometer_allocations(&end), mallometer_allocations(&start));
 }
 
-/* Detaches while the process has no free descriptors, so that no changed word can be restored. The library can then be
- * attached again, and a detach with free descriptors restores every word. */
+/* Detaches while the process has no free descriptors, so that no changed word can be restored. A later attach and
+ * detach with free descriptors restores every word. */
 static void goes_back_when_mappings_can_be_read(void) {
   struct rlimit few, limit;
   CHECK_EQUAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
@@ -613,8 +598,8 @@ static void goes_back_when_mappings_can_be_read(void) {
   CHECK_EQUAL(FUNCTION(mallometer_detach)(), -ENODATA);
 }
 
-/* Installs a filter of system calls after the attach. The detach then cannot make pages writable, and restores words on
- * read-only pages through /proc/self/mem. */
+/* Installs a filter of system calls after the attach. The detach then restores words on read-only pages through
+ * /proc/self/mem. */
 static void goes_back_under(int refusals) {
   warm_up();
   copy_memory(&before);
@@ -624,7 +609,6 @@ static void goes_back_under(int refusals) {
   nothing_differs();
 }
 
-/* Detaches when no changed word can be restored. Calls then still reach the library, which passes them on. */
 static void passes_on_when_nothing_goes_back(void) {
   warm_up();
   copy_memory(&before);
@@ -649,8 +633,8 @@ static void *attach_while_cancelled(void *result) {
   return NULL;
 }
 
-/* Cancels a thread during the attach. The thread must not end before it releases the locks of the attach: otherwise no
- * other thread could attach or detach. */
+/* The thread must not end before it releases the locks of the attach: otherwise no other thread could attach or
+ * detach. */
 static void attach_is_not_cancelled(void) {
   int result = 1;
   pthread_t thread;
@@ -667,8 +651,8 @@ static void allocate_in_handler(int unused) {
   free(malloc(100));
 }
 
-/* Lets a signal handler allocate while the attach calls malloc to test whether this call is counted. The attach then
- * finds more than one call and must repeat the test. */
+/* A signal handler allocates while the attach calls malloc to test whether its call is counted. The attach must
+ * repeat the test. */
 static void handlers_allocate_meanwhile(void) {
   int *interruptions = dlsym(RTLD_DEFAULT, "interruptions");
   CHECK(interruptions);
@@ -777,8 +761,8 @@ static void samples_are_taken(void) {
   detach();
 }
 
-/* Opens a library after the attach. The attach does not intercept dlopen(), so mallometer learns of the opened library
- * at the next mallometer_attach_check(). From then on recorded stacks contain frames of the opened library. */
+/* The attach does not intercept dlopen(), so mallometer learns of a later library at the next
+ * mallometer_attach_check(). From then on recorded stacks contain its frames. */
 static void stacks_lead_through_later_libraries(void) {
   enum { OBJECTS = 10, ROWS = 4000 };
   static struct mallometer_site rows[ROWS];
@@ -829,8 +813,8 @@ static int live_samples_placed(void) {
   return found;
 }
 
-/* Detaches while objects are in slots, pages of this library for single sampled objects. The program then frees and
- * reallocates these objects without the library. */
+/* Detaches while objects are in slots (pages of their own). The program then frees and reallocates them without the
+ * library. */
 static void placed_objects_outlive_the_library(void) {
   attach();
   CHECK_EQUAL(FUNCTION(mallometer_configure)(MALLOMETER_OPTION_SHORTEST_EPOCH, 10), 0);
@@ -877,8 +861,8 @@ static void placed_objects_outlive_the_library(void) {
   detach();
 }
 
-/* Checks that the library places no object on a page of its own (a slot) under libc_malloc_debug, whose checks would
- * take such an object for a corrupt one. */
+/* The library must not place objects on pages of its own under libc_malloc_debug, whose checks would take such an
+ * object for a corrupt one. */
 static void nothing_is_placed(void) {
   attach();
   CHECK_EQUAL(FUNCTION(mallometer_leaks_start)(), 0);
@@ -914,8 +898,8 @@ static int64_t length_of(const char *path) {
   return length;
 }
 
-/* Detaches while the file of the termination message describes a rise of memory. The detach empties the file, and
- * the library writes nothing to the file afterwards. */
+/* Detaches while the file of the termination message describes a rise of memory. The detach empties the file, and the
+ * library must not write to it afterwards. */
 static void message_goes_with_the_detach(void) {
   enum { RISE = 192 };
   static void *objects[RISE];
@@ -926,7 +910,7 @@ static void message_goes_with_the_detach(void) {
   struct mallometer_site site;
   CHECK(FUNCTION(mallometer_sites)(&site, 1, 0) >= 0); /* a rise is described only if call sites are recorded */
   CHECK_EQUAL(FUNCTION(mallometer_message_start)(path), 0);
-  while (length_of(path) == 0) { /* repeats the rise: the library sees none before its first reading of memory */
+  while (length_of(path) == 0) { /* the library sees no rise before its first reading of memory */
     for (int i = 0; i < RISE; i++) memset(objects[i] = malloc(1 << 20), 1, 1 << 20);
     for (int i = 0; i < 300 && length_of(path) == 0; i++) usleep(10000);
     for (int i = 0; i < RISE && length_of(path) == 0; i++) free(objects[i]);
@@ -944,8 +928,8 @@ static void message_goes_with_the_detach(void) {
 static volatile bool stop;
 static uint64_t operations, opened;
 
-/* Allocates objects and checks their contents. Pauses let the attaching thread get a processor, and the locks of
- * glibc's arenas, which the attach needs to read the live bytes. */
+/* Pauses give the attaching thread a processor and the locks of glibc's arenas, which it needs to read the live
+ * bytes. */
 static void *allocate_and_check(void *seed) {
   uint32_t random = (uint32_t)(uintptr_t)seed;
   unsigned char *live[64] = {0};
@@ -1038,8 +1022,8 @@ static void comes_and_goes(int cycles) {
 
 static int least_words;
 
-/* Checks that each page of the child has the protection from before the attach, and that either all words that an
- * attach changes were changed, or none. */
+/* Checks that either all words that an attach changes were changed, or none, and that each page has its original
+ * protection. */
 static void is_whole(void) {
   struct differences found = differences_since(&before);
   CHECK_EQUAL(found.protections, 0);
@@ -1076,8 +1060,6 @@ static void children_are_whole(int cycles) {
   nothing_differs();
 }
 
-/* Lets the library search repeatedly for words to change while threads allocate. Compares the counters from before the
- * first thread began with the counters after the last thread ended. */
 static void sums_are_right_under_load(void) {
   enum { WORKERS = 4 };
   pthread_t threads[WORKERS];

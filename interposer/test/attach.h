@@ -1,5 +1,5 @@
-/* Helpers for test programs that open the library with dlopen(): calls of the library's functions, and copies of memory
- * that show which words the library has changed. */
+/* Helpers for test programs that open the library with dlopen(): calls of its functions, and copies of memory that
+ * show which words the library has changed. */
 #ifndef MALLOMETER_TEST_ATTACH_H
 #define MALLOMETER_TEST_ATTACH_H
 
@@ -58,7 +58,6 @@ static inline void check(void) { CHECK_EQUAL(FUNCTION(mallometer_attach_check)()
 
 static inline void detach(void) { CHECK_EQUAL(FUNCTION(mallometer_detach)(), 0); }
 
-/* Returns the live bytes that glibc reports, including threads' caches. */
 static inline uint64_t in_use(void) {
 #if __GLIBC_PREREQ(2, 33)
   struct mallinfo2 info = mallinfo2();
@@ -68,7 +67,6 @@ static inline uint64_t in_use(void) {
   return (uint64_t)info.uordblks + (uint64_t)info.hblkhd;
 }
 
-/* Installs a filter of system calls for the rest of the process's life. */
 static inline void install(struct sock_filter *program, unsigned short length) {
   struct sock_fprog filter = {length, program};
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
@@ -86,7 +84,7 @@ struct area {
   uintptr_t begin, end;
   char protection[5];
   bool of_file, of_library;
-  char *copy; /* a copy of the contents; only for mappings of files other than the library */
+  char *copy;
 };
 
 struct memory {
@@ -117,7 +115,6 @@ static inline void read_areas(struct memory *memory) {
   }
 }
 
-/* Copies the readable mappings of files, except those of the library. Anonymous memory is not copied. */
 static inline void copy_memory(struct memory *memory) {
   read_areas(memory);
   for (int i = 0; i < memory->count; i++) {
@@ -146,14 +143,14 @@ static inline const char *protection_at(const struct memory *now, uintptr_t addr
 }
 
 struct differences {
-  int words;       /* changed words that are on a read-only page or hold an address of the library */
-  int protections; /* pages whose protection changed */
+  int words; /* changed words that are on a read-only page or hold an address of the library */
+  int protections;
 };
 
 /*
  * Compares the memory with `before`, which was copied when the library was already open. A changed word on a writable
- * page counts only if it holds an address of the library now and was not 0 before. The second condition excludes the
- * head of the C library's list of fork handlers.
+ * page counts only if it holds an address of the library and was not 0 before. This excludes the head of the C
+ * library's list of fork handlers.
  */
 static inline struct differences differences_since(const struct memory *before) {
   static struct memory now;

@@ -11,7 +11,7 @@ extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *object, size_t size);
 extern void *__libc_memalign(size_t alignment, size_t size);
 
-/* malloc() raises SIGUSR1 at this many of its next requests of two bytes. */
+/* The number of next requests of two bytes at which malloc() raises SIGUSR1. */
 int interruptions;
 
 void *malloc(size_t size) {
@@ -51,5 +51,5 @@ char *strndup(const char *text, size_t most) {
 
 char *strdup(const char *text) { return strndup(text, SIZE_MAX); }
 
-/* Works only for absolute paths without symbolic links, which is enough here. */
+/* Works only for absolute paths without symbolic links. */
 char *realpath(const char *path, char *resolved) { return resolved ? strcpy(resolved, path) : strdup(path); }

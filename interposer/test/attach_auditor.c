@@ -1,5 +1,5 @@
-/* An auditor (rtld-audit(7)) that receives every call between libraries. The loader therefore never stores the address
- * of the called function in the word through which a call goes. */
+/* An auditor (rtld-audit(7)) that receives every call between libraries. The loader therefore never stores the
+ * address of the called function in memory. */
 #define _GNU_SOURCE
 #include <link.h>
 #include <stddef.h>

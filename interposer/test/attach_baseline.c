@@ -1,7 +1,7 @@
 /*
- * Tests the baseline, which is the library's estimate of the bytes that were live before mallometer_attach(). After all
- * threads with caches of free chunks have ended, the test compares the library's live bytes with glibc's. Other cases
- * have so many free chunks that the library must not ask glibc, which would lock an arena for too long.
+ * Tests the baseline: the library's estimate of the bytes that were live before mallometer_attach(). After all
+ * threads with caches of free chunks have ended, the library's live bytes are compared with glibc's. Other cases have
+ * so many free chunks that asking glibc would lock an arena for too long.
  *
  *   attach_baseline LIBRARY CASE
  */
@@ -50,8 +50,8 @@ static bool sleeps(const char *id) {
   return end_of_name && end_of_name[2] == 'S';
 }
 
-/* Waits until all other threads sleep: the library cannot count a call of malloc or free that began before the attach
- * and ends after it. */
+/* Waits until all other threads sleep, because the library cannot count a call of malloc or free that began before
+ * the attach and ends after it. */
 static void wait_until_others_sleep(void) {
   for (bool all = false; !all;) {
     DIR *folder = opendir("/proc/self/task");
@@ -66,8 +66,7 @@ static void wait_until_others_sleep(void) {
   }
 }
 
-/* Installs a filter, like a sandbox's, that forbids get_robust_list(). The library then cannot find the caches of other
- * threads. */
+/* Forbids get_robust_list(), as a sandbox may do. The library then cannot find the caches of other threads. */
 static void filter_lists_of_threads(void) {
   struct sock_filter program[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -105,8 +104,8 @@ static void caches_are_no_part_of_it(bool are_read) {
   for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
   int64_t difference = (int64_t)(in_use() - counters().live_bytes);
   printf("live bytes are %" PRId64 " off, of %" PRIu64 "\n", difference, counters().live_bytes);
-  /* The two sums of live bytes may differ: glibc's includes the cache of this thread, and the library's includes what
-   * the first malloc or free of each thread changes in that thread's cache. */
+  /* glibc's live bytes include the cache of this thread. The library's include what the first malloc or free of each
+   * thread changes in that thread's cache. */
   CHECK(difference >= -(int64_t)counters().baseline_error_bytes && difference < 65536);
   detach();
 }
@@ -115,7 +114,7 @@ static volatile bool stop;
 
 static int events_between_pauses;
 
-/* Allocates and frees. Pauses let the attaching thread get the locks of glibc's arenas. */
+/* Pauses let the attaching thread get the locks of glibc's arenas. */
 static void *allocate_often(void *seed) {
   uint32_t random = (uint32_t)(uintptr_t)seed;
   void *objects[OBJECTS] = {0};
@@ -130,7 +129,7 @@ static void *allocate_often(void *seed) {
   return NULL;
 }
 
-/* Calls check() until the baseline has no error. Threads that are still ending cause one. */
+/* Calls check() until the baseline has no error. Threads that are still ending cause an error. */
 static void check_until_exact(void) {
   for (int i = 0; i < 1000 && counters().baseline_error_bytes > 0; i++) {
     check();
@@ -138,8 +137,8 @@ static void check_until_exact(void) {
   }
 }
 
-/* Attaches while threads allocate. After the threads have ended, a second attach has an exact baseline. The live bytes
- * of the first attach must not differ from this baseline by more than their stated error. */
+/* Attaches while threads allocate, and again after they have ended, when the baseline is exact. The first live bytes
+ * must not differ from it by more than their stated error. */
 static void busy_threads_are_within_the_error(bool is_corrected) {
   events_between_pauses = is_corrected ? 50000 : 500;
   enum { BUSY = 4, ROUNDS = 20 };
@@ -181,8 +180,8 @@ extern void *__libc_malloc(size_t size);
 static void *object_in_event;
 static bool allocates;
 
-/* Simulates a thread that calls glibc's malloc or free before the attach, but loses its processor at the first
- * instruction of that function and continues after the attach. The library cannot count this call. */
+/* Simulates a thread that loses its processor at the first instruction of glibc's malloc or free before the attach,
+ * and continues after it. The library cannot count this call. */
 static void *begin_event_before_attach(void *unused) {
   free(malloc(100)); /* lets glibc create the thread's arena */
   pthread_barrier_wait(&barrier);
@@ -195,7 +194,6 @@ static void *begin_event_before_attach(void *unused) {
   return unused;
 }
 
-/* Attaches while another thread is inside a call of malloc or free that the library does not count. */
 static void event_in_progress_is_within_the_error(bool is_allocation) {
   enum { CHUNK = 1008 };
   pthread_t thread;
@@ -236,7 +234,7 @@ static void free_chunks(size_t count, size_t size, bool known) {
   detach();
 }
 
-/* Makes live objects that look like free chunks in a fast bin, because their first word points into the heap. */
+/* Makes live objects whose first word points into the heap, so that they look like free chunks in a fast bin. */
 static void linked_objects(size_t count) {
   void **list = NULL;
   for (size_t i = 0; i < count; i++) {
@@ -255,9 +253,8 @@ static void *free_chunks_of_thread(void *unused) {
   return unused;
 }
 
-/* Frees chunks in the heap of a thread's arena, beside a main heap of `gib` times 1000 MiB. To estimate free chunks,
- * the library reads pages ("windows") that are spread over each heap. The main heap alone has more windows than the
- * library may read. */
+/* Frees chunks in a thread's heap, beside a main heap of `gib` times 1000 MiB. The main heap alone has more pages
+ * than the library may read to estimate free chunks. */
 static void free_chunks_behind(size_t gib) {
   mallopt(M_MMAP_MAX, 0);
   for (size_t i = 0; i < gib; i++) CHECK(malloc((size_t)1000 << 20));
@@ -282,8 +279,8 @@ static void *free_chunks_of_first_arena(void *unused) {
   return unused;
 }
 
-/* Frees chunks in the first of so many arenas that their heaps have more windows (pages to read) than the library
- * reads. New heaps get lower addresses, so the library comes to the first arena's heap last. */
+/* Frees chunks in the first of many arenas, whose heaps have more pages than the library reads for its estimate. It
+ * comes to the first arena's heap last, because new heaps get lower addresses. */
 static void free_chunks_behind_arenas(unsigned arenas) {
   pthread_t threads[arenas], first;
   mallopt(M_MMAP_MAX, 0);
@@ -298,8 +295,7 @@ static void free_chunks_behind_arenas(unsigned arenas) {
   pthread_join(first, NULL);
 }
 
-/* Blocks the growth of the data segment. The main arena then continues in memory elsewhere, which the library does not
- * find. */
+/* Stops the growth of the data segment, so that the main arena continues where the library does not find it. */
 static void break_cannot_grow(void) {
   char *end = sbrk(0);
   CHECK(mmap(end + 4096, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) == end + 4096);
@@ -318,8 +314,8 @@ static void no_chunk_below_break(void) {
 
 /* ---- Memory that malloc did not map -------------------------------------------------------------------- */
 
-/* Maps memory that is not malloc's. The library may read a word in every 64 MiB of such memory, but only in pages that
- * are resident: it must not make a page resident or read a file. */
+/* Maps memory that is not malloc's. The library may read a word in every 64 MiB of it, but must not make a page
+ * resident or read a file. */
 static void leaves_untouched(size_t bytes, int flags, int file, bool known) {
   const size_t step = (size_t)64 << 20;
   char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags | MAP_NORESERVE, file, 0);
@@ -346,7 +342,6 @@ static int sparse_file(size_t bytes) {
   return file;
 }
 
-/* Checks that a forked child has no descriptor of its parent's memory, not even if it was forked during an attach. */
 static void child_has_no_memory_of_parent(void) {
   char path[64], target[256];
   for (int file = 3; file < 64; file++) {
@@ -402,9 +397,8 @@ static void compare_anew(void) {
   } while (now.drift_bytes == before.drift_bytes && now.drift_bound_bytes == before.drift_bound_bytes);
 }
 
-/* Starts threads. The library does not see the memory that glibc and the loader allocate for a thread, so the library
- * counts other live bytes than glibc. The difference must not exceed drift_bound_bytes, and must not be reported as a
- * gap. An unseen allocation larger than this bound must be reported. */
+/* The library does not see the memory that glibc and the loader allocate for a thread, so its live bytes differ from
+ * glibc's, by at most drift_bound_bytes. Only a larger difference must be reported as a gap. */
 static void gaps_show_above_the_bound_of_threads(unsigned count) {
   pthread_t threads[count + 1];
   pthread_barrier_init(&barrier, NULL, count + 1);
@@ -444,7 +438,7 @@ static void frees_past_the_library_show(bool are_read) {
   CHECK(report().drift_bytes >= 0 && (uint64_t)report().drift_bytes <= report().drift_bound_bytes);
   CHECK_EQUAL(strlen(report().reason), 0);
   for (int i = 0; i < BIG; i++) __libc_free(objects[i]);
-  while (report().drift_bytes >= 0) { /* comparisons are rare: they may take 0.1 % of the time */
+  while (report().drift_bytes >= 0) { /* comparisons are rare, because they may take only 0.1 % of the time */
     usleep(10000);
     attach();
   }
@@ -459,8 +453,8 @@ static void sleep_in_handler(int signal) {
   usleep(50000);
 }
 
-/* A comparison with glibc's live bytes postpones the next one, the longer it took. Here a signal handler sleeps during
- * a comparison. The time that it sleeps must postpone the next comparison as CPU time does. */
+/* The longer a comparison with glibc's live bytes took, the later is the next one. Here a signal handler sleeps
+ * during a comparison, which must count like CPU time. */
 static void slow_comparison_is_seldom(void) {
   void *object = malloc((size_t)10 << 20);
   attach();

@@ -1,8 +1,7 @@
 /*
- * Tests a program that opens the library although the C library is not glibc. mallometer_attach() then fails, states
- * the reason, and leaves the program undisturbed. With musl, dlopen() fails unless the library is preloaded, because
- * the library has a thread-local variable. The second argument "counts" says that the library is preloaded and counts
- * already.
+ * Tests a program that opens the library although the C library is not glibc. mallometer_attach() then fails and
+ * states the reason. With musl, dlopen() fails unless the library is preloaded, because it has a thread-local
+ * variable. The second argument "counts" says that the library is preloaded and counts already.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,7 +1,5 @@
-/*
- * A library that hooks malloc as profilers do: it replaces the words through which the program calls malloc with the
- * address of its own function, which counts the call and then calls the previous address.
- */
+/* A library that hooks malloc as profilers do: it replaces malloc's address in memory with that of its own function,
+ * which counts the call and then calls the previous address. */
 #define _GNU_SOURCE
 #include <link.h>
 #include <stddef.h>
@@ -15,8 +13,7 @@ int hook_calls;
 
 static void *(*real)(size_t);
 
-/* Memory that the program never accesses, at the end of this library's data. The attach must not make it resident when
- * it searches the data for words to change. */
+/* Memory that the program never accesses. The attach must not make it resident when it searches for words. */
 enum { ZEROS = 64 << 20 };
 __attribute__((section(".bss.zeros"))) char hook_zeros[ZEROS];
 
@@ -31,7 +28,6 @@ static void set(uintptr_t *word, uintptr_t value) {
   *word = value;
 }
 
-/* Puts the hook into the words for malloc that a relocation table of the executable names, or restores these words. */
 static int replace(const ElfW(Rela) * table, size_t bytes, const ElfW(Sym) * symbols, const char *strings,
                    uintptr_t bias, int take_back) {
   for (size_t i = 0; table && i < bytes / sizeof *table; i++) {
@@ -67,7 +63,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *take_back) {
   }
   replace(calls, bytes_of_calls, symbols, strings, info->dlpi_addr, take_back != NULL);
   replace(data, bytes_of_data, symbols, strings, info->dlpi_addr, take_back != NULL);
-  return 1; /* ends dl_iterate_phdr() after its first object, which is the executable */
+  return 1; /* ends dl_iterate_phdr() after the executable, which comes first */
 }
 
 void hook_put(void) { dl_iterate_phdr(visit, NULL); }

@@ -1,6 +1,6 @@
 /*
- * Checks C++'s operators after mallometer_attach(): each allocation must count once, whether the C++ library's
- * operators call malloc or the allocator defines operators of its own.
+ * Checks C++'s operators after mallometer_attach(): each allocation must count once, whether the operators call
+ * malloc or the allocator defines operators of its own.
  *
  *   attach_operators LIBRARY
  */

@@ -1,8 +1,7 @@
 /*
- * Measures how long threads that allocate wait while the library attaches and detaches: the longest time that one of
- * eight threads takes for a malloc and a free. The scheduler makes threads wait, too, even threads that hold a lock.
- * Three measures separate these waits: the process runs with a high priority, the first round does not attach, and the
- * waits of threads that were ready to run, but had no processor, are counted separately.
+ * Measures the longest time that one of eight threads takes for a malloc and a free while the library attaches and
+ * detaches. To separate waits for the scheduler, the process runs with a high priority, the first round does not
+ * attach, and waits for a processor are counted separately.
  *
  *   attach_waits LIBRARY CYCLES PAUSE
  *

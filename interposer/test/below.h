@@ -1,4 +1,5 @@
-/* Calls functions of the allocator directly, so that mallometer does not see the calls. `below` has their addresses. */
+/* Calls functions of the allocator directly, through the addresses in `below`, so that mallometer does not see the
+ * calls. */
 #ifndef MALLOMETER_TEST_BELOW_H
 #define MALLOMETER_TEST_BELOW_H
 
@@ -27,15 +28,15 @@ static void *if_in(const struct link_map *object, void *address) {
   return known && found == object ? address : NULL;
 }
 
-/* Returns the address of a function in `object`, the allocator; NULL if the allocator does not define it.
- * libc_malloc_debug defines its functions only under old symbol versions. */
+/* Returns the address of a function in `object`, or NULL. libc_malloc_debug defines its functions only under old
+ * symbol versions. */
 static void *function_of(void *library, const struct link_map *object, const char *name) {
   void *usual = if_in(object, dlsym(library, name));
   const char *version = strcmp(name, "aligned_alloc") == 0 ? "GLIBC_2.16" : "GLIBC_2.2.5";
   return usual ? usual : if_in(object, dlvsym(library, name, version));
 }
 
-/* Opens the allocator: the first object after mallometer, in the loader's search order, that defines malloc. */
+/* Opens the allocator: the first object after mallometer in the loader's search order that defines malloc. */
 static void *open_allocator(struct link_map **found) {
   struct link_map *object;
   Dl_info info;

@@ -1,8 +1,5 @@
-/*
- * A library that replaces operator new and delete by those of a pool. It is built twice: once so that the linker binds
- * its calls to its own operators, and once without. Its constructor calls operators that it does not replace, possibly
- * before any other allocation of the process.
- */
+/* A library that replaces operator new and delete by those of a pool. It is built with and without binding its calls
+ * to its own operators at link time. Its constructor calls operators that it does not replace. */
 #define REPLACED 1
 #include <algorithm>
 #include <string>
@@ -18,7 +15,7 @@ struct Large {
   bool operator<(const Large &other) const { return number < other.number; }
 };
 
-/* Keeps the compiler from removing allocations whose objects are not used. */
+/* Keeps the compiler from removing an allocation whose object is not used. */
 template <typename T>
 T *used(T *object) {
   __asm__ volatile("" : : "r"(object) : "memory");
@@ -39,7 +36,6 @@ int *library_new() { return new int(5); }
 
 void library_delete(int *object) { delete object; }
 
-/* Frees each object with the form of delete that matches its form of new. */
 void library_pairs() {
   operator delete(used(operator new(100)));
   delete[] used(new char[100]);

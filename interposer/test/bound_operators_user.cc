@@ -1,7 +1,5 @@
-/*
- * Uses a library that replaces operator new and delete, and that may have bound its own calls to them. With mallometer
- * preloaded the program's objects must still come from the pool, whether program or library frees them.
- */
+/* Uses a library that replaces operator new and delete. With mallometer preloaded the program's objects must still
+ * come from the library's pool, whether program or library frees them. */
 #include <new>
 
 #include "check.h"

@@ -1,8 +1,5 @@
-/*
- * Tests burst_look(), which describes a fast rise of memory. The test replaces the library's functions for clocks,
- * memory readings, call sites, samples, and names of threads and methods. Each case runs in a process of its own,
- * because a rise leaves state behind.
- */
+/* Tests burst_look(), which describes a fast rise of memory. The test replaces the library's clocks, memory readings,
+ * call sites, samples and names. Each case runs in a process of its own, because a rise leaves state behind. */
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,7 +17,7 @@
 
 #define MIB ((uint64_t)1 << 20)
 #define MS UINT64_C(1000000)
-#define LIMIT (1024 * MIB) /* memory limit of the process; with it, rises of 64 MiB or more are described */
+#define LIMIT (1024 * MIB) /* the memory limit of the process, with which rises of 64 MiB or more are described */
 #define MOST_PLACES 16u
 
 static uint64_t now_ns = 1000000000, cpu_ns, used = 100 * MIB, sampled, live[MOST_PLACES];
@@ -86,8 +83,6 @@ static void quiet_seconds(unsigned seconds) {
   burst_second(&reading);
 }
 
-/* Lets memory rise by `bytes`, of which `of_site` were allocated by the first call site. Returns what burst_look()
- * returns then. */
 static const struct recording_burst *rise(uint64_t bytes, uint64_t of_site) {
   used += bytes;
   sampled += bytes;
@@ -127,7 +122,7 @@ static void fast_samples_are_followed_by_a_look_soon(void) {
   CHECK_EQUAL(burst_pause_ns(), 5 * MS);
   CHECK(!rise(1 * MIB, 1 * MIB));
   CHECK_EQUAL(burst_pause_ns(), 100 * MS);
-  /* Memory that was allocated and freed again does not shorten the pause between looks. */
+  /* Memory that was freed again does not shorten the pause between looks. */
   sampled += 90 * MIB;
   CHECK(!look());
   CHECK_EQUAL(burst_pause_ns(), 100 * MS);
@@ -141,7 +136,7 @@ static void memory_that_rests_has_a_baseline_every_ten_seconds(void) {
   sampled += MIB;
   quiet_seconds(2);
   CHECK_EQUAL(reads_of_sites, 3);
-  used -= MIB; /* simulates a free */
+  used -= MIB;
   quiet_seconds(2);
   CHECK_EQUAL(reads_of_sites, 4);
 }
@@ -189,7 +184,7 @@ static bool has_name_of(uint32_t method) {
   return strstr(text, source);
 }
 
-/* Lets each of `sites` call sites allocate 80 MiB. Returns the length of the names that burst_names() writes. */
+/* Returns the length of the names that burst_names() writes after each of `sites` call sites has allocated 80 MiB. */
 static size_t name_a_rise_at(uint32_t sites) {
   places = sites;
   for (uint32_t i = 1; i < sites; i++) live[i] += 80 * MIB;
@@ -207,7 +202,6 @@ static void each_frame_is_asked_for_once(void) {
   CHECK_EQUAL(questions, 8);
 }
 
-/* Lets memory rise at 16 sites of 20 frames. The names of all frames do not fit in `text`. */
 static void the_innermost_frames_are_named_first(void) {
   frames_of_a_site = 20;
   name_bytes = 100;
@@ -252,7 +246,6 @@ static void cached_files_leave_room(void) {
 
 static char line[400];
 
-/* Adds a site with two frames to the description of a rise of 200 MiB that began 0.35 s ago. */
 static struct recording_burst *site(uint64_t outer, uint64_t inner, uint64_t bytes) {
   static struct recording_burst burst;
   burst.begin_monotonic_ns = now_ns - 350 * MS;
@@ -286,7 +279,7 @@ static void without_a_name_the_rise_is_stated(void) {
   says(burst, BUFFERS, "in the last 0.3 s memory grew by 200 MiB"); /* the innermost frame has no name */
   says(burst, UNSAFE, "in the last 0.3 s memory grew by 200 MiB");
   burst->grown[0].live_bytes = 49 * MIB;
-  says(burst, UNSAFE BUFFERS, "in the last 0.3 s memory grew by 200 MiB"); /* 49 of 200 MiB are less than a quarter */
+  says(burst, UNSAFE BUFFERS, "in the last 0.3 s memory grew by 200 MiB");
 }
 
 static void the_sites_of_a_method_are_added_up(void) {
@@ -298,8 +291,8 @@ static void the_sites_of_a_method_are_added_up(void) {
   says(burst, UNSAFE CART LAMBDA BUFFERS, "in the last 0.3 s Cart$Line.zip (Cart.java:12) allocated 120 MiB");
 }
 
-/* Tests a site at which the JVM's compiler allocates. The line names the method that is being compiled, even a method
- * of the JDK. That method does not run, so it has no line number. */
+/* The line names the method that the JVM's compiler is compiling, even a method of the JDK. This method does not run,
+ * so it has no line number. */
 static void a_compiled_method_is_named_as_one(void) {
   const uint64_t compiled = compiled_frame(5), running = java_frame(5, 0);
   char names[200];

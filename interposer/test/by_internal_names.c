@@ -1,8 +1,7 @@
 /*
- * A program that calls the C library's malloc and free by their public and by their internal names (__libc_malloc). No
- * interposer sees calls by internal names. MALLOMETER_ACCOUNTING=header puts a header before each object, so
- * __libc_free would receive an address that is not the beginning of the C library's object. The library must therefore
- * refuse this setting with a message, and count usable sizes instead.
+ * A program that calls malloc and free also by the internal names (__libc_malloc) of the C library, which no
+ * interposer sees. With MALLOMETER_ACCOUNTING=header, __libc_free would receive an address behind the library's
+ * header. The library must therefore refuse this setting with a message, and count usable sizes instead.
  */
 #include <malloc.h>
 #include <string.h>

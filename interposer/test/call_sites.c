@@ -1,8 +1,7 @@
 /*
  * Compares the counts of call sites with what the program allocated. The first argument is the sampling interval, the
- * mean number of bytes from one sample to the next. With an interval of 1, which samples every allocation, the counts
- * must be exact, with a larger one they must lie within the stated error. Objects are freed by other threads, grow, and
- * fail to grow. Tables overflow, and the report counts the samples that found no room.
+ * mean number of bytes from one sample to the next. With an interval of 1 the counts must be exact, otherwise they
+ * must lie within the stated error.
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -52,8 +51,7 @@ struct figures {
   unsigned stacks;
 };
 
-/* Returns whether `address` lies in `function`: less than 200 bytes behind its beginning, and before the next
- * function. */
+/* Returns whether `address` lies in `function`, which is assumed to be shorter than 200 bytes. */
 static bool is_in(uint64_t address, const void *function) {
   const void *all[] = {(const void *)(uintptr_t)keeper, (const void *)(uintptr_t)waster,
                        (const void *)(uintptr_t)grower};
@@ -65,7 +63,6 @@ static bool is_in(uint64_t address, const void *function) {
   return address > begin && address - begin < 200;
 }
 
-/* Returns the sums over all call sites whose innermost frame is in `function`. */
 static struct figures figures_of(const void *function) {
   struct figures f = {0};
   int count = read_sites();
@@ -82,21 +79,20 @@ static struct figures figures_of(const void *function) {
     f.live_bytes += sites[i].allocated.bytes - sites[i].freed.bytes;
     f.live_bytes_deviation += sites[i].allocated.bytes_variance - sites[i].freed.bytes_variance;
   }
-  /* Rounding can make the difference of the variances negative, because allocated and freed samples are added in
-   * different orders. */
+  /* Rounding can make this difference negative, because allocated and freed samples are added in different orders. */
   f.live_bytes_deviation = sqrt(fmax(0, f.live_bytes_deviation));
   return f;
 }
 
 #define FIGURES_OF(function) figures_of((const void *)(uintptr_t)(function))
 
-/* Returns a bound of the error by which the order of additions changes a sum of doubles. */
+/* Bounds the error that the order of additions causes in a sum of doubles. */
 static double rounding(double sum) { return 1e-12 * sum; }
 
 /*
- * Compares live objects and bytes with the expected ones. Sampled values may differ by five standard deviations, which
- * chance exceeds once in two million times. Exact values may lack samples_not_followed objects: the library drops a
- * sample if another thread was preempted while it removed the last sample with the same hash.
+ * Compares live objects and bytes with the expected ones. Sampled values may differ by five standard deviations,
+ * which chance exceeds once in two million times. Exact values may lack samples_not_followed objects: the library
+ * drops a sample if another thread is just removing the last one with the same hash.
  */
 static void expect_live(const char *what, struct figures f, double objects, double bytes) {
   uint64_t not_followed = self().samples_not_followed;
@@ -118,7 +114,7 @@ static void expect_live(const char *what, struct figures f, double objects, doub
 
 enum { KEPT = 4000, THREADS = 4 };
 static void *kept[THREADS][KEPT];
-static pthread_barrier_t all_are_there; /* threads wait for each other before they allocate and before they free */
+static pthread_barrier_t all_are_there;
 static double sizes[THREADS];
 
 static NOINLINE void *work(void *argument) {
@@ -154,8 +150,7 @@ static void lives_and_deaths(void) {
     CHECK_EQUAL(keeping.stacks, 1); /* equal stacks of different threads are one call site */
   }
 
-  /* A reallocated object belongs to the call site of the realloc. If realloc fails, the object stays at the call site
-   * that allocated it. */
+  /* A reallocated object belongs to the call site of the realloc, unless the realloc fails. */
   volatile size_t too_much = PTRDIFF_MAX;
   for (size_t i = 1; i < KEPT; i += 2) {
     CHECK(!realloc(kept[0][i], too_much));

@@ -13,7 +13,7 @@
 #include "mallometer_optional.h"
 #include "so.h"
 
-/* Prevents the compiler from removing an allocation whose object the program does not use otherwise. */
+/* Keeps the compiler from removing an allocation whose object is not used. */
 #define USE(object) __asm__ volatile("" : : "r"(object) : "memory")
 
 static inline double seconds(void) {
@@ -45,15 +45,15 @@ static inline struct mallometer_report self(void) {
   return s;
 }
 
-/* Returns the size of an object in the unit in which the library counts bytes: glibc's chunk size, or the usable size
- * (the requested size with MALLOMETER_ACCOUNTING=header). */
+/* Returns the size of an object as the library counts it: glibc's chunk size, or the usable size (the requested size
+ * with MALLOMETER_ACCOUNTING=header). */
 static inline uint64_t unit_size(void *object) {
   extern size_t malloc_usable_size(void *);
   uint64_t usable = malloc_usable_size(object);
   if (self().byte_unit != MALLOMETER_UNIT_GLIBC_CHUNK) return usable;
   size_t word = ((size_t *)object)[-1], chunk = (word & ~(size_t)7) - sizeof word;
   int singly_mapped = (int)(word & 2);
-  CHECK(chunk == usable || (singly_mapped && chunk == usable + 8)); /* glibc before 2.43: 8 more */
+  CHECK(chunk == usable || (singly_mapped && chunk == usable + 8)); /* before glibc 2.43 the chunk is 8 bytes larger */
   return chunk;
 }
 

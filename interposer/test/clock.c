@@ -1,13 +1,11 @@
-/* Tests the library's clocks. A coarse clock is never ahead of the exact one. Without a vDSO, a coarse clock returns
- * the last time that was read from the exact one. */
+/* Tests the library's clocks. A coarse clock is never ahead of the exact one. Without a vDSO, it returns the last
+ * time that was read from the exact one. */
 #include "platform/clock.c"
 
 #include "check.h"
 
 #define SECOND 1000000000u
 
-/* Checks that a coarse time, read between `before` and `after`, is not later than `after` and at most 10 s earlier than
- * `before`. */
 static void expect_behind(uint64_t before, uint64_t coarse, uint64_t after) {
   CHECK(coarse <= after);
   CHECK(coarse + 10 * (uint64_t)SECOND > before);
@@ -20,7 +18,6 @@ static void coarse_clocks_are_behind(void) {
   expect_behind(before, coarse, realtime_ns());
 }
 
-/* Checks that the library finds the vDSO, and counts the same number of symbols in both of its hash tables. */
 static void the_vdso_is_found(void) {
   const char *vdso = (const char *)getauxval(AT_SYSINFO_EHDR);
   if (!vdso) exit(77);

@@ -1,8 +1,5 @@
-/*
- * Tests a process without standard descriptors, and one that opens a file of its own as descriptor 2. The library must
- * not write its messages to a file that happens to have this descriptor, and the program continues. An invalid value in
- * the environment makes the library write a message.
- */
+/* Tests a process without standard descriptors, and one that opens a file of its own as descriptor 2, to which the
+ * library must not write its messages. An invalid value in the environment causes a message. */
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -27,7 +24,7 @@ int main(int argc, char **argv) {
   if (child == 0) {
     for (int i = 0; i < 1000; i++) close(i);
     setenv("MALLOMETER_HUGE", "nonsense", 1);
-    execl(argv[0], argv[0], "without", (char *)NULL); /* starts without open descriptors */
+    execl(argv[0], argv[0], "without", (char *)NULL);
     _exit(1);
   }
   int status = 0;
@@ -35,7 +32,7 @@ int main(int argc, char **argv) {
   CHECK(WIFEXITED(status));
   CHECK_EQUAL(WEXITSTATUS(status), 0);
 
-  /* Replaces standard error with a file after the start. The library must not write to this file. */
+  /* From here on, standard error is a file of the program, to which the library must not write. */
   char name[] = "/tmp/mallometer-test-XXXXXX";
   int file = mkstemp(name), standard_error = dup(2);
   CHECK(file >= 0 && dup2(file, 2) == 2);

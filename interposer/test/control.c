@@ -1,5 +1,5 @@
 /* Tests functions of mallometer.h: differences of snapshots, switching counting off and on, the peak of live bytes,
- * events of huge requests. */
+ * and events of huge requests. */
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
@@ -39,8 +39,6 @@ static void *allocate_much(void *unused) {
   return unused;
 }
 
-/* Reads events of huge requests. Each has the thread, the size, and the time by the coarse clock. The library keeps the
- * latest 64. A reader passes the number of events that it knows, and receives the later ones. */
 static void huge_requests_are_told_one_by_one(void) {
   enum { KEPT = 64, READ = 2 * KEPT };
   static struct mallometer_event events[READ];
@@ -53,7 +51,7 @@ static void huge_requests_are_told_one_by_one(void) {
   CHECK_EQUAL(events->requested_bytes, ((size_t)64 << 20) + 1);
   CHECK_EQUAL(strcmp(events->thread_name, "much"), 0);
   CHECK(events->thread_id != (uint32_t)getpid());
-  /* If there is no vDSO, as under Valgrind, an event has the time at which a clock was last read (platform/clock.h). */
+  /* Without a vDSO, as under Valgrind, an event has the time at which a clock was last read (platform/clock.h). */
   uint64_t inexact = getauxval(AT_SYSINFO_EHDR) ? 0 : 1000000000u;
   CHECK(events->realtime_ns + inexact >= before && events->realtime_ns <= time_ns(CLOCK_REALTIME) + inexact);
 
@@ -85,7 +83,7 @@ static void off_is_off(void) {
   void *uncounted = malloc(1000000);
   uint64_t peak_before = snapshot().peak_live_bytes;
   CHECK_EQUAL(mallometer_enable(), 0);
-  free(uncounted); /* lowers the live bytes by more than was counted for the object; the peak must not underflow */
+  free(uncounted); /* lowers the live bytes by an object that was not counted; the peak must not underflow */
   CHECK_EQUAL(snapshot().peak_live_bytes, peak_before);
   start = snapshot();
   free(malloc(64));

@@ -1,7 +1,5 @@
-/*
- * Makes a test program look like a JVM: defines JNI_GetCreatedJavaVMs(), by which the library finds a JVM, functions
- * without effect for frames of local references, and JVMTI's Deallocate. The test program defines get_env().
- */
+/* Makes a test program look like a JVM: defines JNI_GetCreatedJavaVMs(), by which the library finds a JVM, and other
+ * functions of it. The test program defines get_env(). */
 #ifndef MALLOMETER_TEST_CREATED_VM_H
 #define MALLOMETER_TEST_CREATED_VM_H
 

@@ -1,8 +1,7 @@
 /*
- * Runs more threads at the same time than there are blocks of counters, of which a thread takes one at its first
- * allocation or free. With the first argument "full", the library was built for 64 blocks. With "unmapped", its calls
- * of mmap fail, so it has no memory for more blocks. Threads without a block of their own share one. The library must
- * count all their allocations and frees, and report the number of these threads.
+ * Runs more threads at a time than there are blocks of counters. Threads without a block share one; the library must
+ * count all their allocations and frees, and report the number of these threads. With the first argument "full", the
+ * library was built for 64 blocks. With "unmapped", its calls of mmap fail, so it has no memory for more blocks.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -26,8 +25,8 @@ static pthread_barrier_t barrier;
 static uint64_t without_block;
 static void *first[THREADS], *handed_on[THREADS];
 
-/* Returns whether the C library preserves errno. glibc reads the files below when it makes or shrinks an arena, and
- * sets errno to ENOENT if one of them is missing. */
+/* Returns whether the C library preserves errno. glibc reads these files when it makes or shrinks an arena, and sets
+ * errno to ENOENT if one is missing. */
 static bool errno_is_kept_below(void) {
   return access("/sys/devices/system/cpu/online", R_OK) == 0 && access("/proc/sys/vm/overcommit_memory", R_OK) == 0;
 }
@@ -37,7 +36,7 @@ static int kept_errno;
 static void *work(void *argument) {
   size_t place = (size_t)argument;
   errno = 4711;
-  if (place % 2) first[place] = malloc(20); /* lets the thread take a block; otherwise the free below does */
+  if (place % 2) first[place] = malloc(20); /* lets the thread take its counters; otherwise the free below does */
   if (kept_errno) CHECK_EQUAL(errno, kept_errno);
   free(first[place]);
   if (kept_errno) CHECK_EQUAL(errno, kept_errno);
@@ -70,9 +69,9 @@ static void crowd(void) {
 int main(int argc, char **argv) {
   CHECK(argc == 2);
   if (errno_is_kept_below()) kept_errno = 4711;
-  free(malloc(1)); /* lets the library create its first 64 blocks; this thread takes one */
+  free(malloc(1)); /* lets the library create its first 64 blocks of counters; this thread takes one */
   refuse = strcmp(argv[1], "unmapped") == 0;
-  crowd(); /* lets the C library allocate stacks of threads, which later threads reuse */
+  crowd(); /* lets the C library allocate the stacks of threads, which later threads reuse */
   for (int generation = 0; generation < 3; generation++) {
     struct mallometer_counters start = snapshot();
     uint64_t before = self().threads_without_block;
@@ -89,7 +88,7 @@ int main(int argc, char **argv) {
     CHECK_EQUAL(snapshot().threads, 1);
   }
   if (!refuse) return 0;
-  refuse = false; /* memory for blocks is available again */
+  refuse = false;
   crowd();
   CHECK_EQUAL(without_block, 0);
   return 0;

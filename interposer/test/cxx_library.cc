@@ -1,8 +1,5 @@
-/*
- * A native library in C++, for a program in C that opens it. It allocates by every operator, and survives a
- * std::bad_alloc. It is built twice: with the shared C++ library, and with a static copy of that library, as many JNI
- * libraries are.
- */
+/* A native library in C++, for a program in C that opens it. It is built twice: with the shared C++ library, and with
+ * a static copy of it, as many JNI libraries are. */
 #include <cstdint>
 #include <cstring>
 #include <new>
@@ -15,7 +12,7 @@ struct alignas(128) Aligned {
   char bytes[128];
 };
 
-/* Keeps the compiler from removing allocations whose objects are not used. */
+/* Keeps the compiler from removing an allocation whose object is not used. */
 template <typename T>
 T *used(T *object) {
   __asm__ volatile("" : : "r"(object) : "memory");

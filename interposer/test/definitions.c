@@ -40,7 +40,7 @@ int main(void) {
   int64_t size = (int64_t)unit_size(object);
   expect((struct expected){"malloc(0)", 1, 0, 0, size});
 
-  object = realloc(object, 1); /* the object stays in place */
+  object = realloc(object, 1);
   int64_t new_size = (int64_t)unit_size(object);
   expect((struct expected){"realloc in place", 1, 1, 0, new_size - size});
   size = new_size;
@@ -78,7 +78,7 @@ int main(void) {
   CHECK(failed == NULL);
   expect((struct expected){"calloc that overflows", 0, 0, 1, 0});
 
-  /* Calls of these functions count like free(). The library ignores their arguments after the first. */
+  /* These functions count like free(). The library ignores their arguments after the first. */
   static const char *const names[] = {
       "cfree",  "free_sized", "free_aligned_sized",    "sdallocx",
       "_ZdlPv", "_ZdaPvm",    "_ZdaPvSt11align_val_t", "_ZdlPvSt11align_val_tRKSt9nothrow_t"};
@@ -94,7 +94,6 @@ int main(void) {
     expect((struct expected){names[i], 0, 1, 0, -size});
   }
 
-  /* Calls by the C library itself are counted, too. */
   char *copy = strdup("thirty-one characters and a zero");
   size = (int64_t)unit_size(copy);
   expect((struct expected){"strdup", 1, 0, 0, size});

@@ -1,8 +1,4 @@
-/*
- * Checks that a successful call does not change errno, on the library's fast path and on its slow ones: a thread's
- * first allocation, an update of the process's live bytes, a huge request, calls while counting is off, and functions
- * of mallometer.h.
- */
+/* Checks that a successful call does not change errno, on the library's fast path and on its slow ones. */
 #include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -72,7 +68,7 @@ static void in_thread(void *(*body)(void *), void *argument) {
 
 int main(void) {
   every_size();
-  every_function((size_t)70 << 20); /* huge requests */
+  every_function((size_t)70 << 20);
   in_thread(first_event_is_malloc, NULL);
   in_thread(first_event_is_free, malloc(10));
   in_thread(first_event_is_free, malloc((size_t)1 << 20));

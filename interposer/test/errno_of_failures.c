@@ -1,8 +1,5 @@
-/*
- * Checks that a failed call through the library leaves the same errno as the same call of the allocator below it.
- * Allocators differ: glibc's posix_memalign also sets errno, and others leave errno unchanged in some functions. Also
- * tests invalid arguments. Calls each function by its name, which reaches the library, and then the allocator's own.
- */
+/* Checks that a failed call through the library leaves the same errno as the same call of the allocator below it.
+ * Allocators differ in which functions set errno. */
 #include <errno.h>
 #include <malloc.h>
 
@@ -20,7 +17,6 @@ static int failures;
     errno_;                         \
   })
 
-/* Counts a failure if the two calls leave different values of errno. */
 #define SAME(call, of_allocator)                                                            \
   do {                                                                                      \
     int got = ERRNO_OF(call), expected = ERRNO_OF(of_allocator);                            \

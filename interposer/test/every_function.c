@@ -1,8 +1,5 @@
-/*
- * A program that uses every function of malloc's family, and none of mallometer. An object of one function is resized
- * by another and freed by a third, which works only if one allocator serves all functions. The program must work with
- * any order of preloaded libraries, and without them.
- */
+/* A program that uses every function of malloc's family, and none of mallometer. An object of one function is resized
+ * by another and freed by a third. The program must work with any order of preloaded libraries, and without them. */
 #include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>

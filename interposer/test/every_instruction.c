@@ -1,9 +1,9 @@
 /*
- * Interrupts the library's malloc and free at each instruction by a signal whose handler allocates. The processor's
- * trap flag raises SIGTRAP after each instruction. If the instruction is one of the library, the handler allocates,
- * frees and reads the counters. No allocation or free ("event") may be lost or counted twice, and no thread's block of
- * counters (account/thread_block.h) may be lost. The allocator below the library is not interrupted, because allocators
- * need not be safe in signal handlers. In other cases the handler closes the thread's scopes, which must do no harm.
+ * Interrupts the library's malloc and free by a signal whose handler allocates, frees and reads the counters. The
+ * processor's trap flag raises SIGTRAP after each instruction. No allocation or free ("event") may be lost or counted
+ * twice, and no thread's block of counters (account/thread_block.h) may be lost. The allocator below the library is
+ * not interrupted, because allocators need not be safe in signal handlers. In other cases the handler closes the
+ * thread's scopes.
  *
  * Some cases interrupt one instruction only, and then repeat their work with a later instruction.
  *
@@ -36,13 +36,13 @@ int main(void) { return 77; }
 
 static bool marked;
 
-/* The distance, in instructions, between the instructions at which successive runs of a case are interrupted. */
+/* The distance, in instructions, between the interruptions of successive runs of a case. */
 static int64_t apart = 5;
 
 static struct mallometer_counters counted(void) { return marked ? snapshot() : thread_snapshot(); }
 
-/* The handler counts the executed instructions of the library in `seen`. It acts at instruction number `chosen`, or at
- * each instruction if `chosen` is -1. */
+/* The handler counts the library's instructions in `seen`. It acts at instruction number `chosen`, or at each
+ * instruction if `chosen` is -1. */
 static __thread int64_t seen;
 static __thread int64_t chosen = -1;
 static __thread uint64_t interruptions;
@@ -75,7 +75,8 @@ static void interrupt(int signal, siginfo_t *info, void *context) {
   if (chosen >= 0) ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~0x100; /* disables the trap */
 }
 
-/* Sets the trap flag. Preserves the 128 bytes below the stack pointer (red zone), which the compiler may use. */
+/* Sets the trap flag without writing to the red zone, the 128 bytes below the stack pointer that the compiler may
+ * use. */
 static inline void trap(void) {
   __asm__ volatile("leaq -128(%%rsp), %%rsp\n\tpushfq\n\torq $0x100, (%%rsp)\n\tpopfq\n\tleaq 128(%%rsp), %%rsp" ::
                        : "memory", "cc");
@@ -141,8 +142,7 @@ static void *first_event(void *number) {
   return NULL;
 }
 
-/* Interrupts the first malloc and free of a new thread at one instruction. Repeats this with further threads, each at a
- * later instruction, until the calls end before the chosen instruction. */
+/* Interrupts the first malloc and free of each new thread at one instruction, later in each further thread. */
 static void no_block_is_lost(void) {
   intptr_t number = 0;
   do {
@@ -157,9 +157,8 @@ static void no_block_is_lost(void) {
 
 /* ---- Routes: the functions that serve malloc and free ------------------------------------------------- */
 
-/* The distance, in instructions, between the interruptions of successive rounds. The library executes more instructions
- * between its choice of a route (functions for malloc and free) and the store of the route, so at least one
- * interruption falls between these. */
+/* The distance, in instructions, between the interruptions of successive rounds. It is less than the library executes
+ * between its choice of a route (functions for malloc and free) and the store of the route. */
 enum { STRIDE = 7 };
 
 static sem_t others_turn, mains_turn;
@@ -198,9 +197,9 @@ static void let_other_open(int signal, siginfo_t *info, void *context) {
 }
 
 /*
- * Closes the last matched scope (MALLOMETER_SCOPE_MATCHED). The closing thread then chooses a route (functions for
- * malloc and free) that reports no addresses to scopes. Before it stores the route, another thread opens a matched
- * scope, so the choice is outdated. realloc must nevertheless report an object's previous address to the new scope.
+ * A thread closes the last matched scope (MALLOMETER_SCOPE_MATCHED) and chooses functions for malloc and free that
+ * report no addresses to scopes. Before it stores the choice, another thread opens a matched scope. realloc must
+ * nevertheless report an object's previous address to it.
  */
 static void no_route_is_stale(void) {
   struct sigaction action = {.sa_sigaction = let_other_open, .sa_flags = SA_SIGINFO};
@@ -226,8 +225,8 @@ static void no_route_is_stale(void) {
   pthread_join(other, NULL);
 }
 
-/* Calls `round` repeatedly. In each call `handler` runs at one instruction, which is 13 * `apart` instructions later
- * than in the previous call. Ends when `round` ends before the chosen instruction. */
+/* Calls `round` until it ends before the chosen instruction. In each call `handler` runs at one instruction, which is
+ * 13 * `apart` instructions later than in the previous call. */
 static void at_many_instructions(void (*round)(void), void (*handler)(void)) {
   instead = handler;
   for (chosen = 0;; chosen += 13 * apart) {
@@ -255,7 +254,7 @@ static void events_in_scopes(uint32_t options) {
   free(object);
   untrap();
   end_scopes();
-  free(malloc(10)); /* removes the scopes closed by the handler from the thread's list */
+  free(malloc(10)); /* removes the scopes that the handler has closed from the thread's list */
   CHECK_EQUAL(mallometer_scope_close(scopes[0], NULL), -EINVAL);
   /* No scope may be left: the figures of a new scope must not include earlier allocations. */
   struct mallometer_scope figures = {0};

@@ -1,8 +1,5 @@
-/*
- * Makes a known number of calls of each kind, in as many threads as the first argument says. Checks that the library
- * counts them exactly: allocations by size class, frees, failures, and requested, allocated and freed bytes. Threads
- * also free objects that other threads have allocated. The end of a thread must not change the process's counters.
- */
+/* Makes a known number of calls of each kind, in as many threads as the first argument says, and checks that the
+ * library counts them exactly. The end of a thread must not change the process's counters. */
 #include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -14,7 +11,6 @@
 #define ROUNDS 300
 #define MAXIMUM_THREADS 64
 
-/* The counts that the library should have for a thread. The thread updates them at each of its calls. */
 struct tally {
   uint64_t allocations[MALLOMETER_SIZE_CLASSES], frees, failed, requested, allocated, freed;
 };
@@ -31,7 +27,6 @@ struct worker {
 static struct worker workers[MAXIMUM_THREADS];
 static pthread_barrier_t start_line, half_way;
 
-/* Returns the size class of `size`: the first one whose limit is not below `size`. */
 static unsigned class_by_definition(uint64_t size) {
   unsigned i = 0;
   while (size > mallometer_class_limit(i)) i++;
@@ -90,7 +85,7 @@ static void one_round(struct worker *w, int round) {
   release(t, allocated(t, object, size));
 
   /* The first object exceeds the bytes that a thread counts before it updates the process's live bytes. The second is
-   * so large that the allocator gives it a mapping of its own. */
+   * so large that the allocator maps it by itself. */
   release(t, allocated(t, malloc(300000), 300000));
   if (round % 50 == 0) release(t, allocated(t, malloc((size_t)9 << 20), (size_t)9 << 20));
 
@@ -104,10 +99,10 @@ static void one_round(struct worker *w, int round) {
   t->failed += 5;
 
   object = allocated(t, malloc(40), 40);
-  CHECK(realloc(object, too_much) == NULL); /* leaves the object unchanged */
+  CHECK(realloc(object, too_much) == NULL);
   t->failed++;
   uint64_t old_size = unit_size(object);
-  void *nothing = realloc(object, 0); /* a free; with some allocators, a free and an allocation of 0 bytes */
+  void *nothing = realloc(object, 0); /* frees the object; some allocators then allocate one of 0 bytes */
   t->frees++;
   t->freed += old_size;
   if (nothing) release(t, allocated(t, nothing, 0));
@@ -118,7 +113,7 @@ static void one_round(struct worker *w, int round) {
 
 static void *work(void *argument) {
   struct worker *w = argument;
-  /* A thread takes its block of counters (struct thread_block) at its first allocation: here, before any snapshot. */
+  /* A thread takes its counters at its first allocation: here, before any snapshot. */
   free(malloc(1));
   pthread_barrier_wait(&start_line); /* waits until all threads have begun */
   pthread_barrier_wait(&start_line); /* waits until the main thread has taken its snapshot */
@@ -143,7 +138,7 @@ int main(int argc, char **argv) {
   CHECK_EQUAL(self().state, MALLOMETER_STATE_COUNTING);
   pthread_barrier_init(&start_line, NULL, (unsigned)threads + 1);
   pthread_barrier_init(&half_way, NULL, (unsigned)threads);
-  /* The stacks are so small that the C library keeps all of them for reuse: ending threads then free nothing. */
+  /* The stacks are so small that the C library keeps all of them for reuse, and ending threads free nothing. */
   pthread_attr_t small_stack;
   pthread_attr_init(&small_stack);
   pthread_attr_setstacksize(&small_stack, 256 * 1024);
@@ -186,7 +181,6 @@ int main(int argc, char **argv) {
   CHECK_EQUAL(d.allocated_bytes, all.allocated);
   CHECK_EQUAL(d.freed_bytes, all.freed);
   CHECK_EQUAL(mallometer_live_bytes(&d), 0);
-  /* Prints the counts, so that a reader can compare two runs. */
   printf("%" PRIu64 " allocations, %" PRIu64 " frees, %" PRIu64 " requested, %" PRIu64 " failed\n",
          mallometer_allocations(&d), d.frees, d.requested_bytes, d.failed);
   return 0;

@@ -1,7 +1,5 @@
-/*
- * A program for exit_report.sh, which expects the allocations below in the report at exit. The program opens the given
- * file and keeps it open. It also starts a child, which ends in the same way.
- */
+/* A program for exit_report.sh, which expects these allocations in the report at exit. The program keeps the given
+ * file open, and starts a child that ends in the same way. */
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,8 +1,7 @@
 /*
- * Tests the library in the process of a badly behaved JVM. This program simulates the JVM: it defines the functions by
- * which the library finds a JVM and asks for Java stacks (AsyncGetCallTrace). When the library asks for a stack, the
- * JVM allocates, is interrupted by a signal handler that allocates, gives no stack, or shuts down before it answers.
- * Every allocation is sampled.
+ * Tests the library in the process of a badly behaved JVM, which this program simulates. When the library asks for a
+ * Java stack (AsyncGetCallTrace), the JVM allocates, is interrupted by a signal handler that allocates, gives no
+ * stack, or shuts down before it answers. Every allocation is sampled.
  */
 #include <alloca.h>
 #include <errno.h>
@@ -23,23 +22,23 @@
 #define NOINLINE __attribute__((noinline, noclone))
 #define JAVA ((uint64_t)1 << 63)
 
-/* The JVM's behaviour. At the beginning of each test only `instruction` is set. */
+/* The simulated JVM's behaviour. At the beginning of each test only `instruction` is set. */
 static struct {
   bool has_no_tools;
   bool refuses_events;
   bool tells_nothing;
-  int answer; /* if `tells_nothing`: AsyncGetCallTrace() returns this negative number, which states a reason */
+  int answer; /* the negative number by which AsyncGetCallTrace() states a reason if `tells_nothing` is set */
   bool is_interrupted;
   bool takes_its_time;
   bool meets_new_methods;
-  bool has_numbers_for_ids; /* like JDK 26 and later */
-  int instruction;          /* bytecode index of the innermost frame */
-  int deeper;               /* frames between the innermost and the outermost */
+  bool has_numbers_for_ids; /* method ids are numbers instead of addresses, as in JDK 26 and later */
+  int instruction;          /* the bytecode index of the innermost frame */
+  int deeper;
 } behaviour;
 
 static __thread bool is_thread_of_jvm;
-static unsigned asked;  /* the number of calls of AsyncGetCallTrace() */
-static unsigned nested; /* the number of calls of AsyncGetCallTrace() inside of another one */
+static unsigned asked;
+static unsigned nested;
 static sem_t is_asked, may_answer;
 static jvmtiEventCallbacks callbacks;
 
@@ -146,8 +145,8 @@ static jvmtiError JNICALL version_number(jvmtiEnv *env, jint *version) {
   return JVMTI_ERROR_NONE;
 }
 
-/* Returns the class of a method. The test fails if the class was unloaded and ids are addresses: a JDK before 18 might
- * then follow a stale pointer. The library must therefore read the memory at the id before it calls this function. */
+/* A JDK before 18 might follow a stale pointer here if ids are addresses and the class was unloaded. The library must
+ * therefore read the memory at the id before it calls this function. */
 static jvmtiError JNICALL declaring_class(jvmtiEnv *env, jmethodID id, jclass *class) {
   (void)env;
   *class = *method_of(id);
@@ -203,7 +202,7 @@ static JNIEnv thread_of_jvm = &thread_functions;
 
 static jint JNICALL get_env(JavaVM *vm, void **env, jint version) {
   (void)vm;
-  allocate_in_jvm(); /* simulates the loader, which allocates at a thread's first access to thread-local variables */
+  allocate_in_jvm(); /* simulates the loader, which may allocate at a thread's first access to thread-local variables */
   if (version == JVMTI_VERSION_1_2) {
     *env = &tools;
     return behaviour.has_no_tools ? JNI_EVERSION : JNI_OK;
@@ -222,7 +221,6 @@ static NOINLINE void *keeper(size_t size) {
   return object;
 }
 
-/* Copies the frames of the newest call site whose innermost frame is keeper(), and returns their number. */
 static int newest_stack(uint64_t *frames) {
   for (uint32_t site = self().call_sites; site > 0; site--) {
     int count = mallometer_site_stack(site - 1, frames, 640);
@@ -326,7 +324,7 @@ static NOINLINE void allocate_many(int round) {
   allocate_from(first[round], last[round]);
 }
 
-/* Fills the table of stacks. Samples of stacks in the table are still recorded. Samples of other stacks are counted in
+/* Fills the table of stacks. Samples of known stacks are still recorded; samples of other stacks are counted in
  * samples_without_site. */
 static void a_full_table_is_counted(void) {
   attach();
@@ -347,8 +345,7 @@ static int newest_java_frames(void) {
   return java;
 }
 
-/* Samples deep Java stacks. A stack of 512 frames is complete. A deeper one is cut to 512 frames and counted in
- * samples_truncated. */
+/* A stack of 512 Java frames is complete. A deeper one is cut to 512 frames and counted in samples_truncated. */
 static void deep_java_stacks_are_cut_and_counted(void) {
   attach();
   behaviour.deeper = 510;
@@ -367,8 +364,7 @@ static ucontext_t here, there;
 
 static void allocate_once(void) { free(keeper(100)); }
 
-/* Allocates in a coroutine. The library must not ask the JVM for Java frames then, even if the coroutine's stack has
- * enough room, because it is not the stack of a Java thread. */
+/* In a coroutine the library must not ask the JVM for Java frames, because the stack is not that of a Java thread. */
 static void nobody_asks_on_other_stacks(void) {
   static char stack[1 << 16];
   attach();
@@ -417,8 +413,8 @@ static void allocate_in_thread_with(size_t bytes) {
   pthread_join(thread, NULL);
 }
 
-/* Allocates near the end of a thread's stack. The library must not ask the JVM for Java frames then: the JVM's guard
- * pages begin some KiB before the end that the C library knows. */
+/* Near the end of a thread's stack the library must not ask the JVM for Java frames: the JVM's guard pages begin some
+ * KiB before the end that the C library knows. */
 static void nobody_asks_where_little_stack_is_left(void) {
   attach();
   allocate_in_thread_with(128 * 1024);
@@ -487,8 +483,8 @@ static void *ends(void *unused) {
   return unused;
 }
 
-/* Lets the JVM begin to shut down while a thread asks it for Java frames. The library must delay the shutdown until the
- * JVM has answered, because HotSpot never returns from a call that is made after it. */
+/* The JVM begins to shut down while a thread asks it for Java frames. The library must delay the shutdown until the
+ * JVM has answered, because HotSpot never returns from a later call. */
 static void the_end_waits_for_who_asks(void) {
   pthread_t asking, ending;
   attach();

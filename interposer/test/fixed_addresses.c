@@ -1,9 +1,9 @@
 /*
- * Tests a program that is linked to fixed addresses and takes the addresses of malloc and free. Every library
- * then finds these functions at addresses in the executable. mallometer must count as in other programs, also calls
- * through these addresses.
- * With an argument, another allocator was preloaded before the library. Then nothing is counted, and the reason in the
- * library's report contains the argument.
+ * Tests a program that is linked to fixed addresses and takes the addresses of malloc and free. Every library then
+ * finds these functions at addresses in the executable. mallometer must also count calls through these addresses.
+ *
+ * With an argument, another allocator was preloaded before the library. Then nothing is counted, and the reason in
+ * the library's report contains the argument.
  */
 #include <malloc.h>
 #include <string.h>
@@ -16,7 +16,7 @@ int main(int argc, char **argv) {
     printf("%s\n", self().reason);
     CHECK(strstr(self().reason, argv[1]));
   }
-  /* The code contains these addresses as constants, so the linker defines the symbols in the executable itself. */
+  /* The code contains these addresses as constants, so the linker defines the symbols in the executable. */
   void *(*volatile allocate)(size_t) = malloc;
   void (*volatile release)(void *) = free;
   void *(*volatile resize)(void *, size_t) = realloc;

@@ -1,9 +1,5 @@
-/*
- * Checks that malloc leaves the floating-point environment unchanged although the sampler computes with doubles. malloc
- * must not set an exception flag, must not trap in a program that lets every exception trap, and must keep the rounding
- * mode. The sampler samples some of the allocations below: the first ones of a call path, many of one path, large ones,
- * and the first ones of a thread.
- */
+/* Checks that malloc leaves the floating-point environment unchanged although the sampler computes with doubles: it
+ * must not set an exception flag or trap, and must keep the rounding mode. */
 #include <fenv.h>
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,7 +1,6 @@
 /*
- * Resizes and frees objects whose allocation mallometer has not seen, because the program called the C library's malloc
- * directly. The program must work, and contents must be kept. With MALLOMETER_ACCOUNTING=header, mallometer must
- * recognize that these objects have no header, and must not count their frees.
+ * Resizes and frees objects from the C library's own malloc, which mallometer has not seen. With
+ * MALLOMETER_ACCOUNTING=header, it must recognize that these objects have no header, and must not count their frees.
  */
 #include <dlfcn.h>
 #include <malloc.h>
@@ -54,9 +53,8 @@ int main(void) {
     CHECK_EQUAL(mallometer_allocations(&d), 0);
     CHECK_EQUAL(d.frees, 0);
   } else {
-    CHECK(d.frees > mallometer_allocations(&d)); /* frees of unseen objects count if there are no headers */
+    CHECK(d.frees > mallometer_allocations(&d)); /* without headers, frees of unseen objects count */
   }
-  /* Objects that the library has seen are counted as before. */
   start = snapshot();
   resized_and_freed(malloc(100), 100);
   d = difference(start, snapshot());

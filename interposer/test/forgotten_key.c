@@ -1,7 +1,7 @@
 /*
- * Uses thread keys (pthread_key_t) that the program has not created: number 0, and then all numbers. Setting such a key
- * fails, reading it returns NULL, and the thread ends normally. Only the key that the library has created can be set.
- * The library must not mistake the program's value of this key for its own.
+ * Uses thread keys (pthread_key_t) that the program has not created. Only the key that the library has created can be
+ * set, and the library must not mistake the program's value of it for its own. Setting another key fails, and reading
+ * it returns NULL.
  */
 #include <errno.h>
 #include <gnu/libc-version.h>

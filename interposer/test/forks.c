@@ -1,7 +1,5 @@
-/*
- * Forks in a process whose threads allocate. The child allocates, starts threads, forks again and executes programs.
- * The child's counters begin with the values of the parent's, because its memory is a copy.
- */
+/* Forks in a process whose threads allocate. The child allocates, starts threads, forks again and executes programs.
+ * Its counters begin with the values of the parent's. */
 #include <pthread.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -57,7 +55,7 @@ int main(void) {
   for (int i = 0; i < 60; i++) {
     pid_t pid = fork();
     if (pid == 0) {
-      alarm(20); /* ends a child that hangs */
+      alarm(20);
       child();
       if (i % 20 == 0) execl("/bin/sh", "sh", "-c", "exec true", (char *)NULL);
       _exit(0);

@@ -1,8 +1,7 @@
 /*
- * An interposer of malloc without memory of its own: it passes calls on to the next malloc in the loader's order, which
- * it looks up once. It is compiled into a preloaded library and into an executable. With SOME, it defines only malloc
- * and free. With MARKED, it puts a mark before each object, as memory checkers do. The marks show if one call reaches
- * this code twice or not at all.
+ * An interposer of malloc that passes calls on to the next malloc in the loader's order. It is compiled into a
+ * preloaded library and into an executable. With SOME, it defines only malloc and free. With MARKED, it puts a mark
+ * before each object, which shows if one call reaches this code twice or not at all.
  */
 #include <dlfcn.h>
 #include <stdint.h>

@@ -1,8 +1,7 @@
 /*
- * Reads the configuration from random environments: any bytes, of any length. No input may make the library read or
- * write out of bounds, and each must yield a valid configuration. The test is built with sanitizers. With clang it is a
- * fuzzer (libFuzzer). Otherwise the driver below mutates valid environments; its first argument is the number of
- * rounds.
+ * Reads the configuration from random environments. No input may make the library read or write out of bounds, and
+ * each must yield a valid configuration. With clang this is a fuzzer (libFuzzer). Otherwise the driver below mutates
+ * valid environments; its first argument is the number of rounds.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -21,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   size_t count = 0, begin = 0;
   for (size_t i = 0; i <= size && count < ENTRIES; i++) {
     if (i < size && data[i] != 0) continue;
-    /* The memory of a string has exactly its length, so that a sanitizer notices an access beyond its end. */
+    /* The memory is as long as the string, so that a sanitizer notices an access beyond its end. */
     char *copy = malloc(i - begin + 1);
     if (!copy) abort();
     if (i > begin) memcpy(copy, data + begin, i - begin);

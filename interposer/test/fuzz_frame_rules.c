@@ -1,8 +1,7 @@
 /*
- * Reads damaged unwind tables, because the library reads the tables of every loaded object, which may be damaged. The
- * test copies the C library's tables into memory of exactly their size, and changes bytes at random. A look-up may or
- * may not find a rule, but must not read outside of the copy, which sanitizers check. The first argument is the number
- * of rounds.
+ * Reads damaged unwind tables. The test copies the C library's tables into memory of exactly their size, and changes
+ * bytes at random. A look-up may or may not find a rule, but must not read outside of the copy, which sanitizers
+ * check. The first argument is the number of rounds.
  */
 #include <link.h>
 #include <stdio.h>
@@ -13,8 +12,8 @@
 
 static struct loaded_object original;
 
-/* Finds the C library's segment with the unwind tables. The tables refer to each other by relative addresses, so a copy
- * of the whole segment is as valid as the original. */
+/* Finds the C library's segment with the unwind tables. They refer to each other by relative addresses, so a copy of
+ * the segment is valid. */
 static int find_c_library(struct dl_phdr_info *info, size_t size, void *unused) {
   (void)size, (void)unused;
   if (!strstr(info->dlpi_name, "libc.so")) return 0;
@@ -40,8 +39,7 @@ static uint64_t random_below(uint64_t end) {
   return state % end;
 }
 
-/* Returns a random address in a random function of the table. The table stores functions' addresses relative to itself.
- * In a copy, the functions therefore seem to lie at the same distance from the copy. */
+/* Returns a random address in a random function of the table, whose entries are relative to the table. */
 static uintptr_t some_function(const struct loaded_object *object) {
   uint32_t count;
   memcpy(&count, object->unwind_table + 8, sizeof count);
@@ -52,10 +50,8 @@ static uintptr_t some_function(const struct loaded_object *object) {
   return object->begin + (uintptr_t)(intptr_t)function + random_below(200);
 }
 
-/*
- * Reads tables of one function, which is never called, with values that random changes are unlikely to produce: factors
- * so large that products with operands, distances or sums overflow.
- */
+/* Reads tables of one function with factors so large that products with operands, distances or sums overflow. Random
+ * changes are unlikely to produce them. */
 static void large_factors(void) {
 #define ULEB_MAX 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01
 #define SLEB_MIN 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x7f
@@ -74,8 +70,8 @@ static void large_factors(void) {
     for (size_t program = 0; program < sizeof programs / sizeof *programs; program++) {
       uint8_t *memory = calloc(1, 200), *at = memory;
       if (!memory) exit(1);
-      /* Writes .eh_frame_hdr: the version and three encodings, the address of .eh_frame, the number of entries, and the
-       * only entry. */
+      /* .eh_frame_hdr: the version and three encodings, the address of .eh_frame, the number of entries, and the only
+       * entry. */
       const int32_t header[] = {0x3b031b01, 0, 1, 0, 120};
       memcpy(at, header, sizeof header);
       at = memory + 20; /* the CIE: length, id, version, no augmentation, factors, return address register */
@@ -121,8 +117,8 @@ int main(int argc, char **argv) {
     uint8_t *copy = malloc(size);
     if (!copy) return 1;
     memcpy(copy, (const void *)original.begin, size);
-    /* Leaves the copy undamaged in the first round. Changes up to 2,999 bytes in each later round. Also truncates the
-     * copy in every fourth round. */
+    /* The first round leaves the copy undamaged. Each later round changes up to 2,999 bytes, and every fourth also
+     * truncates the copy. */
     size_t kept = round % 4 == 3 ? 16 + random_below(size - 16) : size;
     if (kept < size) {
       uint8_t *shorter = malloc(kept);

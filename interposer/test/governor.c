@@ -1,5 +1,5 @@
-/* Tests the governor, which halves the sampling rate when sampling takes a larger share of the time than its target.
- * The test supplies the times. */
+/* Tests the governor, which halves the sampling rate when samples take more than the target's share of the time. The
+ * test supplies the times. */
 #include "sample/governor.h"
 
 #include "check.h"
@@ -13,8 +13,8 @@ static struct governor fresh(uint32_t target_ppm) {
   return (struct governor){.target_ppm = target_ppm, .credit_ns = GOVERNOR_FIRST_CREDIT_NS};
 }
 
-/* Charges the governor for one sample every `pause` nanoseconds, each of which takes `took`, for `span` nanoseconds
- * from `now` on. Returns the time at the end. */
+/* Spends a sample of `took` nanoseconds every `pause` nanoseconds, for `span` nanoseconds from `now` on. Returns the
+ * time at the end. */
 static uint64_t samples(struct governor *governor, uint64_t now, uint64_t span, uint64_t pause, uint64_t took) {
   for (uint64_t end = now + span; now < end; now += pause) governor_spend(governor, now, now + took);
   return now;
@@ -43,7 +43,6 @@ static void halves_once_in_five_milliseconds_and_twelve_times_at_most(void) {
   CHECK(shares.of_busy == 1.0 / 8 && shares.of_numbers == 1.0 / 64 && shares.of_sizes == 1.0 / 8);
 }
 
-/* Spends so much that the credit falls far below 0, and then half of the target. The credit rises but stays below 0. */
 static void halves_no_more_once_the_credit_rises(void) {
   struct governor governor = fresh(PPM);
   uint64_t now = samples(&governor, SECOND, 20 * MILLISECOND, 10000, 10000);
@@ -57,7 +56,7 @@ static void halves_no_more_once_the_credit_rises(void) {
 static void doubles_when_credit_is_saved_again(void) {
   struct governor governor = fresh(PPM);
   uint64_t now = samples(&governor, SECOND, SECOND, 10000, 10000);
-  /* Pays back the debt of at most 10 ms in about two seconds. Afterwards the sampling rate doubles every 20 ms. */
+  /* The debt of at most 10 ms is paid back in about two seconds. Afterwards the sampling rate doubles every 20 ms. */
   now = samples(&governor, now, 2 * SECOND, 10 * MILLISECOND, 1000);
   CHECK(governor.halvings >= GOVERNOR_MOST_HALVINGS - 1);
   now = samples(&governor, now, 2 * SECOND, 10 * MILLISECOND, 1000);
@@ -124,8 +123,8 @@ static void without_target_nothing_is_halved(void) {
   CHECK_EQUAL(governor.halvings, 0);
 }
 
-/* Charges the governor with times that go back, as happens if two threads read the clock in one order and charge the
- * governor in the other. */
+/* Charges times that go back, as happens if two threads read the clock in one order and charge the governor in the
+ * other. */
 static void a_clock_that_goes_back_gives_no_credit(void) {
   struct governor governor = fresh(PPM);
   governor_spend(&governor, 100 * SECOND, 100 * SECOND);

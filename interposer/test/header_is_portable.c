@@ -1,5 +1,4 @@
-/* Includes the public headers alone. They must compile without warnings as C99, and in header_is_portable.cc as
- * C++17. */
+/* The public headers alone must compile without warnings as C99, and in header_is_portable.cc as C++17. */
 #include "mallometer.h"
 #include "mallometer_optional.h"
 

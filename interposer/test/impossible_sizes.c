@@ -1,9 +1,5 @@
-/*
- * Requests sizes near the ends of size_t and ptrdiff_t, for which adding a header or rounding up would overflow. Each
- * call must fail with ENOMEM, must be counted as failed, and must leave the old object of a realloc unchanged. Some
- * allocators do not set errno (jemalloc's realloc, mimalloc); the library then leaves errno unchanged, too, which
- * errno_of_failures.c tests.
- */
+/* Requests sizes near the ends of size_t and ptrdiff_t, for which adding a header or rounding up would overflow. Each
+ * call must fail with ENOMEM, be counted as failed, and leave the old object of a realloc unchanged. */
 #include <errno.h>
 #include <malloc.h>
 
@@ -20,7 +16,6 @@ static void fails(const char *call, const void *object, int error, size_t size) 
   exit(1);
 }
 
-/* Evaluates the call, and then passes its result and errno to fails(). */
 #define FAILS(call)                   \
   do {                                \
     errno = 0;                        \
@@ -60,7 +55,6 @@ int main(void) {
     for (size_t less = 4080; less <= 4097; less++) every_function(ends[i] - less, kept);
     every_function(ends[i] - ((size_t)1 << 20), kept);
   }
-  /* Requests products that overflow, some of them to small numbers. */
   volatile size_t half = SIZE_MAX / 2 + 1;
   size_t big = half;
   bool otherwise = allocator_sets_errno;

@@ -1,15 +1,14 @@
 /*
- * Tests the peak of live bytes, which the library finds by adding the counters of all threads. The test interrupts an
- * addition after one of its reads, and meanwhile allocates and frees as another thread would. It repeats this for
- * different reads. The peak must include all bytes that were live at the same time, and must not add bytes that were
- * not.
+ * Tests the peak of live bytes, which the library finds by adding the counters of all threads. The test interrupts
+ * the addition, and meanwhile allocates and frees as another thread would. The peak must include all bytes that were
+ * live at the same time, and no others.
  */
 #include <string.h>
 
 #include "account/totals.h"
 #include "check.h"
 
-/* Replaces counter_read() in totals.c by a function that may call `interruption` between its read and its return. */
+/* Replaces counter_read() in totals.c by a function that may call `interruption` after its read. */
 static uint64_t read_or_be_interrupted(const counter *c);
 #define counter_read(c) read_or_be_interrupted(c)
 #include "account/totals.c"
@@ -26,7 +25,7 @@ struct thread_block *thread_block_at(uint32_t index) {
   return &blocks[index];
 }
 
-static unsigned reads_until_interruption; /* 0: none */
+static unsigned reads_until_interruption; /* 0: no interruption */
 static void (*interruption)(void);
 
 static uint64_t read_or_be_interrupted(const counter *c) {
@@ -52,7 +51,6 @@ static void start_again(void) {
   peak = 0;
 }
 
-/* Returns the number of counters that `act` reads. */
 static unsigned reads_of(void (*act)(void)) {
   start_again();
   interruption = NULL;
@@ -72,7 +70,7 @@ static void churns(void) {
 
 static void churns_again(void) {
   churns();
-  reads_until_interruption = 70; /* interrupts the next attempt to add the counters, too */
+  reads_until_interruption = 70; /* also interrupts the next attempt to add the counters */
 }
 
 static void takes_a_snapshot(void) {
@@ -116,8 +114,8 @@ static void the_peak_is_not_missed(void) {
   }
 }
 
-/* Interrupts a thread that adds the counters. Another thread allocates meanwhile, so the sum is too small. The next
- * peak must nevertheless include the other thread's bytes. */
+/* Another thread allocates during an addition of the counters, so the sum is too small. The next peak must
+ * nevertheless include its bytes. */
 static void a_later_peak_is_not_missed(void) {
   unsigned reads = reads_of(grows);
   for (unsigned read = 1; read <= reads; read += POINTS_APART) {

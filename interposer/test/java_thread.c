@@ -56,7 +56,7 @@ void wait_for_change(const uint32_t *word, uint32_t seen, uint64_t longest_ns) {
 }
 void wait_wake(const uint32_t *word) { (void)word; }
 
-static int wakes_at_work; /* in this number of calls, work() wakes its own thread, which is then already working */
+static int wakes_at_work; /* the number of calls of work() that wake the thread that is already in work() */
 
 static void work(void) {
   cpu_ns = 1000; /* the simulated CPU time of this thread from here on */
@@ -75,7 +75,7 @@ static void end(void) {
   CHECK_EQUAL(java_thread_footprint(), 0);
 }
 
-/* Wakes the thread while it works, and during the pause afterwards. Each wake must lead to a call of work(). */
+/* Each wake must lead to a call of work(), also one during work() or during the pause afterwards. */
 static void works_again_after_each_wake(void) {
   wakes_at_work = 3;
   works = 0;
@@ -83,13 +83,13 @@ static void works_again_after_each_wake(void) {
   java_thread_wake();
   for (int i = 0; i < 100000 && __atomic_load_n(&works, __ATOMIC_RELAXED) < 4; i++) usleep(100);
   CHECK_EQUAL(works, 4);
-  java_thread_wake(); /* wakes the thread during its pause */
+  java_thread_wake();
   for (int i = 0; i < 100000 && __atomic_load_n(&works, __ATOMIC_RELAXED) < 5; i++) usleep(100);
   CHECK_EQUAL(works, 5);
   end();
 }
 
-/* Ends the thread as at the end of the JVM. No other thread may start afterwards. */
+/* After the thread has ended with the JVM, no other may start. */
 static void closes_for_good(void) {
   java_thread_start(&java, work);
   int before = starts;

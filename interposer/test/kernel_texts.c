@@ -1,8 +1,5 @@
-/*
- * Tests the parsers of files in /proc and /sys/fs/cgroup, with sanitizers. The test replaces the system calls that
- * open, read and close these files, and supplies the contents: files of both versions of cgroups as found on machines,
- * the same files damaged and truncated, and files about the process.
- */
+/* Tests, with sanitizers, the parsers of files in /proc and /sys/fs/cgroup. The test replaces the system calls that
+ * read these files, and supplies files of both versions of cgroups, intact, damaged and truncated. */
 #include <stdint.h>
 
 #include "platform/system_calls.h"
@@ -125,7 +122,6 @@ static void check_known(void) {
   CHECK_EQUAL(reading.oom_kills, 3);
 }
 
-/* Reads files of a kernel that does not report shared memory separately. */
 static void without_shared_memory(void) {
   version_2();
   files_used--;
@@ -133,8 +129,8 @@ static void without_shared_memory(void) {
   CHECK_EQUAL(read_memory().file_bytes, 8);
 }
 
-/* Reads files of a container without a cgroup namespace. /proc/self/cgroup names the cgroup by its path on the host,
- * but only the container's part of the hierarchy is mounted. */
+/* In a container without a cgroup namespace, /proc/self/cgroup names the cgroup by its path on the host, but only the
+ * container's part of the hierarchy is mounted. */
 static void without_a_namespace(void) {
   version_2();
   snprintf(files[2].text, LONGEST,
@@ -145,7 +141,7 @@ static void without_a_namespace(void) {
   CHECK(reading.limit_bytes == UNKNOWN);
 }
 
-/* Reads a list of mounts in which lines of 9,000 bytes, longer than the parser's buffer, precede the cgroup's line. */
+/* The list of mounts has lines of 9,000 bytes, longer than the parser's buffer, before the cgroup's line. */
 static void among_long_lines(void) {
   version_1();
   char line[200];
@@ -194,7 +190,7 @@ static void of_the_process(void) {
   CHECK_EQUAL(id[0], 0);
 }
 
-/* Reads the swapped bytes of a process whose line of 6,000 groups is longer than the parser's buffer. */
+/* The line of 6,000 groups is longer than the parser's buffer and precedes the line with the swapped bytes. */
 static void swapped(void) {
   files_used = 0;
   CHECK(process_swapped_bytes() == UNKNOWN);
@@ -209,7 +205,6 @@ static void swapped(void) {
   CHECK(process_swapped_bytes() == UNKNOWN);
 }
 
-/* Returns the mapping that contains page `number`. */
 static struct mapping mapping_of(const struct mappings *mappings, size_t number) {
   for (size_t i = 0; i < mappings->count; i++) {
     if (mappings->rows[i].begin <= number << 12 && number << 12 < mappings->rows[i].end) return mappings->rows[i];

@@ -1,7 +1,5 @@
-/*
- * A library that is preloaded with mallometer and starts before it. It creates 40 thread keys, whose destructors
- * allocate, free and set the value again. The C library stores the values of only 32 keys without allocating.
- */
+/* A library that is preloaded with mallometer and starts before it. It creates 40 thread keys; the C library stores
+ * the values of only 32 without allocating. Their destructors allocate, free and set the value again. */
 #include <pthread.h>
 #include <stdlib.h>
 

@@ -1,8 +1,5 @@
-/*
- * Makes requests above 32 KiB. The library must count them exactly, with their bytes, and must know the largest
- * request, huge requests and failures. Also tests a realloc from a small to a large size and back, and that the peak
- * includes large objects.
- */
+/* Tests requests above 32 KiB: their counts and bytes, the largest request, huge requests, failures, a realloc
+ * between small and large sizes, and the peak. */
 #include <string.h>
 
 #include "check.h"
@@ -95,7 +92,7 @@ static void failures_are_failures(void) {
   struct mallometer_counters start = snapshot();
   void *object = noted(malloc(50 * KIB), 50 * KIB);
   CHECK(!malloc(too_much) && !calloc(1, too_much) && !realloc(object, too_much));
-  /* Requests a size whose double overflows a word, because the library computes with doubled sizes. */
+  /* The double of this size overflows a word; the library computes with doubled sizes. */
   too_much += 2;
   CHECK(!malloc(too_much) && !calloc(1, too_much) && !realloc(object, too_much));
   noted_free(object);
@@ -104,7 +101,7 @@ static void failures_are_failures(void) {
   CHECK_EQUAL(d.failed, 6);
 }
 
-/* Allocates and frees large objects without a snapshot between. Their bytes must nevertheless be in the peak. */
+/* The peak must include large objects that are allocated and freed without a snapshot between. */
 static void the_peak_knows(void) {
   enum { OBJECTS = 100 };
   static void *objects[OBJECTS];

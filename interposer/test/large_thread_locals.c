@@ -1,5 +1,5 @@
-/* Tests the recording in a program with many thread-local variables. They lie in the stack memory of each thread, and
- * would fill a small stack of the thread that writes the recording. */
+/* Tests the recording in a program with so many thread-local variables that they would fill a small stack of the
+ * thread that writes the recording. */
 #include <time.h>
 
 #include "check.h"

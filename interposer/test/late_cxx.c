@@ -1,7 +1,5 @@
-/*
- * Opens a C++ plugin with RTLD_LOCAL in a process without a C++ runtime library. Each operator new or delete that the
- * plugin calls must count once, and an operator new that fails must throw. The first argument is the plugin's path.
- */
+/* Opens a C++ plugin in a process without a C++ runtime library. Each operator new or delete of the plugin must count
+ * once, and an operator new that fails must throw. The first argument is the plugin's path. */
 #include <dlfcn.h>
 #include <string.h>
 
@@ -15,7 +13,7 @@ static void find(void *function, void *library, const char *name) {
 
 int main(int argc, char **argv) {
   CHECK(argc == 2);
-  /* Checks that there is no C++ runtime library; other allocators than glibc's may be written in C++ and need one. */
+  /* Other allocators than glibc's may be written in C++ and need a C++ runtime library. */
   if (strncmp(self().allocator, "glibc", 5) == 0) CHECK(!dlsym(RTLD_DEFAULT, "__cxa_throw"));
   void *library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
   if (!library) fprintf(stderr, "%s\n", dlerror());
@@ -32,7 +30,7 @@ int main(int argc, char **argv) {
     CHECK_EQUAL(mallometer_allocations(&d), 5);
     CHECK_EQUAL(d.frees, 5);
     CHECK_EQUAL(mallometer_live_bytes(&d), 0);
-    /* mimalloc is written in C, so its operators abort instead of throwing, with or without this library. */
+    /* mimalloc is written in C, so its operators abort instead of throwing. */
     if (strncmp(self().allocator, "mimalloc", 8) == 0) continue;
     start = snapshot();
     CHECK_EQUAL(out_of_memory(), 0);

@@ -1,8 +1,5 @@
-/*
- * Opens a plugin that calls __libc_free, which ignores the headers that mallometer has put before objects
- * (MALLOMETER_ACCOUNTING=header). mallometer must print a warning when the plugin is opened, before it can free an
- * object. The first argument is the path of such a plugin, the second that of a harmless one.
- */
+/* Opens a plugin that calls __libc_free, which ignores the headers of MALLOMETER_ACCOUNTING=header. mallometer must
+ * print a warning when the plugin is opened. The arguments are the paths of such a plugin and of a harmless one. */
 #include <dlfcn.h>
 
 #include "check.h"

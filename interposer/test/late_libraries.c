@@ -1,7 +1,7 @@
 /*
- * Opens twelve libraries with static TLS (thread-local variables at fixed offsets). The loader has a small reserve of
- * memory for them, which mallometer must not use up. Also opens and closes one library many times; the objects that
- * this library allocates remain. The arguments are the paths of the libraries.
+ * Opens twelve libraries with static TLS (thread-local variables at fixed offsets), for which the loader has a small
+ * reserve of memory that mallometer must not use up. Also opens and closes one library many times. The arguments are
+ * the paths of the libraries.
  */
 #include <dlfcn.h>
 #include <pthread.h>

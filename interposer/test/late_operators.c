@@ -1,9 +1,10 @@
 /*
- * Opens a plugin that defines some forms of the operators new and delete. If the plugin was linked such that it calls
- * its own operators, mallometer's operators serve the other forms only. Otherwise mallometer's operators serve all
- * forms. In both cases the plugin works if each form of delete frees objects of the corresponding form of new. The
- * first argument is the plugin's path. A second argument says that mallometer's operators serve all forms. Then any
- * form of delete may free objects of any form of new.
+ * Opens a plugin that defines some forms of the operators new and delete. If the plugin calls its own operators,
+ * mallometer's operators serve only the other forms, otherwise all forms. Each form of delete must free objects of
+ * the corresponding form of new.
+ *
+ * The first argument is the plugin's path. With a second argument mallometer's operators serve all forms, so that any
+ * delete may free objects of any new.
  */
 #include <dlfcn.h>
 #include <string.h>

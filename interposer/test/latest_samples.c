@@ -1,5 +1,5 @@
-/* Tests the ring buffer of the latest samples. It keeps the latest ones, causes no page fault when samples are added,
- * and ignores samples in a forked child. */
+/* Tests the ring buffer of the latest samples, which must cause no page fault when samples are added, and ignores
+ * samples in a forked child. */
 #include "sample/latest_samples.h"
 
 #include <sys/resource.h>

@@ -1,8 +1,5 @@
-/*
- * An allocator that resembles Hoard and others built with Heap-Layers. Its aligned_alloc and posix_memalign call the
- * public memalign. Its memalign calls the public malloc and returns an address inside of malloc's object. It never
- * frees memory.
- */
+/* An allocator that resembles Hoard and others built with Heap-Layers: its memalign calls the public malloc and
+ * returns an address inside of malloc's object. It never frees memory. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -14,7 +11,6 @@ static size_t used;
 
 void *memalign(size_t alignment, size_t size);
 
-/* Stores the size before the object, and returns the object. */
 static void *begin_at(char *object, size_t size) {
   memcpy(object - BEFORE, &size, sizeof size);
   return object;
@@ -42,7 +38,7 @@ size_t malloc_usable_size(void *object) {
 void *calloc(size_t count, size_t size) {
   size_t bytes;
   if (__builtin_mul_overflow(count, size, &bytes)) return NULL;
-  return malloc(bytes); /* this memory is zero, because memory is never reused */
+  return malloc(bytes); /* is zero, because memory is never reused */
 }
 
 void *realloc(void *object, size_t size) {

@@ -1,8 +1,7 @@
 /*
  * Tests the observation, which finds out whether sampled objects are accessed. The library places such an object in a
- * slot: memory pages of its own. At the end of each period ("epoch") it reads which slots were accessed. The program
- * must not notice: objects in slots behave as others do, and are counted as others are. The first argument names the
- * case.
+ * slot: memory pages of its own. At the end of each period ("epoch") it reads which slots were accessed. Objects in
+ * slots must behave and be counted as others are. The first argument names the case.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -62,14 +61,13 @@ static void start(void) {
   CHECK_EQUAL(o.state, MALLOMETER_LEAKS_ON);
 }
 
-/* Makes each epoch (the time between two readings of accesses) last at least `ms`, and at least ten times the CPU time
- * of a reading. */
+/* Makes each epoch, the time between two readings of accesses, last at least `ms` milliseconds and at least ten times
+ * the CPU time of a reading. */
 static void epochs_of(uint64_t ms) {
   CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_SHORTEST_EPOCH, ms), 0);
   CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_EPOCH_OVER_COST, 10), 0);
 }
 
-/* Waits until an epoch that begins after this call ends with a valid reading. */
 static void wait_for_whole_epoch(void) {
   uint64_t valid = observed().epochs - observed().void_epochs;
   for (uint64_t begin = now_ns(); observed().epochs - observed().void_epochs < valid + 2;) {
@@ -83,12 +81,11 @@ static bool has_reason(const char *reason) {
   return reason ? strstr(o.reason, reason) != NULL : o.reason[0] == '\0';
 }
 
-/* Waits until the library reports this reason for not observing; with NULL, until it reports none. */
+/* Waits until the library gives this reason for not observing; NULL: until it gives none. */
 static void wait_for_reason(const char *reason) {
   for (uint64_t begin = now_ns(); !has_reason(reason); pause_ms(2)) CHECK(now_ns() - begin < patience);
 }
 
-/* Waits until `count` epochs have ended, with or without a valid reading of accesses. */
 static void wait_for_epochs(unsigned count) {
   uint64_t end = observed().epochs + count;
   for (uint64_t begin = now_ns(); observed().epochs < end; pause_ms(2)) CHECK(now_ns() - begin < patience);
@@ -110,8 +107,8 @@ static NOINLINE void *one_of_many(size_t size) {
   return object;
 }
 
-/* Empties each processor's batch of new pages in the kernel. As long as a page waits in such a batch, the kernel does
- * not clear its accessed bit. */
+/* While a new page waits in a processor's batch in the kernel, the kernel does not clear its accessed bit. This
+ * function empties all batches. */
 static void empty_batches(void) {
   cpu_set_t mine;
   void *page = mmap(NULL, page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -130,8 +127,7 @@ static void empty_batches(void) {
   munmap(page, page_size);
 }
 
-/* Allocates until the library has placed `count` objects in slots (pages for single sampled objects), a few in each
- * epoch. Frees all other objects. */
+/* Allocates until the library has placed `count` objects in slots (pages of their own). Frees all other objects. */
 static void in_slots(void *slots[], unsigned count, size_t size, void *(*allocate)(size_t)) {
   unsigned found = 0;
   for (uint64_t begin = now_ns(); found < count; pause_ms(2)) {
@@ -150,9 +146,8 @@ static void in_slots(void *slots[], unsigned count, size_t size, void *(*allocat
   empty_batches();
 }
 
-/* Returns how many of the objects in slots (pages of their own) have `bytes` bytes and were last accessed before
- * `moment`. Sets `in_all` to the number of objects in slots that have this size. If `bytes` is 0, objects of all sizes
- * count. */
+/* Sets `in_all` to the number of objects on pages of their own (slots) that have `bytes` bytes, or any size if
+ * `bytes` is 0. Returns how many of them were last accessed before `moment`. */
 static unsigned idle_since(uint64_t moment, uint64_t bytes, unsigned *in_all) {
   int count = mallometer_objects(objects, MOST_OBJECTS);
   unsigned idle = 0;
@@ -264,8 +259,8 @@ static NOINLINE void *by_malloc(size_t size) {
   return object;
 }
 
-/* Checks that each object in a slot (a page of its own) has room for its bytes, keeps its contents when realloc moves
- * it out of the slot, and is counted with the same bytes when it is allocated and when it is freed. */
+/* An object in a slot (a page of its own) must have room for its bytes, keep its contents when realloc moves it, and
+ * be counted with the same bytes when it is allocated and when it is freed. */
 static void behaves(void *(*allocate)(size_t), size_t size) {
   enum { COUNT = 6 };
   void *slots[COUNT];
@@ -301,7 +296,7 @@ static void objects_behave_as_others(void) {
     behaves(by_malloc, sizes[i]);
     behaves(by_calloc, sizes[i]);
     behaves(by_realloc, sizes[i]);
-    alignment = (size_t)8 << i; /* 8 to 512 */
+    alignment = (size_t)8 << i;
     behaves(by_memalign, sizes[i]);
   }
   alignment = 2048;
@@ -365,11 +360,11 @@ static void freed_past_the_hook(void) {
   CHECK(in_all >= COUNT - retired);
   for (unsigned i = 2; i < COUNT; i += 3) free(slots[i]);
   CHECK_EQUAL(mapped_bytes(), mapped);
-  in_slots(slots, COUNT, 200, by_malloc); /* the library places objects in slots (pages of their own) as before */
+  in_slots(slots, COUNT, 200, by_malloc);
   for (unsigned i = 0; i < COUNT; i++) free(slots[i]);
 }
 
-/* Shrinks objects in slots (pages of their own) by glibc's own realloc, which unmaps their last pages. The library must
+/* glibc's own realloc shrinks objects in slots (pages of their own) by unmapping their last pages. The library must
  * not place another object in such a slot. */
 static void made_smaller_past_the_hook(void) {
   enum { COUNT = 6 };
@@ -405,7 +400,7 @@ static void made_smaller_past_the_hook(void) {
   for (unsigned i = 0; i < COUNT; i++) free(memset(slots[i], 1, 15 * page_size));
 }
 
-/* Extends objects in slots (pages of their own) by glibc's own realloc. An object can then take the addresses of the
+/* glibc's own realloc extends objects in slots (pages of their own). An object can then take the addresses of the
  * next slot if that is unmapped. */
 static void made_larger_past_the_hook(void) {
   enum { COUNT = 12, BEFORE = 200 };
@@ -481,7 +476,7 @@ static struct mappings mappings(void) {
 
 static NOINLINE void *at_depth(unsigned depth, size_t size);
 
-/* Makes 20 times `bytes` resident (more if pages exceed 4 KiB): the pages of observed objects (slots) may take a
+/* Makes 20 times `bytes` resident (more if pages exceed 4 KiB), because the pages of observed objects may take a
  * twentieth of the resident memory. */
 static void resident_for_slots_of(size_t bytes) {
   size_t resident = 20 * bytes / 4096 * page_size;
@@ -489,7 +484,7 @@ static void resident_for_slots_of(size_t bytes) {
 }
 
 /* Allocates at several call sites until `wanted` objects are in slots (pages of their own), and then frees seven of
- * eight objects. Stores the other ones in `stay`, and returns their number. */
+ * eight. Stores the others in `stay`, and returns their number. */
 static unsigned fill_many_slots(void *stay[], unsigned wanted) {
   enum { SITES = 60, MOST = 4000 };
   static void *made[MOST];
@@ -515,8 +510,8 @@ static unsigned fill_many_slots(void *stay[], unsigned wanted) {
   return staying;
 }
 
-/* Makes so many mappings that the process nears its limit. The library must then merge the mappings of free slots, to
- * leave mappings to the program. When the program has unmapped its mappings, objects are placed in slots again. */
+/* When the process nears its limit of mappings, the library must merge the mappings of free slots. When the program
+ * has unmapped its mappings, objects are placed in slots again. */
 static void merged(void) {
   enum { IN_SLOTS = 800, PAGES = 70000, SPARE = 300 };
   static void *stay[IN_SLOTS];
@@ -557,21 +552,20 @@ static void merged(void) {
     free(stay[i]);
   }
   works();
-  fill_many_slots(stay, IN_SLOTS); /* splits mappings again */
+  fill_many_slots(stay, IN_SLOTS);
   wait_for_whole_epoch();
   CHECK_EQUAL(observed().retired, 0);
   works();
 }
 
 static bool is_mapped_singly(size_t size) {
-  size_t *object = memalign(4096, size); /* the library places no object with this alignment in a slot */
+  size_t *object = memalign(4096, size); /* with this alignment, the library places no object in a slot */
   CHECK(object && !is_slot(object));
   return object[-1] & 2;
 }
 
-/* Checks that glibc maps each large object singly, as without the library. After the first free of such an object,
- * glibc would allocate the next ones in the heap. The program frees none, and the library's own frees must not have
- * this effect. */
+/* glibc maps large objects singly, but after the first free of such an object would allocate the next ones in the
+ * heap. The program frees none, and the library's own frees must not have this effect. */
 static void large_objects_are_mapped_as_before(void) {
   enum { MOST = 2000, LARGE = 150000 };
   unsigned found = 0;
@@ -624,8 +618,8 @@ static void epochs_of_others_are_void(void) {
   for (unsigned i = 0; i < 4; i++) free(slots[i]);
 }
 
-/* Checks that the library sees accesses to a few objects on pages of their own (slots), and that calloc returns zeros
- * in a slot that was used before. */
+/* The library must see accesses to objects in slots (pages of their own), and calloc must return zeros in a slot that
+ * was used before. */
 static void works(void) {
   enum { COUNT = 6 };
   void *slots[COUNT];
@@ -652,7 +646,8 @@ static uint64_t locked_kib_at_once(void) {
   return kib;
 }
 
-/* Returns the lowest of ten readings: in each epoch the library maps a page for a moment, to see whether it is locked. */
+/* Returns the lowest of ten readings: in each epoch the library maps a page for a moment, to see whether it is locked.
+ */
 static uint64_t locked_kib(void) {
   uint64_t lowest = UINT64_MAX;
   for (unsigned i = 0; i < 10; i++) {
@@ -674,8 +669,8 @@ static void nothing_is_placed(void) {
   CHECK_EQUAL(observed().placed, placed);
 }
 
-/* Locks the process's memory (mlockall), before the observation starts or after. The memory must stay locked, so no
- * object may move to a slot, whose pages are not locked. After munlockall(), objects are placed in slots again. */
+/* While the process's memory is locked (mlockall), no object may move to a slot, because the pages of slots are not
+ * locked. After munlockall(), objects are placed in slots again. */
 static void locked(int flags, bool before) {
   void *slots[2];
   epochs_of(20);
@@ -704,8 +699,6 @@ static void locked(int flags, bool before) {
   works();
 }
 
-/* Returns the number of objects in slots (pages of their own) that have `bytes` bytes and whose accesses the library
- * can see. */
 static unsigned seen_of(uint64_t bytes) {
   unsigned in_all;
   idle_since(0, bytes, &in_all);
@@ -718,7 +711,7 @@ static void wait_for_seen(uint64_t bytes, unsigned count) {
   }
 }
 
-/* Locks the pages of objects in slots with mlock. While an object is locked, the library cannot see accesses to it. */
+/* While pages of an object are locked with mlock, the library cannot see accesses to it. */
 static void locked_object(void) {
   enum { COUNT = 4, SMALL = 1000 };
   const size_t large_bytes = 10 * page_size, middle = 2 * page_size;
@@ -732,7 +725,7 @@ static void locked_object(void) {
   CHECK_EQUAL(seen_of(SMALL), COUNT);
   CHECK_EQUAL(locked_kib(), 0);
   CHECK_EQUAL(mlock(small[0], SMALL), 0);
-  CHECK_EQUAL(mlock((char *)large[0] + middle, 1), 0); /* locks one of the object's pages */
+  CHECK_EQUAL(mlock((char *)large[0] + middle, 1), 0);
   for (unsigned i = 0; i < 5; i++) {
     ((volatile char *)small[0])[0]++;
     ((volatile char *)large[0])[middle]++;
@@ -759,8 +752,8 @@ static void locked_object(void) {
   works();
 }
 
-/* Ignores SIGCHLD. The kernel then keeps no exit status of ended children. The library runs tests of the system in
- * child processes, and must learn their results in another way. */
+/* With SIGCHLD ignored, the kernel keeps no exit status of ended children. The library tests the system in child
+ * processes, and must learn their results in another way. */
 static void without_children(void) {
   signal(SIGCHLD, SIG_IGN);
   uint64_t begin = now_ns();
@@ -771,8 +764,8 @@ static void without_children(void) {
   CHECK(waitpid(-1, NULL, __WALL) == -1 && errno == ECHILD);
 }
 
-/* Leaves the program without free descriptors, which the library needs to read accessed bits. The library must state
- * this reason, and resume the observation when descriptors are free again. */
+/* Without free descriptors the library cannot read accessed bits. It must state this reason, and resume the
+ * observation when descriptors are free again. */
 static void without_descriptors(void) {
   struct rlimit limit, none = {0, 0};
   void *slots[2];
@@ -835,8 +828,7 @@ static void in_a_child(void) {
 
 /* ---- Sandboxes ----------------------------------------------------------------------------------------- */
 
-/* Installs a filter that makes the system call `call` fail if its third argument is `third`. If `third` is -1, the call
- * fails with every argument. */
+/* Makes the system call `call` fail if its third argument is `third`, or always if `third` is -1. */
 static void forbid(unsigned call, unsigned third) {
   struct sock_filter filter[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -902,7 +894,6 @@ static bool read_line(const char *thread, const char *file, const char *begin, c
   return found;
 }
 
-/* Reads the line that begins with `begin` from the status of the library's thread. */
 static void line_of_thread(const char *begin, char line[128]) {
   DIR *threads = opendir("/proc/self/task");
   bool found = false;
@@ -914,14 +905,12 @@ static void line_of_thread(const char *begin, char line[128]) {
   CHECK(found);
 }
 
-/* Returns the number of times that the library's thread has gone to sleep. */
 static long sleeps_of_thread(void) {
   char line[128];
   line_of_thread("voluntary_ctxt_switches:", line);
   return atol(strchr(line, ':') + 1);
 }
 
-/* Waits until the library's thread sleeps for 100 ms without waking up. */
 static void wait_for_rest(void) {
   char line[128];
   long before;
@@ -976,7 +965,7 @@ static void rests_when_nobody_wants_to_know(void) {
   in_slots(slots, COUNT, 1000, one_of_many);
   wait_for_whole_epoch();
   CHECK_EQUAL(mallometer_leaks_stop(), 0);
-  wait_for_whole_epoch(); /* the observation continues, because it was started twice */
+  wait_for_whole_epoch();
   CHECK_EQUAL(mallometer_leaks_stop(), 0);
   CHECK_EQUAL(mallometer_leaks_stop(), -ENODATA);
   CHECK_EQUAL(observed().state, MALLOMETER_LEAKS_OFF);
@@ -1003,8 +992,7 @@ static void rests_when_nobody_wants_to_know(void) {
   CHECK(idle_frees().seen_idle > before.seen_idle);
 }
 
-/* Starts the observation while no thread can be created, as may happen in a container. The start fails. A later start
- * must succeed. */
+/* A start of the observation fails while no thread can be created. A later start must succeed. */
 static void a_start_that_fails_can_be_tried_again(void) {
   struct rlimit before, none;
   CHECK_EQUAL(getrlimit(RLIMIT_AS, &before), 0);
@@ -1031,10 +1019,8 @@ static NOINLINE void *at_depth(unsigned depth, size_t size) {
   return object;
 }
 
-/*
- * Estimates the number of live objects of `least_bytes` to `most_bytes`, from the objects in slots (pages of their own)
- * alone. Adds the variance of the estimate to `variance`.
- */
+/* Estimates the number of live objects of `least_bytes` to `most_bytes` from the objects in slots (pages of their
+ * own) alone. Adds the variance of the estimate to `variance`. */
 static double estimated(uint64_t least_bytes, uint64_t most_bytes, double *variance) {
   double estimate = 0;
   int count = mallometer_objects(objects, MOST_OBJECTS);
@@ -1070,9 +1056,8 @@ static void keep_nothing(void) {
   }
 }
 
-/* Compares three estimates of live objects with their true number. The call sites allocate at different rates. Half of
- * the sites keep all objects, and the others free half of theirs in each round. The standard error of one estimate is
- * about 16 % of the true number, and that of the sum of the three estimates is about 10 %. */
+/* Compares three estimates of live objects with their true number. Half of the call sites keep all objects; the
+ * others free half in each round. The standard error of one estimate is about 16 %, that of the sum about 10 %. */
 static void estimates_have_no_bias(void) {
   double truth = 0, estimate = 0, variance = 0;
   resident_for_slots_of(1 << 20);
@@ -1080,7 +1065,7 @@ static void estimates_have_no_bias(void) {
   start();
   for (unsigned run = 0; run < 4; run++) {
     double kept = keep_some();
-    if (run > 0) { /* the library does not yet place objects of new sites, as in the first run, in slots */
+    if (run > 0) { /* in the first run, the sites are new, and the library does not yet place their objects in slots */
       truth += kept;
       estimate += estimated(64, 64 + 8 * KEEPING_SITES + 16, &variance);
     }
@@ -1092,8 +1077,8 @@ static void estimates_have_no_bias(void) {
   CHECK(estimate > truth * 0.6 && estimate < truth * 1.4);
 }
 
-/* Allocates without freeing. The slots (pages of single sampled objects) must take at most 1 MiB, and an object of a
- * new call site must still be placed in a slot. */
+/* The pages of observed objects (slots) must take at most 1 MiB although nothing is freed, and an object of a new
+ * call site must still be placed in a slot. */
 static void memory_is_bounded(void) {
   enum { FULL_ROUNDS = 30 };
   const unsigned sites = (unsigned)(60 * 4096 / page_size); /* one-page slots for all of these sites fit into 1 MiB */
@@ -1117,9 +1102,8 @@ static void memory_is_bounded(void) {
   in_slots(&late, 1, 5000, one_of_many);
 }
 
-/* Allocates at one call site for a hundred epochs without freeing. In each epoch (time between two readings of accessed
- * pages) the library could place four more of the objects in slots, but must place fewer the more objects of the site
- * are already there. */
+/* In each of a hundred epochs the library could place four more objects of this call site in slots. It must place
+ * fewer the more of them are already there. */
 static void who_keeps_much_gets_fewer_slots(void) {
   epochs_of(10);
   start();
@@ -1144,8 +1128,8 @@ static unsigned in_slots_of(unsigned sites, size_t size) {
   return found;
 }
 
-/* Allocates at call sites that allocate in one epoch only. Their objects must not be placed in slots (pages of their
- * own), even if many are sampled. */
+/* If a call site allocates in one epoch only, its objects must not be placed in slots (pages of their own), even if
+ * many are sampled. */
 static void who_comes_once_gets_no_slot(void) {
   epochs_of(100); /* long enough for all allocations of a round, even on a busy machine */
   start();
@@ -1214,7 +1198,6 @@ static NOINLINE void allocate_in(struct held *held, uint64_t *state, unsigned de
   fill(held);
 }
 
-/* Reallocates an object to a random size, and checks that it keeps its contents. */
 static NOINLINE void reallocate_in(struct held *held, uint64_t *state) {
   unsigned char mark = (unsigned char)((uintptr_t)held->object >> 4 ^ held->size);
   size_t size = any_size(state);
@@ -1266,7 +1249,7 @@ static void *read_all_the_time(void *unused) {
   return unused;
 }
 
-/* Maps 1,000 pages as that many mappings, or unmaps them. */
+/* Makes 1,000 mappings of one page each, or unmaps them. */
 static void map_much(bool much) {
   enum { PAGES = 1000 };
   static char *pages;
@@ -1275,8 +1258,6 @@ static void map_much(bool much) {
   for (unsigned i = 0; much && i < PAGES; i += 2) mprotect(pages + i * page_size, page_size, PROT_READ);
 }
 
-/* Allocates, reads, forks, and stops and starts the observation at the same time, for `seconds`. Continues on a busy
- * machine until 1,000 objects have been placed in slots. */
 static void everything_at_once(unsigned seconds) {
   enum { LEAST_PLACED = 1000 };
   bool much = false;

@@ -1,7 +1,6 @@
 /*
  * A library that test programs open and close. It allocates when it is opened, on request, and when it is closed. It
- * has 32 bytes of static TLS (thread-local variables at fixed offsets), for which the loader has little memory in
- * reserve.
+ * has 32 bytes of static TLS (thread-local variables at fixed offsets), for which the loader reserves little memory.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,8 @@
 /*
- * Measures the stack memory that the library's malloc uses: at most 512 bytes more than the allocator. A coroutine on
- * 2,560 bytes, a handler on the smallest alternate stack, and a recursion to the end of its thread's stack must be able
- * to allocate. An inaccessible page below each of these stacks catches an overflow. So near the end of its stack, a
- * sampled thread's call stack is not recorded, and the sample is counted in samples_without_stack. The first argument
- * names the case.
+ * Checks that the library's malloc needs at most 512 bytes more stack than the allocator itself. A coroutine on 2,560
+ * bytes, a signal handler on the smallest alternate stack, and a recursion to the end of a thread's stack must be
+ * able to allocate. An inaccessible page below each stack catches an overflow. Near the end of a thread's stack a
+ * sample has no call stack, and is counted in samples_without_stack. The first argument names the case.
  */
 #include <dlfcn.h>
 #include <limits.h>
@@ -94,7 +93,6 @@ static NOINLINE void allocate_and_free(void) {
 
 /* ---- Stacks -------------------------------------------------------------------------------------------- */
 
-/* Returns memory for a stack, above an inaccessible page. */
 static char *new_stack(size_t size) {
   char *stack = mmap(NULL, PAGE + MOST, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   CHECK(stack != MAP_FAILED && size <= MOST);
@@ -118,7 +116,6 @@ static void run_on(char *stack, size_t size, void (*act)(void)) {
   CHECK_EQUAL(swapcontext(&here, &there), 0);
 }
 
-/* Returns the bytes of stack that `act` uses. */
 static size_t taken_by(const struct functions *functions, void (*act)(void)) {
   char *stack = new_stack(MOST);
   used = functions;
@@ -229,8 +226,7 @@ static void handlers_run(void) {
 static char *end_of_thread; /* the lowest byte of the thread's stack */
 static size_t least_left;
 
-/* Allocates and frees at each level of a recursion, until `least_left` bytes are left on the stack. Returns the number
- * of levels. */
+/* Recurs until `least_left` bytes of stack are left, and allocates at each level. Returns the number of levels. */
 static NOINLINE unsigned recur(void) {
   volatile char frame[48];
   frame[0] = 1;
@@ -274,8 +270,8 @@ static void small_threads_run(void) { threads_come_to_their_end((size_t)sysconf(
 
 static void recursions_run(void) { threads_come_to_their_end(MOST); }
 
-/* Recurs in the first thread of a process, whose stack the kernel lets grow up to MOST bytes. Executes the program
- * anew first, because this limit applies to new programs. */
+/* Recurs in the first thread of a process whose stack is limited to MOST bytes. The program must first execute
+ * itself, because the limit applies to new programs only. */
 static void first_thread_runs(char **arguments) {
   const struct rlimit limit = {MOST, MOST};
   if (arguments[2]) {

@@ -1,7 +1,7 @@
 /*
- * Tests src/account, which counts allocations in a block of counters for each thread, on the test platform
- * (platform/given.h). The sums over all blocks must be right without memory for blocks, with a full table of blocks,
- * and wherever another thread or a signal handler interrupts the code.
+ * Tests src/account, which counts allocations in separate counters for each thread, on the test platform
+ * (platform/given.h). The sums over all threads must be right without memory for counters, with a full table of
+ * counters, and wherever another thread or a signal handler interrupts the code.
  */
 #include <pthread.h>
 
@@ -13,7 +13,6 @@
 
 enum { BYTES = 100 };
 
-/* Lets the calling thread act as a new thread that has neither allocated nor freed. Returns its block of counters. */
 static struct thread_block *as_new_thread(void) {
   current_block = &no_block_yet;
   return thread_block_acquire();
@@ -42,8 +41,8 @@ static struct mallometer_counters sums(void) {
 
 /* ---- Refused memory ------------------------------------------------------------------------------------ */
 
-/* Allocates in so many threads that the library requests memory for blocks twice (two slabs). One of the requests is
- * refused. Nevertheless the sums must contain all allocations. */
+/* Refuses one of two requests for memory for the counters of threads. The sums must nevertheless contain all
+ * allocations. */
 static int sums_are_exact_without_the_memory(unsigned request) {
   enum { THREADS = 2 * BLOCKS_IN_SLAB };
   refuse_memory_request(request);
@@ -156,8 +155,8 @@ CASE(threads_answer_until_nobody_asks_any_more) {
   CHECK_EQUAL(answers, 2);
 }
 
-/* Requests that each thread call a function. The next allocation or free of a thread then leaves the fast path, because
- * only the slow path makes this call. */
+/* Only the slow path calls the requested function. So a thread must leave the fast path at its next allocation or
+ * free. */
 CASE(a_thread_that_is_asked_leaves_the_fast_path) {
   struct thread_block *block = as_new_thread();
   allocate_in(block, BYTES);
@@ -179,8 +178,8 @@ static void a_handler_allocates(void) {
   allocate_in(handlers, BYTES);
 }
 
-/* Interrupts a thread while it acquires its block of counters. The signal handler allocates, and so needs the block,
- * too. The handler and the interrupted code must get the same block. */
+/* Interrupts a thread that acquires its counters by a signal handler that allocates. Both must get the same block of
+ * counters. */
 static int a_handler_allocates_while_the_block_is_taken(unsigned point) {
   current_block = &no_block_yet;
   interrupt_at(point, a_handler_allocates);
@@ -194,8 +193,7 @@ static int a_handler_allocates_while_the_block_is_taken(unsigned point) {
 
 static struct thread_block *kept;
 
-/* Takes the first two blocks of the list of free blocks, and keeps the second. The first goes back at the thread's
- * end. */
+/* Takes two free blocks of counters. The first returns to the list of free blocks when the thread ends. */
 static void *takes_two_keeps_one(void *unused) {
   struct thread_block *first = thread_block_acquire();
   kept = as_new_thread();
@@ -208,8 +206,8 @@ static void another_thread_takes_two_and_keeps_one(void) {
   CHECK(pthread_create(&thread, NULL, takes_two_keeps_one, NULL) == 0 && pthread_join(thread, NULL) == 0);
 }
 
-/* Takes a free block while another thread changes the list of free blocks such that its head is the same as before, but
- * has another successor (the ABA problem). No block may get two owners. */
+/* Takes a free block of counters while another thread takes the first two of the list and returns only the first one
+ * (the ABA problem). */
 static int no_block_has_two_owners(unsigned point) {
   thread_blocks_start(peak_flush);
   for (unsigned i = 0; i < 4; i++) as_new_thread();
@@ -240,8 +238,8 @@ static void has_a_small_peak(void) {
   for (unsigned i = 0; i < 10; i++) free_in(own, LITTLE);
 }
 
-/* Allocates and frees a little in this thread. Meanwhile another thread allocates and frees much. The peak must include
- * the other thread's bytes, up to the error that the library states. */
+/* Lets another thread allocate and free much while this thread allocates a little. The peak must include the other
+ * thread's bytes, up to the error that the library states. */
 static int the_peak_of_two_is_seen(unsigned point) {
   own = as_new_thread();
   others = as_new_thread();
@@ -261,8 +259,8 @@ static void another_allocates_and_frees(void) {
   for (unsigned i = 0; i < 100; i++) another_has_its_peak();
 }
 
-/* Lets another thread allocate and free one object after the other while the counters are added. At most one of these
- * objects is live at a time, so the peak may include at most one. */
+/* While the counters are added, another thread allocates and frees one object after the other. The peak may include
+ * at most one of these objects. */
 static int a_sum_that_is_interrupted_proves_no_peak(unsigned point) {
   struct mallometer_counters sum = {0};
   own = as_new_thread();
@@ -308,7 +306,6 @@ enum { HUGE = 1 << 28, EVENTS_IN_RING = 64 };
 
 static uint64_t recorded;
 
-/* Records a huge request whose size is HUGE plus its number. */
 static void record_next(void) { record_request(HUGE + ++recorded, NULL, 0); }
 
 static void others_fill_the_ring(void) {

@@ -1,7 +1,5 @@
-/*
- * Tests mallometer_attach() for macOS on the test platform (platform/given.h). The attach replaces the functions of
- * malloc zones, which are fake here. So is the loader, which reports no objects, like platform/darwin_loader.c.
- */
+/* Tests mallometer_attach() for macOS on the test platform (platform/given.h). The attach replaces the functions of
+ * malloc zones. The zones are fake, and the fake loader reports no objects. */
 #include <errno.h>
 #include <mach/mach.h>
 #include <malloc.h>
@@ -222,8 +220,8 @@ CASE(a_process_that_counts_from_the_start_is_not_attached) {
   CHECK(first.malloc == z_malloc);
 }
 
-/* Attaches in a process whose calls of malloc reach the library already, by interposing. The attach must be refused,
- * because each call would then count twice. */
+/* An attach must be refused if calls of malloc already reach the library by interposing, because each call would
+ * count twice. */
 CASE(calls_that_are_interposed_after_all_forbid_an_attach) {
   process_starts();
   calls_have_arrived = true;

@@ -1,8 +1,5 @@
-/*
- * Tests the recording of call sites and live samples on the test platform (platform/given.h), with a clock that the
- * test sets. Cases are refused memory, full tables, two threads that sample the same new site, and the end of the JVM
- * (the gate to Java closes).
- */
+/* Tests the recording of call sites and live samples on the test platform (platform/given.h). The test sets the
+ * clock. Cases are refused memory, full tables, two threads that sample the same new site, and the end of the JVM. */
 #include <pthread.h>
 
 #include "account/thread_block.h"
@@ -23,7 +20,6 @@ static void begin_thread(void) {
   CHECK(thread_block_acquire());
 }
 
-/* Starts the recording of call sites, and makes every allocation a sample. */
 static void start(void) {
   given_stack = (struct own_stack){(uintptr_t)stack, (uintptr_t)stack + sizeof stack};
   begin_thread();
@@ -48,8 +44,6 @@ static uint32_t copy_sites(void) { return call_sites_copy(sites, MOST_SITES, 0);
 
 /* ---- Refused memory ------------------------------------------------------------------------------------ */
 
-/* Starts the recording of call sites while one of its two requests for memory is refused. Nothing may be recorded. A
- * later start with enough memory must succeed. */
 static int without_memory_nothing_is_recorded_until_there_is_some(unsigned request) {
   begin_thread();
   size_t of_thread = memory_taken();
@@ -78,7 +72,7 @@ static int two_that_start_at_once_reserve_once(unsigned point) {
   interrupt_at(point, another_starts);
   CHECK(!call_sites_start());
   if (!was_interrupted()) return NOT_REACHED;
-  CHECK_EQUAL(memory_taken(), call_sites_footprint()); /* the tables of one of the two threads were freed */
+  CHECK_EQUAL(memory_taken(), call_sites_footprint()); /* only one thread's tables remain */
   return REACHED;
 }
 
@@ -89,7 +83,7 @@ static uint32_t copy_cleaned(struct mallometer_cleaned *row) {
 }
 
 static void become_cleaner(void) {
-  thread_sampling(thread_block_acquire())->cleaner = 0x1000; /* a handle: this thread is a candidate */
+  thread_sampling(thread_block_acquire())->cleaner = 0x1000; /* a handle makes the thread a candidate for a cleaner */
   cleaner_seen(current_block, (void *)0x1000, true);
 }
 
@@ -124,7 +118,7 @@ CASE(frees_are_told_by_the_collections_before_them) {
   CHECK(collection_seen_ns(4) > 0 && collection_seen_ns(2) == 0);
   CHECK(deallocate(OBJECT_2));
   young += 2;
-  CHECK(deallocate(OBJECT_3)); /* can be an effect of the young collections above */
+  CHECK(deallocate(OBJECT_3)); /* may be an effect of these young collections */
   CHECK_EQUAL(copy_cleaned(&row), 1);
   CHECK(row.samples == 3 && row.after_first_young == 1);
   CHECK(row.old[0].collection == 4 && row.old[0].at_once == 1 && row.old[0].otherwise == 1 && row.old[0].again == 0);
@@ -279,7 +273,7 @@ static int two_at_the_same_place_are_freed_at_once(unsigned point) {
 
 /* ---- The filter: a bit for each hash of addresses, set while it has live samples ----------------------- */
 
-/* Returns object `number` of those whose addresses have the same hash. */
+/* Returns one of the objects whose addresses have the same hash. */
 static const void *object_of_hash(uintptr_t number) { return (const void *)(OBJECT + number * 16 * LIVE_HASHES); }
 
 static bool insert(const void *object) {
@@ -304,8 +298,8 @@ static bool second_is_there;
 
 static void another_of_the_hash_comes(void) { second_is_there = insert(object_of_hash(1)); }
 
-/* Inserts a sample at each point of the removal of the last sample with the same hash. Unless the insertion is refused,
- * the bit of this hash must be set afterwards. */
+/* Inserts a sample while the last other sample with the same hash is removed. If the insertion succeeds, the bit of
+ * the hash must be set. */
 static int one_comes_while_the_last_of_its_hash_goes(unsigned point) {
   start();
   CHECK(insert(object_of_hash(0)));
@@ -336,7 +330,7 @@ static int one_comes_and_goes_while_the_first_of_its_hash_comes(unsigned point) 
 
 enum { TIMES = 20000 };
 
-/* Inserts and removes samples. Repeats an insertion that is refused because another thread is removing a sample. */
+/* An insertion is refused while another thread removes a sample, and is then repeated. */
 static void *inserts_and_removes(void *number) {
   const void *object = object_of_hash((uintptr_t)number);
   for (unsigned inserted = 0; inserted < TIMES;) {
@@ -400,8 +394,8 @@ static const struct mallometer_site *row_with(uint32_t number) {
 
 static uint32_t site_of_live(uintptr_t object) { return live_sample_find((const void *)object).site; }
 
-/* Samples new stacks continuously, as in a program that loads classes continuously. Each new stack must find room,
- * because stale sites are forgotten. */
+/* New stacks come continuously, as in a program that loads classes. Each must find room, because stale sites are
+ * forgotten. */
 CASE(ever_new_stacks_find_room) {
   enum { ROUNDS = 40, CALLERS = MOST_SITES / 4 };
   start();
@@ -420,12 +414,12 @@ CASE(ever_new_stacks_find_room) {
 CASE(the_stalest_sites_give_way) {
   enum { OLD = 5000, ALL = 9000, FORGOTTEN = MOST_SITES / 4 };
   start();
-  allocate(CALLER, OTHER_OBJECT, BYTES); /* stays live */
+  allocate(CALLER, OTHER_OBJECT, BYTES);
   for (uintptr_t i = 0; i < OLD; i++) allocate_and_free(0x10000 + 64 * i);
   given_monotonic_ns += (uint64_t)60 * SECOND;
   for (uintptr_t i = OLD; i < ALL; i++) allocate_and_free(0x10000 + 64 * i);
   given_monotonic_ns += (uint64_t)11 * SECOND;
-  allocate_and_free(0x10000); /* is sampled again */
+  allocate_and_free(0x10000);
   uint32_t before = call_sites_totals().sites;
   call_sites_make_room();
   CHECK_EQUAL(call_sites_totals().sites, before - FORGOTTEN);
@@ -502,7 +496,6 @@ static void another_forgets_sites(void) {
   call_sites_make_room();
 }
 
-/* Takes a sample of the stalest site. Meanwhile, at each point in turn, another thread forgets stale sites. */
 static int a_site_is_sampled_while_it_is_forgotten(unsigned point) {
   start();
   allocate_and_free(CALLER);
@@ -581,7 +574,7 @@ enum { SAMPLING = 4, SAMPLES = 60000, HELD = 8 };
 
 static bool all_ended;
 
-/* Samples allocations of ever new callers, and of 64 callers that all threads share. The latest 8 objects stay live. */
+/* Samples allocations of ever new callers, and of 64 that all threads share. The latest 8 objects stay live. */
 static void *samples_ever_new_callers(void *number) {
   uintptr_t own = (uintptr_t)number, object = 0x10000000 * own;
   begin_thread();
@@ -623,7 +616,6 @@ CASE(threads_sample_while_sites_are_forgotten) {
   CHECK_EQUAL(live_samples_count(), 0);
   uint32_t count = copy_sites();
   for (uint32_t i = 0; i < count; i++) CHECK_EQUAL(sites[i].allocated.samples, sites[i].freed.samples);
-  /* Checks that stale sites can be forgotten as before. */
   given_monotonic_ns += (uint64_t)20 * SECOND;
   for (uintptr_t i = 0; call_sites_totals().sites < THREE_QUARTERS; i++) allocate_and_free(0x900000000 + 64 * i);
   given_monotonic_ns += (uint64_t)20 * SECOND;
@@ -689,7 +681,7 @@ CASE(a_sample_is_announced_with_the_requested_bytes_that_it_stands_for) {
   CHECK_EQUAL(given_announced_weight, 17);
 }
 
-/* Samples a request of 0 bytes. It must not be announced, because profilers would divide by its size. */
+/* Profilers would divide by the size of the sample. */
 CASE(a_request_of_no_bytes_is_not_announced) {
   start();
   take_with(0.5, 0, 24);
@@ -807,8 +799,8 @@ static void fill_up_to(uint32_t count) {
   while (call_sites_totals().sites < count) allocate_and_free(caller += 64);
 }
 
-/* Samples the same stacks while the table of sites fills up. New stacks are then cut to fewer frames. A stack that has
- * a site must keep its frames, because otherwise its call path would get a second site. */
+/* When the table of sites fills up, new stacks are cut to fewer frames. A stack that has a site must keep its frames,
+ * because otherwise it would get a second site. */
 CASE(a_stack_stays_with_its_site_when_room_gets_scarce) {
   enum { FIRST = 0x1234, SECOND = 0x2345, THIRD = 0x3456 };
   start();
@@ -841,8 +833,7 @@ static uint64_t birth_at(uint64_t now, uintptr_t object) {
   return rows[0].born_ns;
 }
 
-/* Reads the times at which samples were allocated, by a clock that the test sets. These times are multiples of 16.8 ms,
- * and can be two years after the start. */
+/* Times of allocations are multiples of 2^24 ns (16.8 ms), and can be two years after the start. */
 CASE(births_are_told_by_the_given_clock) {
   const uint64_t unit = (uint64_t)1 << 24, year = UINT64_C(31536000000000000);
   start();
@@ -880,8 +871,7 @@ static const struct java_stacks java = {java_thread, walk_java, note, 0, 0};
 
 static void the_gate_closes(void) { java_gate_close(); }
 
-/* Closes the gate to Java (sample/java_gate.h), as when the JVM shuts down, at each point of a sample. The sample must
- * have all Java frames or none. */
+/* Closes the gate to Java (sample/java_gate.h) during a sample, as happens when the JVM shuts down. */
 static int a_sample_has_java_frames_or_none(unsigned point) {
   start();
   java_gate_open(&java);
@@ -931,7 +921,6 @@ static uint64_t no_note(const struct registers *caller, uint64_t outermost) {
 
 static const struct java_stacks deep_java = {java_thread, walk_deep, no_note, OF_JVM, 0x6000};
 
-/* Takes a sample with a new stack. Returns the number of frames of its site. */
 static uint32_t frames_of_new_site(uintptr_t caller) {
   uint32_t before = call_sites_totals().sites;
   java_gate_open(&deep_java);
@@ -942,8 +931,8 @@ static uint32_t frames_of_new_site(uintptr_t caller) {
   return sites[before].frames;
 }
 
-/* Fills the table of sites to one half and then to three quarters, while every allocation is sampled. New stacks from
- * the JVM must then be shortened, because each loaded class adds some. Stacks of the program must stay whole. */
+/* If every allocation is sampled, new stacks from the JVM must be shortened when half of the table of sites is full,
+ * because each loaded class adds some. Stacks of the program must stay whole. */
 CASE(the_jvm_takes_no_room_of_the_programs_stacks) {
   enum { NATIVE = 41, WHOLE = NATIVE + DEEP_IN_JAVA };
   start();
@@ -954,7 +943,6 @@ CASE(the_jvm_takes_no_room_of_the_programs_stacks) {
   fill_up_to(MOST_SITES / 4 * 3);
   CHECK_EQUAL(frames_of_new_site(OF_JVM + 3), 7);
   CHECK_EQUAL(frames_of_new_site(OF_PROGRAM + 3), WHOLE);
-  /* Stacks that have a site keep it. */
   uint32_t count = call_sites_totals().sites;
   java_gate_open(&deep_java);
   for (uintptr_t i = 1; i <= 3; i++) allocate_deep(OF_JVM + i);
@@ -964,8 +952,8 @@ CASE(the_jvm_takes_no_room_of_the_programs_stacks) {
   CHECK_EQUAL(sites[MOST_SITES / 2].allocated.samples, 2);
 }
 
-/* Takes a sample with a new stack as if not every allocation were sampled (samples_all is not set). Returns the number
- * of frames of its site. */
+/* Samples a new stack at the usual interval, at which not every allocation is sampled. Returns the number of frames
+ * of its site. */
 static uint32_t frames_at_usual_interval(uintptr_t caller) {
   uint32_t before = call_sites_totals().sites;
   given_frame_pointer = frames_on_stack(40);
@@ -985,8 +973,8 @@ static uint32_t frames_at_usual_interval(uintptr_t caller) {
   return sites[before].frames;
 }
 
-/* Fills three quarters of the table of sites. New stacks from the JVM must then be shortened, because the program needs
- * the rest of the room. */
+/* When three quarters of the table of sites are full, new stacks from the JVM must be shortened, because the program
+ * needs the rest. */
 CASE(the_jvm_leaves_the_last_quarter_to_the_program_at_any_interval) {
   enum { WHOLE = 41 + DEEP_IN_JAVA };
   start();
@@ -997,8 +985,8 @@ CASE(the_jvm_leaves_the_last_quarter_to_the_program_at_any_interval) {
   CHECK_EQUAL(frames_at_usual_interval(OF_PROGRAM + 2), WHOLE);
 }
 
-/* Samples an allocation of HotSpot for a JNI global reference. Six frames of HotSpot (JDK 17 and 25) lie between the
- * allocation and the library that created the reference. The shortened stack must still have this library's frame. */
+/* When HotSpot allocates a JNI global reference, six of its frames (JDK 17 and 25) lie between the allocation and the
+ * library that creates the reference. The shortened stack must still have the library's frame. */
 CASE(a_library_that_makes_jni_references_is_always_among_the_frames) {
   enum { LIBRARY = 0x7000, OF_HOTSPOT = 6 };
   uint64_t frames[8];

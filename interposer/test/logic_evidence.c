@@ -1,6 +1,8 @@
-/* Tests which sampled objects the library places in slots (memory pages of their own, to observe accesses), and the
- * evidence that it keeps about the objects of each call site: lifetimes and times between accesses. The test runs on
- * the test platform (platform/given.h) and sets the clock. */
+/*
+ * Tests which sampled objects the library places in slots (memory pages of their own), and the lifetimes and times
+ * between accesses that it records for each call site. The test runs on the test platform (platform/given.h) and sets
+ * the clock.
+ */
 #include "account/thread_block.h"
 #include "leak/evidence.h"
 #include "leak/placement.h"
@@ -35,8 +37,9 @@ static void start(void) {
   slots_accept(true);
 }
 
-/* Samples an object of the call site. Returns the object's address in a slot (a page of its own); NULL if it was not
- * placed in one. */
+/*
+ * Samples an object of the call site. Returns its address in a slot (a page of its own), or NULL if it is not in one.
+ */
 static void *place(uint32_t site, double probability) {
   struct sample sample = {.block = current_block,
                           .object = objects_of_allocator,
@@ -49,8 +52,7 @@ static void *place(uint32_t site, double probability) {
   return object != objects_of_allocator ? object : NULL;
 }
 
-/* Takes a first sample of the call site, and lets so many epochs pass that later objects can be placed in slots (pages
- * of their own). */
+/* Samples a first object of the call site, and waits until later ones can be placed in slots (pages of their own). */
 static void become_old(uint32_t site) {
   CHECK(!place(site, 1));
   for (unsigned i = 0; i < EPOCHS_BEFORE_SLOTS; i++) placement_next_epoch();
@@ -71,7 +73,6 @@ static const struct mallometer_site_evidence *evidence(uint32_t site) {
   return NULL;
 }
 
-/* Checks that a histogram of durations has `count` entries and all its weight in one bucket. */
 static void check_durations(const struct mallometer_durations *durations, uint32_t bucket, float weight,
                             uint64_t count) {
   CHECK_EQUAL(durations->count, count);
@@ -80,8 +81,7 @@ static void check_durations(const struct mallometer_durations *durations, uint32
 
 /* ---- Lifetimes and idle times of objects --------------------------------------------------------------- */
 
-/* Checks the buckets of the histogram of durations. Their limits are 1/64 s (15,625,000 ns) times the powers of the
- * square root of two. */
+/* Each bucket begins at 1/64 s times a power of the square root of two. */
 CASE(buckets_begin_where_they_should) {
   const uint64_t first = 15625000;
   CHECK_EQUAL(duration_bucket(0), 0);
@@ -96,8 +96,8 @@ CASE(buckets_begin_where_they_should) {
   CHECK_EQUAL(duration_bucket(UINT64_MAX), MALLOMETER_DURATION_BUCKETS - 1);
 }
 
-/* Frees an object 2 s after its allocation and 1 s after its latest access. These durations belong to the buckets that
- * begin at 2^7 and 2^6 times 1/64 s. */
+/* The object lives 2 s and is idle for 1 s. These durations belong to the buckets that begin at 2^7 and 2^6 times
+ * 1/64 s. */
 CASE(an_object_counts_by_its_age_and_its_idle_time) {
   start();
   become_old(SITE);
@@ -148,7 +148,7 @@ static int without_memory_nothing_is_placed(unsigned request) {
     return NOT_REACHED;
   }
   CHECK(!started);
-  CHECK(!place(SITE, 1)); /* no object is placed after a failed start */
+  CHECK(!place(SITE, 1));
   CHECK(placement_start());
   CHECK(evidence_footprint() > 0 && placement_footprint() > 0);
   return REACHED;
@@ -181,8 +181,7 @@ CASE(a_site_waits_for_its_epochs) {
   CHECK(place(SITE, 1));
 }
 
-/* Limits the bytes of slots (pages of single sampled objects) to 0, and then to 20 pages. The part of a slot's pages
- * that its object does not use counts against the limit. */
+/* The part of a slot's pages that its object does not use counts against the limit. */
 CASE(the_limit_bounds_what_slots_take) {
   start();
   become_old(SITE);
@@ -204,9 +203,8 @@ static void another_places_one(void) {
   CHECK(of_other);
 }
 
-/* Places an object of a call site that has no row of evidence (lifetimes, accesses). At each point, another thread does
- * the same. Both objects must count in the same row. A second row for the site may exist, but without placed
- * objects. */
+/* Two threads place objects of a call site that has no row of lifetimes and accesses yet. Both objects must count in
+ * one row. A second row may exist, but without objects. */
 static int two_that_meet_a_site_share_its_evidence(unsigned point) {
   start();
   become_old(SITE);

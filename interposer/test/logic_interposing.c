@@ -1,7 +1,7 @@
 /*
- * Tests the functions that replace those of libsystem_malloc on macOS, on the test platform (platform/given.h). The
- * test calls each function as if dyld had redirected a program's call. The call must count once. glibc's malloc serves
- * in place of libsystem_malloc.
+ * Tests the functions that replace those of libsystem_malloc on macOS, on the test platform (platform/given.h). Each
+ * is called as if dyld had redirected a program's call, which must count once. glibc's malloc serves in place of
+ * libsystem_malloc.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -127,8 +127,7 @@ static void check_sums(uint64_t allocations, uint64_t frees) {
   CHECK_EQUAL(now.frees, frees);
 }
 
-/* Checks that the allocation of an object of `requested` bytes was counted once. Frees the object by `release`, and
- * checks that the free is counted once. */
+/* Checks that the allocation of an object of `requested` bytes and its free by `release` are each counted once. */
 static void check_object(void *object, size_t requested, void (*release)(void *object)) {
   static uint64_t before, allocations, frees;
   struct mallometer_counters now = sums();
@@ -242,7 +241,6 @@ CASE(until_the_library_has_started_calls_are_passed_on) {
   CHECK_EQUAL(sums().failed, 0);
 }
 
-/* Frees sampled objects by each function, which must also remove the object's live sample. */
 CASE(samples_go_with_their_objects) {
   begin_counting();
   sampler_set_interval(1);

@@ -26,12 +26,12 @@ enum { SIZE = 100, OBJECTS = 8, FIRST_CANARY = 1, CANARIES = 8 };
 static struct thread_block *block;
 static char stack[65536], objects_of_allocator[64][SIZE];
 static const void *used[OBJECTS]; /* objects that the program accesses in every epoch */
-static bool kernel_clears;        /* simulates a kernel that clears accessed bits itself, which makes epochs void */
+static bool kernel_clears;        /* simulates a kernel that clears accessed bits, which makes epochs void */
 
 /* ---- The process --------------------------------------------------------------------------------------- */
 
-/* Accesses the objects of `used`, and the canaries: pages (leak/scan.h) that the library accesses in each epoch. If
- * they do not read as accessed, the epoch is void. */
+/* Accesses the objects of `used`, and the canary pages (leak/scan.h). An epoch in which the canary pages do not read
+ * as accessed is void. */
 static void uses_of_an_epoch(void) {
   char *canaries = slots_pages_before() + FIRST_CANARY * given_page_bytes;
   if (!kernel_clears) given_use(canaries, CANARIES * given_page_bytes);
@@ -66,7 +66,6 @@ static void check_state(int state, const char *reason) {
   exit(1);
 }
 
-/* Starts the observing thread, and waits until it observes. */
 static void start(void) {
   begin();
   CHECK_EQUAL(observation_start(NULL), 0);
@@ -75,8 +74,9 @@ static void start(void) {
   check_state(MALLOMETER_LEAKS_ON, "");
 }
 
-/* Samples an object and accesses it. Returns its address in a slot (a page of its own); NULL if it was not placed in a
- * slot. */
+/*
+ * Samples an object and accesses it. Returns its address in a slot (a page of its own), or NULL if it is not in one.
+ */
 static void *allocate(void) {
   static size_t taken;
   void *of_allocator = objects_of_allocator[taken++ % 64];
@@ -100,8 +100,7 @@ static void deallocate(const void *object) {
   slot_give_back(&left);
 }
 
-/* Takes a first sample of the call site, and lets so many epochs pass that later objects can be placed in slots (pages
- * of their own). */
+/* Samples a first object of the call site, and waits until later ones can be placed in slots (pages of their own). */
 static void become_recurring(void) {
   CHECK(!allocate());
   time_passes(EPOCHS_BEFORE_SLOTS * EPOCH);
@@ -123,7 +122,6 @@ static double placement_of(const void *object) {
   return slot.placement;
 }
 
-/* Describes the only object that is in a slot (a page of its own). */
 static struct mallometer_object row(void) {
   struct mallometer_object rows[2];
   CHECK_EQUAL(slots_copy(rows, 2, NULL), 1);
@@ -176,8 +174,7 @@ CASE(epochs_become_shorter_at_once) {
   CHECK(!observation_shorten(1) && !observation_shorten(3600000));
 }
 
-/* Makes a reading take 10 ms of CPU time. Epochs must then last 10 s, because readings may take at most a thousandth of
- * the time. */
+/* Readings may take at most a thousandth of the time. So if one takes 10 ms of CPU time, epochs must last 10 s. */
 CASE(epochs_are_longer_where_looks_take_longer) {
   start();
   given_reading_ns = SECOND / 100;
@@ -191,8 +188,6 @@ CASE(epochs_are_longer_where_looks_take_longer) {
   CHECK_EQUAL(observation_overhead_ns(), given_cpu_ns);
 }
 
-/* Makes readings take so long that epochs last more than a minute. No object may then be placed in a slot until epochs
- * are shorter again. */
 CASE(where_epochs_would_last_more_than_a_minute_nothing_is_placed) {
   start();
   become_recurring();
@@ -239,8 +234,8 @@ CASE(an_object_that_is_used_in_every_epoch_does_not) {
   CHECK_EQUAL(evidence().idle_before_free.weight[0], 1);
 }
 
-/* Takes `samples` samples in one epoch, and frees each before the next. Returns the lowest probability with which the
- * library placed one of them in a slot (a page of its own). */
+/* Returns the lowest probability with which the library placed one of `samples` samples of an epoch in a slot (a page
+ * of its own). */
 static double least_placement(unsigned samples) {
   double least = 1;
   time_passes(2 * EPOCH);
@@ -254,8 +249,8 @@ static double least_placement(unsigned samples) {
   return least;
 }
 
-/* Keeps 7 objects of a call site in slots (pages of their own). In each epoch, more than the usual four of the site's
- * new objects are then placed in slots, up to 32. */
+/* If a call site keeps 7 objects in slots (pages of their own), more than the usual four of its new objects are
+ * placed in each epoch, up to 32. */
 CASE(a_site_that_keeps_objects_gets_more_slots) {
   enum { KEPT = 7, SAMPLES = 60 };
   start();
@@ -294,7 +289,7 @@ CASE(an_object_that_is_used_again_has_a_gap) {
   CHECK_EQUAL(evidence().gaps.weight[duration_bucket(7 * EPOCH)], 1);
 }
 
-/* Makes epochs void. The end of a void epoch still shows which objects were accessed, but not which were idle. */
+/* The end of a void epoch shows which objects were accessed, but not which were idle. */
 CASE(a_void_epoch_is_not_counted) {
   void *object = object_in_slot();
   time_passes(2 * EPOCH);
@@ -325,7 +320,7 @@ static void reads_slots(void) {
   readings_of_slots++;
 }
 
-/* Lets the library itself read an object in a slot (a page of its own). This must not count as an access. An access by
+/* The library itself reads an object in a slot (a page of its own), which must not count as an access. An access by
  * the program in the same epoch must count. */
 CASE(slots_are_read_by_the_library_after_a_look) {
   void *object = object_to_read = object_in_slot();
@@ -351,8 +346,8 @@ CASE(slots_are_read_by_the_library_after_a_look) {
   CHECK_EQUAL(last_access(object), in_units(given_monotonic_ns));
 }
 
-/* Lets the library itself read objects in slots for an eighth of an epoch. The epoch must be void, because an access by
- * the program meanwhile would be missed. */
+/* While the library reads slots, accesses by the program are missed. If it reads for an eighth of an epoch, the epoch
+ * must be void. */
 CASE(an_epoch_is_void_if_the_library_reads_slots_for_long) {
   object_to_read = object_in_slot();
   time_passes(3 * EPOCH);
@@ -386,8 +381,6 @@ CASE(a_reading_of_slots_is_taken_back) {
 
 static const void *object_to_replace, *fresh;
 
-/* Frees the object during a reading of the slots (pages of single objects), and allocates a new one in the same
- * slot. */
 static void another_thread_replaces_the_object(void) {
   uses_of_an_epoch();
   if (fresh) return;
@@ -466,8 +459,7 @@ CASE(a_reading_that_fails_for_the_moment_is_tried_again) {
   CHECK_EQUAL(last_access(object), written);
 }
 
-/* Accesses an object while readings fail. The epoch must continue until a reading succeeds, which must show the
- * access. */
+/* If readings fail, the epoch must continue until one succeeds. That reading must show the access. */
 CASE(a_use_while_readings_fail_is_seen_later) {
   void *object = object_in_slot();
   time_passes(2 * EPOCH);
@@ -573,8 +565,6 @@ CASE(without_a_thread_it_can_be_tried_again) {
   check_state(MALLOMETER_LEAKS_ON, "");
 }
 
-/* Refuses one request for memory during the start. Afterwards either objects are placed in slots, or the start failed
- * with a reason and no object is placed. */
 static int without_memory_it_fails_or_observes(unsigned request) {
   begin();
   refuse_memory_request(request);
@@ -611,7 +601,7 @@ CASE(nothing_is_looked_at_while_nobody_asks) {
   CHECK_EQUAL(observation_stop(), -ENODATA);
 }
 
-/* Stops the observation and starts it again. Objects in slots then count as accessed at the restart. */
+/* Objects in slots count as accessed when observation starts again. */
 CASE(after_a_rest_all_begins_anew) {
   void *object = object_in_slot();
   time_passes(3 * EPOCH);
@@ -641,8 +631,8 @@ CASE(who_asks_while_another_does_is_no_other_start) {
   CHECK_EQUAL(described().epochs, 3);
 }
 
-/* Stops the observation, and starts it before the thread has noticed the stop. The thread must continue as if nothing
- * had happened. */
+/* The observation is stopped, and started before the thread has noticed the stop. The thread must continue as if
+ * nothing had happened. */
 CASE(a_rest_that_ends_before_it_began_is_none) {
   start();
   time_passes(2 * EPOCH);
@@ -675,8 +665,8 @@ CASE(slots_take_a_share_of_what_is_resident) {
   CHECK_EQUAL(described().limit_bytes, MEBIBYTE);
 }
 
-/* Changes the number of the process's mappings. Above three quarters of the kernel's limit, no object may be placed in
- * a slot, until there are fewer mappings than half of the limit. */
+/* Above three quarters of the kernel's limit of mappings, no object may be placed in a slot until less than half of
+ * the limit is in use. */
 CASE(a_crowded_process_has_no_room_until_it_has_half) {
   void *object = object_in_slot();
   void *freed = allocate();
@@ -701,8 +691,8 @@ CASE(a_crowded_process_has_no_room_until_it_has_half) {
   CHECK(allocate());
 }
 
-/* Places objects until the process has half of the mappings that it may have. No more objects may be placed, because
- * the program needs the other half. */
+/* No more objects may be placed when the process has half of the mappings that it may have, because the program needs
+ * the other half. */
 CASE(no_more_slots_are_opened_than_there_are_mappings_for) {
   given_most_mappings = 1000;
   given_mappings = 500 - 2 * 3;

@@ -29,7 +29,7 @@ static void begin(void) {
   set32(24, FIRST_ENTRY);
 }
 
-/* Adds an entry with a name and data, which are padded to whole words. Returns the offset of the data. */
+/* Adds an entry, padded to whole words. Returns the offset of its data. */
 static int32_t add(const char *name, const void *data, size_t bytes) {
   int32_t data_at = (int32_t)((NAME + strlen(name) + 1 + 7) / 8 * 8), length = data_at + (int32_t)((bytes + 7) / 8 * 8);
   set32(used, length);
@@ -95,8 +95,6 @@ CASE(refuses_a_collector_that_it_does_not_know) {
   CHECK(strstr(found(ROOM), "not counted"));
 }
 
-/* Replaces each word in turn by wrong values, such as offsets outside of the memory. Each counter that is found must
- * lie inside of the memory. */
 CASE(reads_no_word_outside_of_damaged_memory) {
   static const int32_t wrong[] = {0, 1, -1, INT32_MAX, INT32_MIN, ROOM, 4, 1 << 16};
   of_g1();
@@ -115,8 +113,8 @@ CASE(reads_no_word_outside_of_damaged_memory) {
   }
 }
 
-/* Counts the concurrent cycles of G1, each of which has two pauses. A full collection between these pauses aborts the
- * cycle. The next pause is then the first one of a new cycle. */
+/* A concurrent cycle of G1 has two pauses. A full collection between them aborts the cycle, so the next pause begins
+ * a new cycle. */
 CASE(counts_each_cycle_of_g1_once) {
   static int64_t full, pauses;
   static const struct collection_counters of_jvm = {NULL, &full, &pauses, PAUSES_OF_G1};

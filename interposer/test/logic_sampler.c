@@ -1,7 +1,7 @@
 /*
- * Tests the sampler and its governor, which lowers the share of allocations that are sampled when samples take too much
- * of the time. The test sets the clock: it stands still, advances, jumps ahead, or goes back. The sampler does not
- * measure each sample, but charges a computed time for its work.
+ * Tests the sampler and its governor. The governor lowers the share of sampled allocations when samples take too much
+ * time. The sampler charges a computed time for each sample instead of measuring it. The test lets the clock stand
+ * still, advance, jump ahead, or go back.
  */
 #include <math.h>
 
@@ -15,7 +15,7 @@
 
 #define SECOND UINT64_C(1000000000)
 #define MICROSECOND UINT64_C(1000)
-#define UNIT_NS 25u /* the nanoseconds that a unit of work (sample/work.h) is assumed to take until it is measured */
+#define UNIT_NS 25u /* the assumed nanoseconds of a unit of work (sample/work.h), until they are measured */
 
 static char stack[65536];
 static struct thread_block *block;
@@ -33,7 +33,6 @@ static void start(void) {
 
 static uintptr_t objects = 0x10000000000;
 
-/* Simulates an allocation at an address that no object had before. */
 static void allocate(uintptr_t caller, size_t bytes) {
   struct origin origin = {(const void *)caller, stack + sizeof stack - 64};
   sampler_visit_always(block, (void *)(objects += 64), bytes, bytes, (struct move){0}, origin);
@@ -45,7 +44,7 @@ static uintptr_t other_code(void) {
   return 0x1000 + 16 * (number++ % 1000);
 }
 
-/* Allocates from new callers. Each allocation is sampled, and the sampler must charge the time of its work. */
+/* Each allocation comes from a new caller, and is sampled. */
 CASE(samples_are_billed_for_what_they_do) {
   enum { SAMPLES = 10 };
   start();
@@ -55,8 +54,7 @@ CASE(samples_are_billed_for_what_they_do) {
   CHECK_EQUAL(given_monotonic_ns, 1000 * SECOND);
 }
 
-/* Calls the sampler for allocations at an interval of 0, at which it samples none. It must charge the time of the calls
- * at each 64th of them. */
+/* At an interval of 0 the sampler samples nothing. It must charge the time of its calls at every 64th call. */
 CASE(visits_are_billed) {
   start();
   sampler_set_interval(0);
@@ -67,8 +65,7 @@ CASE(visits_are_billed) {
   CHECK_EQUAL(sampler_totals().time_ns, 64 * WORK_VISIT * UNIT_NS);
 }
 
-/* Measures the time of a unit of work while the clock stands still. Each measurement must reduce the unit's time by an
- * eighth only. */
+/* If the clock stands still, each measurement must reduce the time of a unit of work by an eighth only. */
 CASE(the_unit_changes_a_step_at_a_time) {
   start();
   given_stack = (struct own_stack){4096, UINTPTR_MAX - 4096};
@@ -91,7 +88,6 @@ static uint64_t allocates_much(uint64_t span_ns, uint64_t pause_ns) {
   return sampler_totals().time_ns - before - span_ns / pause_ns * WORK_VISIT * UNIT_NS;
 }
 
-/* Allocates for ten seconds, and checks the time that was charged for samples meanwhile. */
 static void takes_no_more_than_it_may(void) {
   uint64_t spent = allocates_much(10 * SECOND, 20 * MICROSECOND);
   uint64_t target = 10 * SECOND / 1000000 * DEFAULT_OVERHEAD_TARGET;
@@ -119,7 +115,7 @@ static uint64_t spent_on_new_code(unsigned allocations) {
   return sampler_totals().time_ns - before;
 }
 
-/* Allocates from 5,000 new callers while the clock stands still. 5,000 samples would take 5 ms. */
+/* Samples of all 5,000 new callers would take 5 ms. The clock stands still meanwhile. */
 CASE(a_thread_does_not_take_more_than_two_milliseconds_in_a_row) {
   enum { ALLOCATIONS = 5000 };
   const uint64_t visits = (uint64_t)ALLOCATIONS * WORK_VISIT * UNIT_NS;
@@ -146,8 +142,8 @@ CASE(a_burst_does_not_hide_large_memory) {
   }
 }
 
-/* Lets the clock advance only by the time that the sampler charges, so that samples seem to take all of the time. The
- * governor must then lower the share as far as it can. */
+/* The clock advances only by the time that the sampler charges, so samples seem to take all of the time. The governor
+ * must lower the share as far as it can. */
 CASE(a_clock_of_bills_alone_halves_to_the_last) {
   start();
   given_clock_passes = true;
@@ -156,8 +152,7 @@ CASE(a_clock_of_bills_alone_halves_to_the_last) {
   CHECK_EQUAL(sampler_totals().share_ppm, 1000000 >> GOVERNOR_HALVINGS_OF_NUMBERS);
 }
 
-/* Allocates from 50,000 callers, more than the table of call paths holds, as recursive or generated code can. After 11
- * s, new callers must replace stale ones. */
+/* 50,000 callers do not fit into the table of call paths. After 11 s, new callers must replace stale ones. */
 CASE(the_stalest_call_path_gives_way) {
   start();
   sampler_set_target(0);
@@ -167,13 +162,13 @@ CASE(the_stalest_call_path_gives_way) {
   given_monotonic_ns += 11 * SECOND;
   uint64_t before = sampler_totals().samples;
   for (uintptr_t i = 0; i < 4000; i++) allocate(0x900000 + 16 * i, 16);
-  CHECK(sampler_totals().samples - before > 3980); /* nearly all new callers are sampled */
+  CHECK(sampler_totals().samples - before > 3980);
 }
 
 /*
- * Allocates blocks of 256 KiB at 1 GB/s at one call site, and 20 objects of 100 bytes a second at another. Samples may
- * take only a tenth of the default share of the time, and samples of half of the blocks would take more. Nevertheless
- * objects of the second site must be sampled.
+ * One call site allocates blocks of 256 KiB at 1 GB/s, another one 20 objects of 100 bytes a second. Samples of half
+ * of the blocks would take more than the allowed time, a tenth of the default. Nevertheless objects of the second
+ * site must be sampled.
  */
 CASE(a_hot_path_of_large_blocks_does_not_hide_a_small_leak) {
   enum { SECONDS = 60, BLOCKS_A_SECOND = 4000, LEAKED_A_SECOND = 20, BLOCK = 262144, LEAKED = 100 };
@@ -196,8 +191,8 @@ CASE(a_hot_path_of_large_blocks_does_not_hide_a_small_leak) {
   CHECK(fabs((double)totals.estimated_bytes / truth - 1) < 0.05);
 }
 
-/* Lets the clock jump ahead by an hour. The governor must save less credit than 18 s, the time that samples may take in
- * an hour. */
+/* After the clock jumps ahead by an hour, the governor must have saved less credit than the 18 s that samples may
+ * take in an hour. */
 CASE(a_jump_ahead_gives_no_more_than_may_be_saved) {
   start();
   allocates_much(SECOND, 20 * MICROSECOND);
@@ -205,8 +200,7 @@ CASE(a_jump_ahead_gives_no_more_than_may_be_saved) {
   CHECK(allocates_much(SECOND, 2 * MICROSECOND) < 2 * GOVERNOR_MOST_CREDIT_NS);
 }
 
-/* Sets the clock back by 0.1 s, as it seems to be if two threads read it in one order and charge the sampler in the
- * other. */
+/* The clock seems to go back by 0.1 s if two threads read it in one order and charge the sampler in the other. */
 CASE(a_clock_that_goes_back_gives_nothing) {
   start();
   allocates_much(SECOND, 20 * MICROSECOND);

@@ -1,7 +1,7 @@
 /*
- * Tests scopes on the test platform (platform/given.h). A scope counts the allocations and frees of a thread or of the
- * process between its opening and its closing. The cases are a lack of memory, and a signal handler or another thread
- * that acts at each point where it may interrupt the code.
+ * Tests scopes on the test platform (platform/given.h). A scope counts the allocations and frees of a thread or of
+ * the process while it is open. In the cases memory is refused, or a signal handler or another thread acts at each
+ * point where it may interrupt the code.
  */
 #include <errno.h>
 
@@ -29,8 +29,8 @@ static struct thread_block *new_thread(void) {
  * handler of the thread can interrupt. */
 static void add(counter *c, uint64_t amount) { c->value += amount; }
 
-/* Allocates as the slow path of the library's malloc does. A handler can interrupt this between the read of `scoped`,
- * which tells whether there are scopes, and the report to the scopes. */
+/* Allocates as the slow path of the library's malloc does. A handler can interrupt it between the read of `scoped`,
+ * which tells whether there are scopes, and the report to them. */
 static void allocate_doubled(struct thread_block *block, unsigned object, size_t bytes, size_t doubled) {
   if (thread_block_answer(block) != 0) scopes_unlink_closed(block);
   add(&block->events.allocated_bytes, bytes);
@@ -105,8 +105,8 @@ static void a_handler_has_a_scope(void) {
   as_thread(before);
 }
 
-/* Interrupts a thread with two scopes by a signal handler that opens and closes a scope of its own. The thread's scopes
- * must count all allocations of the interrupted code, and may count those of the handler, too. */
+/* A signal handler opens and closes a scope of its own within a thread that has two scopes. These must count all
+ * allocations of the thread, and may count those of the handler. */
 static int a_handler_comes_within(unsigned point) {
   own = new_thread();
   as_thread(own);
@@ -153,8 +153,7 @@ static void close_if_open(int number) {
   CHECK(result == 0 || result == -EINVAL);
 }
 
-/* Interrupts a thread by a signal handler that closes the thread's scopes. Nothing of these scopes may remain: no
- * record, no memory and no mark. */
+/* Closes a thread's scopes in a signal handler. No record and no memory of these scopes may remain. */
 static int a_handler_ends_scopes(unsigned point, bool matched) {
   own = new_thread();
   as_thread(own);
@@ -185,8 +184,8 @@ static int a_handler_ends_scopes(unsigned point, bool matched) {
 static int a_handler_ends_unmatched_scopes(unsigned point) { return a_handler_ends_scopes(point, false); }
 static int a_handler_ends_matched_scopes(unsigned point) { return a_handler_ends_scopes(point, true); }
 
-/* Closes the thread's last scope, as a signal handler can, while the thread is counting an allocation, which marks its
- * block of counters (event_mark()). The mark must stay until event_end(). */
+/* Counting an allocation marks the thread from event_mark() to event_end(). The mark must stay although a signal
+ * handler closes the thread's last scope meanwhile. */
 CASE(a_mark_stays_where_a_handler_ends_the_last_scope) {
   own = new_thread();
   as_thread(own);
@@ -214,8 +213,8 @@ static void another_closes(void) {
   as_thread(before);
 }
 
-/* Closes a thread's scope in another thread. If this succeeds, the thread itself must fail to close the scope. In both
- * cases the scope's record must be free afterwards. */
+/* If another thread has closed a thread's scope, the thread itself must fail to close it. In either case the scope's
+ * record must be free afterwards. */
 static int another_thread_closes_a_scope(unsigned point) {
   own = new_thread(), other = new_thread();
   as_thread(own);
@@ -232,7 +231,7 @@ static int another_thread_closes_a_scope(unsigned point) {
   CHECK_EQUAL(of_outer.peak_bytes, LARGE);
   CHECK_EQUAL(own->reporting.scoped, 0);
   CHECK(!scopes_include_matched());
-  /* Checks that two new scopes take the first two records, which are therefore free. */
+  /* Both new scopes must get the first two records, which are therefore free. */
   int again[2] = {scope_open(own, false), scope_open(own, false)};
   for (unsigned i = 0; i < 2; i++) CHECK((again[i] & (int)(MOST_SCOPES - 1)) < 2);
   return was_interrupted() ? REACHED : NOT_REACHED;
@@ -336,8 +335,8 @@ static void another_scope_follows(void) {
   as_thread(before);
 }
 
-/* Opens a scope while an allocation adds the counters of all threads for the peak. This sum includes bytes that were
- * freed before the scope was opened, so it must not raise the scope's peak. */
+/* Opens a scope while the counters of all threads are added for the peak. The sum includes bytes that were freed
+ * before the opening, so it must not raise the scope's peak. */
 static int a_scope_has_no_earlier_peak(unsigned point) {
   own = new_thread(), other = new_thread();
   as_thread(own);

@@ -1,7 +1,7 @@
 /*
  * Tests the search of memory for addresses of objects, which tells whether an object is still referenced. On the test
- * platform (platform/given.h) the test sets the process's mappings and threads, and writes addresses to them. The
- * searching thread runs when the test lets it.
+ * platform (platform/given.h), the test sets the process's mappings and threads, writes addresses to them, and
+ * decides when the searching thread runs.
  */
 #include <errno.h>
 
@@ -160,8 +160,8 @@ CASE(freed_objects_are_marked) {
   for (unsigned i = 0; i < 3; i++) CHECK_EQUAL(rows[i].freed, i < 2);
 }
 
-/* Searches for 6,000 objects of one call site and 100 of another. Each of two sites has half of the room for objects,
- * so some objects of the first site must be left out. */
+/* Each of two call sites has half of the room for objects, so some of the first site's 6,000 objects must be left
+ * out. */
 CASE(more_objects_than_there_is_room_for_are_left_out) {
   begin();
   for (unsigned i = 0; i < 6000; i++) add(i, SITE);
@@ -184,8 +184,8 @@ static bool begin_heap(enum memory_copying by) {
   return is_still;
 }
 
-/* Implements heap_parts.used() for a heap in the first half of `memory`. Each part of 3 pages is used in its first half
- * page, and otherwise free. */
+/* Implements heap_parts.used() for a heap in the first half of `memory`. Of each part of 3 pages, only the first half
+ * page is used. */
 static uintptr_t used_part(enum memory_copying by, uintptr_t from, uintptr_t *to) {
   (void)by;
   uintptr_t part = from - (from - (uintptr_t)memory) % (3 * given_page_bytes), used = part + given_page_bytes / 2;
@@ -206,9 +206,8 @@ static uint32_t references_with(bool still_at_first, bool still_at_last) {
   return rows[0].references;
 }
 
-/* Searches a heap whose free parts contain outdated addresses, which do not count. They count if the collector moved
- * objects during the search, because the search may then have seen an object only at its old place, in a part that is
- * now free. */
+/* Addresses in free parts of a heap are outdated and do not count. They count if the collector moved objects during
+ * the search, because the search may then have seen an object only at its old place. */
 CASE(words_in_free_parts_of_a_heap_count_if_objects_were_moved) {
   static const struct heap_parts parts = {begin_heap, used_part, is_unmoved};
   const size_t words = given_page_bytes / sizeof *memory;
@@ -260,8 +259,8 @@ CASE(what_cannot_be_written_and_devices_are_not_read) {
   CHECK_EQUAL(rows[0].references, 0);
 }
 
-/* Searches shared memory without /proc/self/pagemap. The kernel then does not report which shared pages this process
- * has touched, so the search must not read any. */
+/* Without /proc/self/pagemap, the search cannot know which shared pages this process has touched, so it must not read
+ * any. */
 CASE(without_pagemap_shared_pages_are_counted_and_not_read) {
   begin();
   add(0, SITE);
@@ -309,8 +308,8 @@ static uint32_t references_of(unsigned number) {
   return UINT32_MAX;
 }
 
-/* Searches the registers and stacks of threads. The first thread has stored its registers on its stack and waits. The
- * second thread waits without having stored them, and then runs. */
+/* The first thread has stored its registers on its stack and waits. The second thread waits without having stored
+ * them, and then runs. */
 CASE(what_threads_have_in_registers_and_on_stacks_counts) {
   begin();
   for (unsigned i = 0; i < 4; i++) add(i, SITE);
@@ -370,8 +369,8 @@ CASE(which_pages_are_in_memory_is_told_or_there_is_no_result) {
   CHECK(strcmp(searched.reason, "no") == 0);
 }
 
-/* Searches while memory is swapped out. Swapped memory is not read, although it may contain addresses. If the number of
- * swapped bytes is unknown, the search must therefore fail. */
+/* Swapped memory is not read, although it may contain addresses. So if the number of swapped bytes is unknown, the
+ * search must fail. */
 CASE(what_is_swapped_is_known_or_there_is_no_result) {
   begin();
   given_no_pagemap = true;

@@ -1,7 +1,7 @@
 /*
- * Tests slots: memory pages of their own for observed objects. On the test platform (platform/given.h), arrays replace
- * mappings. The cases refuse each request for memory in turn, interrupt the use of a slot at each point by another
- * thread, and run with pages of 4, 16, 64 and 128 KiB, the last of which are too large for slots.
+ * Tests slots: memory pages of their own for observed objects. On the test platform (platform/given.h), arrays
+ * replace mappings. The cases refuse each request for memory in turn, and let another thread interrupt the use of a
+ * slot at each point. They run with pages of 4, 16, 64 and 128 KiB. Pages of 128 KiB are too large for slots.
  */
 #include <errno.h>
 
@@ -65,8 +65,6 @@ static int a_refused_range_is_given_back(unsigned request) {
   return REACHED;
 }
 
-/* Returns the bytes of a slot (the pages of one observed object) of the size class `class` with the current page
- * size. */
 static size_t class_bytes(uint32_t class) {
   static const size_t usual[MALLOMETER_SLOT_CLASSES] = {4 << 10, 64 << 10, 1 << 20, 16 << 20};
   size_t of_pages = class == 0 ? given_page_bytes : class == 1 ? 4 * given_page_bytes : 0;
@@ -112,8 +110,6 @@ CASE(without_room_there_are_no_slots) {
   CHECK(memory_taken() == 0 && slots_reserved() == 0);
 }
 
-/* Takes a slot of each class. One request to make a slot's pages accessible is refused, so this slot is not taken. The
- * next attempt must take it. */
 static int a_refused_page_loses_no_slot(unsigned request) {
   start();
   uint32_t slots_before = slots_totals().slots[0];
@@ -172,8 +168,6 @@ CASE(a_full_class_leaves_the_others) {
   CHECK(take(SIZE, SITE));
 }
 
-/* Merges the mappings of free slots, while one request to the kernel is refused. Afterwards the slots must serve
- * objects again. */
 static int merged_slots_can_be_taken_again(unsigned request) {
   enum { OBJECTS = 10 };
   void *objects[OBJECTS];
@@ -222,8 +216,8 @@ static void another_frees_and_takes(void) {
   of_other = take(2 * SIZE, OTHER_SITE);
 }
 
-/* Reads the description of a slot's object. At each point in turn, another thread replaces the object. The reader must
- * get the values of one of the two objects, or none. */
+/* Another thread replaces a slot's object while its description is read. The reader must get the values of one of the
+ * two objects, or none. */
 static int a_look_sees_one_object(unsigned point) {
   start();
   object = take(SIZE, SITE);
@@ -241,8 +235,7 @@ static int a_look_sees_one_object(unsigned point) {
 
 static struct slot_object looked_at;
 
-/* Stores the time of an object's access. At each point in turn, another thread replaces the object. The new object must
- * not get this time. */
+/* Another thread replaces an object while the time of its access is stored. The new object must not get this time. */
 static int a_touch_is_not_the_next_objects(unsigned point) {
   start();
   given_monotonic_ns = (uint64_t)1000 << SLOT_TIME_SHIFT;
@@ -282,7 +275,6 @@ static int an_object_is_freed_or_retired(unsigned point) {
   return REACHED;
 }
 
-/* Takes the first two free slots, frees the first again, and keeps the second. */
 static void another_takes_two_and_keeps_one(void) {
   void *first = take(SIZE, OTHER_SITE);
   of_other = take(SIZE, OTHER_SITE);

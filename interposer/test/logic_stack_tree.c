@@ -71,8 +71,8 @@ static void another_releases_what_it_has(void) {
   of_other = 0;
 }
 
-/* Adds a stack. At each point in turn, another thread removes a stack with the same callers. Either the shared nodes of
- * these callers must stay, or the addition must fail. */
+/* Adds a stack while another thread removes one with the same callers. Either the shared nodes of these callers must
+ * stay, or the addition must fail. */
 static int a_stack_is_added_while_another_with_the_same_callers_goes(unsigned point) {
   of_other = add(others, FRAMES);
   interrupt_at(point, another_releases_what_it_has);

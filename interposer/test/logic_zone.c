@@ -45,7 +45,7 @@ static size_t size_of(void *object) { return malloc_usable_size(object); }
 
 static struct zone *helper; /* a second zone, to which the first one passes requests above 256 bytes; or NULL */
 static bool fails;
-static unsigned calls; /* the number of calls of the functions below */
+static unsigned calls;
 
 static bool is_helped(const struct zone *zone, size_t size) { return helper && zone != helper && size > 256; }
 
@@ -418,8 +418,8 @@ static void *allocates(void *unused) {
   return NULL;
 }
 
-/* Ends threads, each of which must return its block of counters. The destructor of the key `late` frees after that,
- * because the key is created after the library's key. */
+/* The destructor of the key `late` frees after the thread has returned its counters, because this key is created
+ * after the library's key. */
 CASE(a_thread_that_ends_hands_its_block_over) {
   enum { THREADS = 20 };
   begin_counting();

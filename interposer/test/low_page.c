@@ -1,9 +1,8 @@
 /*
- * Allocates while the library looks for the allocator. This program can do so because the library then calls
- * readlink(), which the program defines. The library serves such objects from a buffer at a low address, by which free
- * recognizes them with one comparison. If the low address is in use or forbidden, the buffer lies elsewhere, and free
- * needs two comparisons, but must still execute fewer than FREE instructions. With an argument, the mapping of the low
- * address fails.
+ * Allocates while the library looks for the allocator. This is possible because the library then calls readlink(),
+ * which the program defines. The library serves such early objects from a buffer at a low address, by which free
+ * recognizes them with one comparison. If the low address cannot be used, free needs two comparisons, but must still
+ * execute fewer than FREE instructions. With an argument, the mapping of the low address fails.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +28,7 @@ int main(void) { return 77; }
 static void *early[EARLY];
 static bool forbidden;
 
-/* Returns whether the program's argument is "forbidden", also before main(). */
+/* Returns whether the program's argument is "forbidden". May be called before main(). */
 static bool forbids(void) {
   char arguments[4096];
   int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
@@ -80,8 +79,8 @@ static void set_trap_flag(bool on) {
   __asm__ volatile("leaq -128(%%rsp), %%rsp\n\tpushq %0\n\tpopfq\n\tleaq 128(%%rsp), %%rsp" : : "r"(flags) : "memory");
 }
 
-/* Calls the function up to 1,000 times, and returns the fewest instructions that one call took. Calls for sampled
- * objects take more. Ends at the first call that takes fewer than `enough`. */
+/* Returns the fewest instructions of up to 1,000 calls, because calls for sampled objects take more. Ends at the
+ * first call that takes fewer than `enough`. */
 static unsigned least_of(void (*call)(void *), unsigned enough) {
   unsigned least = UINT32_MAX;
   for (int i = 0; i < 1000 && least >= enough; i++) {

@@ -35,7 +35,8 @@ static void is_understood(const struct malloc_info *info, const struct mallomete
   /* mallinfo2's fordblks, 10335344, and three chunks in fast bins, which were added to the text by hand. */
   CHECK_EQUAL(rows[0].retained_bytes, 10335344 + 96);
   CHECK_EQUAL(rows[0].top_bytes, 8048); /* mallinfo2's keepcost */
-  /* 499 x (20016 - 4143) and 1 x (15904 - 4143), each rounded down to whole pages, and one page of the top. */
+  /* A trim is assumed to keep 4,143 bytes of each free chunk. It gives back 499 x (20,016 - 4,143) and 15,904 - 4,143
+   * bytes, each rounded down to whole pages, and one page of the top. */
   CHECK_EQUAL(rows[0].releasable_bytes, 1933 * 4096 + 2 * 4096 + 4096);
   CHECK_EQUAL(rows[1].number, 1);
   CHECK_EQUAL(rows[1].retained_bytes, 131072);
@@ -57,7 +58,7 @@ int main(void) {
     is_understood(&info, rows);
   }
 
-  /* Truncates the text. No more than one row may be written, because the array has room for one. */
+  /* Truncates the text. The array has room for one row, so no more may be written. */
   for (size_t end = 0; end < length; end++) {
     struct mallometer_arena row;
     struct malloc_info info = {.rows = &row, .capacity = 1};
@@ -66,7 +67,6 @@ int main(void) {
     CHECK(info.sum.retained_bytes <= 10335344 + 96 + 131072);
   }
 
-  /* Parses an element of 20,000 characters, invalid numbers and invalid tags. */
   struct malloc_info odd = {0};
   const char open[] = "<heap nr=\"-\"><size from=\"", close[] = "></heap><<<>></heap></heap><heap>";
   malloc_info_feed(&odd, open, sizeof open - 1);

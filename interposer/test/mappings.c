@@ -1,7 +1,7 @@
 /*
  * Tests the library's map of ranges, which has the address ranges that the program maps, with their call sites. After
- * each call of mmap, munmap or mremap, also one that fails, the map must know which pages are mapped, and by which
- * site. The calls come from threads, signal handlers and forked children. Also measures the time that the library adds
+ * each call of mmap, munmap or mremap, successful or not, it must know which pages are mapped, and by which site. The
+ * calls come from threads, signal handlers and forked children. The test also measures the time that the library adds
  * to mmap and munmap.
  */
 #include <dlfcn.h>
@@ -27,8 +27,8 @@ enum { PAGE = 4096, MOST = 1 << 17 };
 
 static struct mallometer_range rows[MOST];
 
-/* Reads the rows of all ranges. Calls mallometer_ranges() until no row is left: a call may return only some rows if
- * another thread changes the map meanwhile. */
+/* Reads the rows of all ranges. A call of mallometer_ranges() may return only some of them if another thread changes
+ * the map meanwhile. */
 static int read_all_rows(void) {
   int count = 0;
   for (int more = 1; more != 0; count += more > 0 ? more : 0) {
@@ -40,7 +40,6 @@ static int read_all_rows(void) {
   return count;
 }
 
-/* Reads the rows of ranges that the program has mapped. */
 static int read_rows(void) {
   int all = read_all_rows(), count = 0;
   for (int i = 0; i < all; i++) {
@@ -136,8 +135,8 @@ static void partly(void) {
   CHECK(!is_known(memory + PAGE) && !is_known(memory + 6 * PAGE));
 }
 
-/* Maps memory over a part of a known range. Pages inside of the range must keep the range's call site. Then maps memory
- * that extends beyond the end of the range. This memory must get the call site of the new mmap(). */
+/* Maps memory over known ranges. Pages inside of a range must keep the range's call site. Memory that extends beyond
+ * a range's end must get the new call site. */
 static void over_others(void) {
   char *memory = map_here(8);
   uint32_t site = site_at(memory);
@@ -154,8 +153,8 @@ static void over_others(void) {
   CHECK_EQUAL(munmap(memory, 8 * PAGE), 0);
 }
 
-/* Checks that a call fails with the same error as the system call itself. Under an emulator, this need not be the error
- * that Linux documents. */
+/* Checks that a call fails with the same error as the system call. An emulator may return another error than Linux
+ * documents. */
 #define CHECK_FAILS_AS(call, ...)          \
   do {                                     \
     CHECK((long)(call) == -1);             \
@@ -234,8 +233,8 @@ static void map_in_handler(int signal) {
   mapped_in_handler = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 
-/* Maps memory in a signal handler whose stack has little more room than the kernel needs. The library must record the
- * range without a call site, because there is no room for walking the stack. */
+/* Maps memory in a signal handler whose stack has no room for walking the stack. The library must record the range
+ * without a call site. */
 static void signal_stack(void) {
   size_t frame = getauxval(AT_MINSIGSTKSZ), pages = ((frame ? frame : 2 * PAGE) + 2 * PAGE - 1) / PAGE;
   char *stack = map_here(pages + 1);
@@ -251,7 +250,7 @@ static void signal_stack(void) {
   CHECK(!is_known(mapped_in_handler));
 }
 
-/* Maps memory in a process in which the library does not count. Each call must reach the next library that defines mmap
+/* In this process the library does not count. Each call must reach the next library that defines mmap
  * (next_mappings.c). Calls from before the library's initialization must have succeeded. */
 static void reach_the_next(void) {
   const int *seen = dlsym(RTLD_DEFAULT, "next_mappings_seen"), *early = dlsym(RTLD_DEFAULT, "next_mappings_early");
@@ -263,8 +262,7 @@ static void reach_the_next(void) {
   CHECK_EQUAL(munmap(memory, PAGE), 0);
 }
 
-/* Checks that the rows contain ranges for the library's tables, and that no such range contains memory of the
- * program. */
+/* Checks that the library's tables have ranges, and that no such range contains memory of the program. */
 static void of_the_library(void) {
   char *memory = map_here(1);
   uint64_t largest = 0;
@@ -320,8 +318,8 @@ static void full(void) {
   CHECK_EQUAL(munmap(large, 1000 * PAGE), 0);
 }
 
-/* Maps memory 6,000 times without pause. The library walks a limited number of stacks per second: small ranges then
- * have no call site, and large ones still have one. */
+/* The library walks a limited number of stacks per second. After 6,000 mappings without pause, small ranges have no
+ * call site, and large ones still have one. */
 static void budget(void) {
   for (int i = 0; i < 6000; i++) CHECK_EQUAL(munmap(map_here(1), PAGE), 0);
   CHECK(self().ranges_without_site > 1000);
@@ -354,8 +352,8 @@ static int exit_code(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Maps memory in a child of vfork(), which shares its parent's memory, so the parent has the new range as well. The
- * library ignores calls of such a child, so its map lacks the range. */
+/* A child of vfork() shares its parent's memory, so the parent has the child's new range as well. The library ignores
+ * calls of such a child, so its map lacks the range. */
 static void vforked(void) {
   static char *volatile memory;
   uint64_t before = self().ranges;
@@ -404,7 +402,7 @@ enum { THREADS = 4, PAGES = 256, PAGES_OF_CHANGE = 12 };
 struct field {
   char *memory;
   bool mapped[PAGES];
-  uint32_t sites[PAGES]; /* the call sites of mapped pages */
+  uint32_t sites[PAGES];
   uint64_t random;
   long calls;
 };
@@ -431,8 +429,8 @@ static uint32_t site_now(const void *address) {
   return row.site;
 }
 
-/* Stores the call site of pages that `function` has just mapped. If all of them had the same call site before, they
- * must keep it. Otherwise their call site must be in `function`, or be unknown. */
+/* Stores the call site of pages that `function` has just mapped. If all of them had one call site before, they must
+ * keep it. Otherwise their call site must be in `function`, or unknown. */
 static void note_sites(struct field *field, size_t first, size_t count, const void *function) {
   uint32_t before = field->sites[first], now = site_now(field->memory + first * PAGE);
   bool keeps = true;
@@ -442,8 +440,8 @@ static void note_sites(struct field *field, size_t first, size_t count, const vo
   for (size_t i = first; i < first + count; i++) field->sites[i] = now;
 }
 
-/* Makes a random change: maps, unmaps or shrinks some pages, or changes their protection. One kind of change (case 4)
- * maps and unmaps memory where the kernel chooses, possibly where another thread has just unmapped memory. */
+/* Makes a random change. Case 4 maps and unmaps memory where the kernel chooses, possibly where another thread has
+ * just unmapped memory. */
 static void change(struct field *field) {
   size_t first = draw(field, PAGES), count = 1 + draw(field, PAGES_OF_CHANGE);
   if (first + count > PAGES) count = PAGES - first;
@@ -457,7 +455,7 @@ static void change(struct field *field) {
       maps = false;
       break;
     case 2:
-      if (all && count > 2 && field->mapped[first]) { /* shrinks the mapping to one page */
+      if (all && count > 2 && field->mapped[first]) {
         if (mremap(at, count * PAGE, PAGE, 0) == at) {
           first++;
           count--;
@@ -509,7 +507,6 @@ static void *send_signals(void *argument) {
   return NULL;
 }
 
-/* Returns the number of pages for which the library's rows differ from the expected state. */
 static uint64_t differing_pages(struct field fields[THREADS]) {
   static bool known[THREADS * PAGES];
   uint64_t differing = 0;
@@ -531,7 +528,7 @@ static uint64_t differing_pages(struct field fields[THREADS]) {
   return differing;
 }
 
-/* Checks that the kernel's list of mappings has exactly the pages that the threads expect to be mapped. */
+/* The kernel's list of mappings must have exactly the pages that the threads expect to be mapped. */
 static void compare_with_kernel(struct field fields[THREADS]) {
   static char text[1 << 22];
   FILE *maps = fopen("/proc/self/maps", "r");
@@ -555,10 +552,8 @@ static void compare_with_kernel(struct field fields[THREADS]) {
   }
 }
 
-/* Maps the field of thread number `thread`, by one call. */
 static void begin_field(struct field *field, int thread) {
-  /* Uses addresses far below those that the kernel chooses, so that the kernel never chooses an unmapped page of a
-   * field. */
+  /* The kernel chooses addresses far above these, and so never an unmapped page of a field. */
   field->memory = map_there((char *)0x200000000000 + (size_t)thread * 2 * PAGES * PAGE, PAGES, 0);
   uint32_t site = site_now(field->memory);
   for (int page = 0; page < PAGES; page++) {
@@ -567,8 +562,8 @@ static void begin_field(struct field *field, int thread) {
   }
 }
 
-/* Maps and changes all fields in one thread. No change can be missed now, so the rows of the fields must be exact, even
- * if changes were missed before. */
+/* Changes all fields in one thread. No change can be missed here, so the rows must be exact, even if changes were
+ * missed before. */
 static void change_alone(struct field fields[THREADS]) {
   uint64_t before = self().ranges_missed;
   for (int t = 0; t < THREADS; t++) {
@@ -637,8 +632,8 @@ static double microseconds_of_pair(void) {
   return best;
 }
 
-/* Measures the time of a pair of mmap and munmap: with a walk of the stack, without, and while counting is off. Each
- * time is the least of several, because other processes can only add time. */
+/* Measures the time of mmap and munmap with a walk of the stack, without one, and while counting is off. Each time is
+ * the least of several, because other processes can only add time. */
 static void cost(void) {
   double with_stack = microseconds_of_pair(); /* walks 2,000 stacks; for small mappings the library allows 3,000 */
   while (self().ranges_without_site == 0) munmap(map_here(1), PAGE);

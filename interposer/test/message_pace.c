@@ -1,6 +1,6 @@
 /*
- * Tests when the thread of the recording writes the termination message, which describes scarce memory and fast rises
- * of memory, and when it empties the file. The test sets the clock, the memory and the rise, and receives the messages.
+ * Tests when the recording's thread writes the termination message, which describes scarce memory and fast rises of
+ * memory, and when it empties the file. The test sets the clock, the memory and the rise, and receives the messages.
  */
 #include "../src/control/recording.c"
 #include "check.h"
@@ -33,7 +33,7 @@ static bool does_count(void) { return counts; }
 static struct memory_reading reading = {.limit_bytes = 1000 * MIB, .charged_bytes = 900 * MIB, .file_bytes = 0};
 static struct recording_burst rise = {.sites = 1};
 
-/* Advances the clock by `ns`, calls update_message(), and returns the number of messages that this call writes. */
+/* Advances the clock by `ns` and calls update_message(). Returns the number of messages that it writes. */
 static unsigned look_after(uint64_t ns, const struct recording_burst *burst, bool is_new) {
   unsigned before = written;
   now_ns += ns;
@@ -65,8 +65,7 @@ static void it_is_scarce_until_less_than_80_percent_are_used(void) {
   CHECK_EQUAL(look_after(SECOND, NULL, false), 1);
 }
 
-/* Charges cached files to the process's cgroup. The message must not count them as used, because the kernel drops them
- * before it kills a process. */
+/* The message must not count cached files as used memory, because the kernel drops them before it kills a process. */
 static void cached_files_do_not_count(void) {
   reading.charged_bytes = 990 * MIB;
   reading.file_bytes = 300 * MIB;
@@ -76,8 +75,7 @@ static void cached_files_do_not_count(void) {
   reading.file_bytes = 0;
 }
 
-/* Lets a name of the rise become known 5 ms after a message. The message with this name must follow 10 ms after the
- * first one. */
+/* A name becomes known 5 ms after a message. The message with this name must follow 10 ms after the first message. */
 static void news_of_a_rise_wait_for_the_pause(void) {
   reading.charged_bytes = 500 * MIB;
   CHECK_EQUAL(look_after(SECOND, &rise, true), 1);

@@ -61,7 +61,6 @@ static void begin(void) {
   log_number = registered(&heard, log_allocated, log_freed);
 }
 
-/* Unregisters the monitor of begin(), and checks the number of its events. */
 static void end(unsigned count) {
   CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)log_number), 0);
   CHECK_EQUAL(heard.count, count);
@@ -104,8 +103,8 @@ static void *posix_aligned(size_t alignment, size_t size) {
 static void family(void) {
   ONCE(0, malloc(0));
   ONCE(64, malloc(64));
-  ONCE(40000, malloc(40000));           /* the library serves requests above 32 KiB by other code */
-  ONCE(100u << 20, malloc(100u << 20)); /* a huge request */
+  ONCE(40000, malloc(40000)); /* the library serves requests above 32 KiB by other code */
+  ONCE(100u << 20, malloc(100u << 20));
   ONCE(600, calloc(6, 100));
   ONCE(60000, calloc(6, 10000));
   ONCE(77, realloc(NULL, 77));
@@ -314,8 +313,6 @@ static void *works(void *unused) {
   return unused;
 }
 
-/* Starts and ends threads while a monitor is registered. The monitor must receive exactly the events that the library
- * counts. */
 static void threads(void) {
   enum { THREADS = 6 };
   static struct sums sums;
@@ -343,15 +340,14 @@ static void *works_until_done(void *unused) {
   return unused;
 }
 
-/* Waits until the monitor has received a second allocation, which another thread makes. The first one is the
- * caller's. */
+/* Waits for an allocation by another thread. The first one that the monitor received is the caller's. */
 static void wait_for_another_event(const struct sums *sums) {
   double begin = seconds();
   for (; __atomic_load_n(&sums->allocations, __ATOMIC_RELAXED) == 1; usleep(100)) CHECK(seconds() - begin < 60);
 }
 
-/* Registers and unregisters monitors while threads allocate. Unmaps a monitor's context once it is unregistered. A
- * later access of the library to the context would end the process. */
+/* Registers and unregisters monitors while threads allocate. The context of an unregistered monitor is unmapped, so a
+ * late access by the library would end the process. */
 static void under_load(void) {
   enum { THREADS = 3, ROUNDS = 2000 };
   pthread_t ids[THREADS];
@@ -380,8 +376,8 @@ static void *unregisters_again(void *unused) {
   return unused;
 }
 
-/* Unregisters each monitor in several threads. If a call comes late, another monitor may have the first one's place in
- * the table. The call must not unregister this other monitor. */
+/* Unregisters each monitor in several threads. A late call must not unregister another monitor that has taken the
+ * first one's place in the table. */
 static void unregistered_twice(void) {
   enum { THREADS = 3 };
   pthread_t ids[THREADS];
@@ -414,8 +410,8 @@ static void *registers_and_hears(void *unused) {
   return unused;
 }
 
-/* Registers and unregisters monitors in several threads. A thread that unregisters the last monitor switches monitors
- * off. Nevertheless a new monitor of another thread must receive the first event after its registration. */
+/* A thread that unregisters the last monitor switches monitors off. Nevertheless a new monitor of another thread must
+ * receive the first event after its registration. */
 static void register_at_once(void) {
   enum { THREADS = 7 };
   pthread_t ids[THREADS];
@@ -425,8 +421,8 @@ static void register_at_once(void) {
 
 /* ---- Forks ----------------------------------------------------------------------------------------------- */
 
-/* Forks while another thread is in a callback. The child does not have that thread, so unregistering in the child must
- * not wait for the callback. */
+/* Forks while another thread is in a callback. The child does not have that thread, so unregistering must not wait
+ * for it. */
 static void forks(void) {
   int reached[2], status;
   CHECK(pipe(latch) == 0 && pipe(reached) == 0);
@@ -453,8 +449,8 @@ static void forks(void) {
   CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)number), 0);
 }
 
-/* Forks after an attempt to unregister a monitor whose callback runs in another thread. The child does not have that
- * thread, so in the child the attempt must have succeeded. */
+/* Forks while a monitor cannot be unregistered because its callback runs in another thread. The child does not have
+ * that thread, so the monitor must be unregistered there. */
 static void forks_while_unregistering(void) {
   enum { PLACES = 8 };
   int reached[2], status;
@@ -490,7 +486,7 @@ static void raises(void *context, void *object, size_t requested, size_t actual)
   if (requested == 12345) raise(SIGUSR1);
 }
 
-/* Forks in a signal handler that interrupts a callback. The callback must continue and end in the child, too. */
+/* A signal handler interrupts a callback and forks. The callback must end in the child, too. */
 static void forks_in_a_handler(void) {
   int status;
   signal(SIGUSR1, handler_forks);
@@ -590,8 +586,8 @@ static void pairs(const char *kind, long count) {
 
 static int early_number;
 
-/* Registers a monitor before constructors run, and so before the program's first event. The loader calls this function
- * from .preinit_array; musl's loader does not. */
+/* Registers a monitor before the program's first event. The loader calls this function from .preinit_array, before
+ * constructors. musl's loader does not call it. */
 static void registers_early(int count, char **arguments) {
   const struct mallometer_monitor monitor = {&heard, log_allocated, log_freed};
   if (count < 2 || strcmp(arguments[1], "early") != 0) return;

@@ -1,4 +1,5 @@
-/* Makes references to functions weak if musl lacks these, so that test programs can be linked. Calls of them crash. */
+/* Makes references to functions that musl lacks weak, so that test programs can be linked. Calling such a function
+ * crashes. */
 #include <stddef.h>
 #pragma weak pvalloc /* does not crash: mallometer defines pvalloc */
 #pragma weak getcontext

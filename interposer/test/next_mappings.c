@@ -15,7 +15,6 @@ void *mmap(void *wish, size_t bytes, int protection, int flags, int file, off_t 
   return (void *)syscall(SYS_mmap, wish, bytes, (long)protection, (long)flags, (long)file, offset);
 }
 
-/* Calls mallometer's mmap and munmap before mallometer's constructor has run. */
 __attribute__((constructor)) static void map_early(void) {
   void *(*first)(void *, size_t, int, int, int, off_t);
   int (*unmap)(void *, size_t);

@@ -29,7 +29,6 @@ static NOINLINE void *deep_keeper(unsigned depth, size_t size) {
   return object;
 }
 
-/* Allocates at 50 depths of recursion, in sizes up to `largest`. */
 static void allocate_up_to(size_t largest) {
   static void *objects[400];
   for (unsigned round = 0; round < 3; round++) {
@@ -58,8 +57,8 @@ static uint64_t samples_of_call_sites(void) {
   return sum;
 }
 
-/* Forbids the calling thread, and all threads that it starts, to read the time-stamp counter. The library's own threads
- * are among the latter. */
+/* Forbids the calling thread and the threads that it starts to read the time-stamp counter. Among these are the
+ * library's own threads. */
 static void nobody_needs_the_counter(void) {
   char path[] = "/tmp/mallometer-XXXXXX";
   int file = mkstemp(path);
@@ -127,8 +126,8 @@ static void *use_slots_without_counter(void *unused) {
   return unused;
 }
 
-/* Allocates in a thread without the time-stamp counter until 50 objects were in slots (pages of their own). The library
- * must have recorded their lifetimes. */
+/* Allocates until 50 objects were in slots (pages of their own). Their lifetimes must be recorded although the thread
+ * cannot read the time-stamp counter. */
 static void slots_need_no_counter(void) {
   static struct mallometer_site_evidence evidence[8192];
   pthread_t thread;

@@ -101,8 +101,6 @@ static void changes_with_the_loaders_list(const char *path) {
   CHECK_EQUAL(mapped, 2); /* the table and the paths */
 }
 
-/* Refreshes the table while the headers of a new object cannot be read. The table then lacks the object. The next
- * refresh must add it. */
 static void unreadable_objects_are_left_out(const char *path) {
   struct loaded_object object;
   uintptr_t inside;

@@ -1,8 +1,7 @@
 /*
- * Checks that every form of operator new is one allocation and every form of operator delete one free, for every
- * allocator that mallometer calls, even if the allocator defines operators of its own. When memory is refused, the new
- * handler must be called, std::bad_alloc must be thrown, and the nothrow forms must return null, as the C++ standard
- * specifies.
+ * Every form of operator new must be one allocation and every form of operator delete one free, for every allocator
+ * that mallometer calls, even if the allocator defines operators of its own. When memory is refused, the C++ standard
+ * requires that the new handler is called and std::bad_alloc is thrown. The nothrow forms must return null.
  */
 #include <cstring>
 #include <new>

@@ -101,7 +101,6 @@ static jvmtiError JNICALL class_signature(jvmtiEnv *env, jclass class, char **si
   return JVMTI_ERROR_NONE;
 }
 
-/* Returns one field for each class. Its id is NULL. */
 static jvmtiError JNICALL class_fields(jvmtiEnv *env, jclass class, jint *count, jfieldID **fields) {
   (void)env, (void)class;
   jfieldID field = NULL;
@@ -277,7 +276,6 @@ static NOINLINE void allocate(void) {
   }
 }
 
-/* Stores the number of the call site of allocate() in `site`. */
 static void find_site(int (*read)(struct mallometer_site *, uint32_t, uint32_t)) {
   static struct mallometer_site sites[SITES];
   int count = read(sites, SITES, 0);
@@ -304,7 +302,6 @@ static void read_objects(void) {
 
 static struct object *new_handle(int block) { return new_object(&handle_class, (uintptr_t)blocks[block]); }
 
-/* Makes a Java list of handles, each of which has the address of a block. The list is the heap's root. */
 static void keep(void) {
   root = new_object(&list_class, 0);
   for (int i = 0; i < BLOCKS; i++) refer(root, new_handle(i));
@@ -367,7 +364,7 @@ static void garbage_in_front_hides_no_owner(void) {
   end();
 }
 
-/* Lets a walk over references fail for lack of memory. This walk must have no effect, and the next one must succeed. */
+/* A walk over references that fails for lack of memory must have no effect, and the next one must succeed. */
 static void a_walk_for_links_without_memory_says_nothing(void) {
   keep();
   begin();
@@ -384,8 +381,8 @@ static void a_walk_for_links_without_memory_says_nothing(void) {
   end();
 }
 
-/* Lets a walk over references fail after it has reported references between the objects that have addresses
- * ("holders"). The next walk must nevertheless report the referrers of all holders. */
+/* A walk over references fails after it has reported references between objects that have addresses ("holders"). The
+ * next walk must nevertheless report the referrers of all holders. */
 static void a_queue_of_holders_is_chosen_from_after_a_failure(void) {
   struct object *handle = root = new_handle(0);
   for (int i = 1; i < BLOCKS; i++) {
@@ -495,7 +492,7 @@ static void where_memory_may_not_be_read_links_are_followed_even_so(void) {
   end();
 }
 
-/* Detaches the library in the middle of a search. The search must continue. The program opens the library itself. */
+/* Detaches the library in the middle of a search, which must continue. */
 static void a_search_outlives_the_counting(void) {
   struct mallometer_site sites[1];
   open_library(library_path);
@@ -555,7 +552,7 @@ int main(int argc, char **argv) {
                {"refused", where_memory_may_not_be_read_links_are_followed_even_so},
                {"two", a_second_search_is_refused_even_in_a_walk}};
   CHECK(argc >= 2);
-  if (argc > 2) { /* the first argument is the path of a library to open, and the second one names the case */
+  if (argc > 2) { /* the library to open comes before the name of the case */
     library_path = argv[1];
     a_search_outlives_the_counting();
     return 0;

@@ -20,7 +20,6 @@ static NOINLINE void keep(void) {
   }
 }
 
-/* Returns the number of the call site of the objects. */
 static uint32_t site(void) {
   static struct mallometer_site sites[ROWS];
   int count = mallometer_sites(sites, ROWS, 0);

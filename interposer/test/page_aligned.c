@@ -1,7 +1,7 @@
 /*
  * Uses objects at the beginning of a page with MALLOMETER_ACCOUNTING=header, which puts a header before each object.
- * The library must tell these objects from objects of the allocator without a header, before which the page can be
- * unmapped. A sandbox refuses mincore(2), so the library cannot ask the kernel whether a page is mapped. The first
+ * The allocator's own objects have no header, and the page before them can be unmapped. The library must tell both
+ * kinds apart. A sandbox refuses mincore(2), so the library cannot ask the kernel whether a page is mapped. The first
  * argument says how the sandbox refuses: "ENOSYS", "EPERM", or "kill".
  */
 #include <errno.h>
@@ -77,7 +77,7 @@ static void aligned_objects(void) {
 /* Returns a pseudo-random multiple of 16 from 16 to 512. */
 static size_t small_size(size_t i) { return 16 + ((i * 0x9e3779b97f4a7c15u) >> 59) * 16; }
 
-/* Allocates many small objects, of which a few lie at the beginning of a page. */
+/* A few of these many small objects lie at the beginning of a page. */
 static void small_objects(void) {
   static char *objects[SMALL_OBJECTS];
   struct mallometer_counters start = snapshot();

@@ -59,10 +59,8 @@ static void check_files(int file) {
   CHECK(pipe(ends) == 0 && cached_on("ext4", ends[0]) == -EINVAL);
 }
 
-/*
- * Counts the cached bytes of a mapping. The file belongs to the process's user. For the file of another user, the
- * kernel would report all pages as cached.
- */
+/* The file belongs to the process's user, because for the file of another user the kernel reports all pages as
+ * cached. */
 static void check_mappings(int file) {
   char *own = mmap(NULL, BYTES, PROT_READ, MAP_SHARED, file, 0);
   CHECK(own != MAP_FAILED);

@@ -12,8 +12,8 @@
 static void *objects[OBJECTS];
 static pthread_attr_t small_stack;
 
-/* Returns the live bytes. Must not be called while the objects of a test are live: the snapshot that it reads would
- * update the peak. */
+/* Returns the live bytes. Must not be called while the objects of a test are live, because its snapshot updates the
+ * peak. */
 static int64_t live_now(void) {
   struct mallometer_counters s = snapshot();
   return mallometer_live_bytes(&s);
@@ -45,8 +45,7 @@ static void *allocate_and_end(void *place) {
   return NULL;
 }
 
-/* Allocates so little in each of 500 threads that a thread reports its bytes only when it ends. All threads have ended
- * when the peak is read. */
+/* Allocates so little in each of 500 threads that a thread reports its bytes only when it ends. */
 static void of_ended_threads(void) {
   uint64_t truth = (uint64_t)live_now();
   for (int i = 0; i < THREADS; i++) {
@@ -56,14 +55,14 @@ static void of_ended_threads(void) {
     truth += unit_size(objects[i]);
   }
   for (int i = 0; i < THREADS; i++) free(objects[i]);
-  /* The peak may be a few KiB higher than `truth`, which lacks the C library's own memory for threads. */
+  /* The C library's own memory for threads can make the peak a few KiB higher than `truth`. */
   struct mallometer_counters s = snapshot();
   CHECK(s.peak_live_bytes <= truth + 65536);
   expect_peak("ended threads", s.peak_live_bytes > truth ? s.peak_live_bytes : truth);
   CHECK(s.peak_error_bytes < truth / 20);
 }
 
-/* Reallocates an object of 64 MiB. The peak must not include the old and the new object together. */
+/* When an object is reallocated, the peak must not include the old and the new object together. */
 static void of_reallocations(void) {
   void *object = malloc(64 << 20);
   for (size_t i = 1; i <= 16; i++) {

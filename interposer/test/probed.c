@@ -28,7 +28,6 @@ static NOINLINE void use(void *object, size_t bytes) {
   memset(object, 1, bytes < 64 ? bytes : 64);
 }
 
-/* Allocates small and large objects by different functions, resizes some of them, and frees all. */
 static NOINLINE void allocate(size_t round) {
   void *kept[OBJECTS];
   for (size_t i = 0; i < OBJECTS; i++) {
@@ -59,7 +58,7 @@ static NOINLINE void allocate(size_t round) {
   for (size_t i = 0; i < OBJECTS; i++) free(kept[i]);
 }
 
-/* Allocates after `height` recursive calls. The sampler takes each height of the stack for another call path. */
+/* The sampler takes each height of the stack for another call path. */
 static NOINLINE void from_height(size_t height, size_t round) {
   volatile char here[64];
   here[0] = (char)height;
@@ -108,8 +107,8 @@ static void unmap(void *memory, size_t bytes) {
   unmapped += bytes;
 }
 
-/* Resizes a mapping. The library announces the old range as unmapped and the new one as mapped. If mremap() fails, it
- * announces the old range as unmapped and mapped again. */
+/* Resizes a mapping. The library announces the old range as unmapped and then the new one as mapped, or the old one
+ * if mremap() fails. */
 static void *grow(void *memory, size_t before, size_t bytes) {
   void *moved = mremap(memory, before, bytes, MREMAP_MAYMOVE);
   mappings++;

@@ -18,8 +18,8 @@ static int exit_code(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Is the main function of a started program: checks that the library counts, and executes the program again with `left`
- * reduced by 1, until `left` is 0. */
+/* Runs in a started program: checks that the library counts, and executes the program again with `left` reduced by 1,
+ * until `left` is 0. */
 static int link_of_chain(const char *left) {
   CHECK_EQUAL(self().state, MALLOMETER_STATE_COUNTING);
   struct mallometer_counters start = snapshot();
@@ -64,7 +64,7 @@ static void by_posix_spawn(void) {
   }
 }
 
-/* Starts the program by `env -i`, which removes LD_PRELOAD. The program must run without the library. */
+/* `env -i` removes LD_PRELOAD, so the program must run without the library. */
 static void by_env(void) {
   pid_t child = fork();
   if (child == 0) {
@@ -87,7 +87,7 @@ int main(int argc, char **argv) {
   program = argv[0];
   if (argc == 3) return link_of_chain(argv[2]);
   if (argc == 2) return mallometer_available() || getenv("LD_PRELOAD") ? 1 : 0;
-  free(malloc(1)); /* lets this thread take its block of counters, so that snapshot().threads includes it */
+  free(malloc(1)); /* gives this thread its counters, so that snapshot().threads includes it */
   by_vfork();
   by_posix_spawn();
   by_env();

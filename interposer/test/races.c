@@ -1,11 +1,10 @@
 /*
- * Tests the threads' blocks of counters and the sums over them under ThreadSanitizer, which reports data races. Threads
- * begin, count, update the peak, return their blocks and end, while another thread reads the sums. The final sums must
- * be exact.
+ * Tests the counters of threads and the sums over them under ThreadSanitizer, which reports data races. Threads
+ * begin, count, update the peak and end, while another thread reads the sums. The final sums must be exact.
  *
- * In the library, the destructor of a thread key returns a thread's block. The sanitizer forgets a thread before its
- * last destructor runs. The threads here therefore call the destructor themselves, and the file that defines it is
- * included.
+ * The library returns a thread's counters in the destructor of a thread key. The sanitizer forgets a thread before
+ * its last destructor runs. The threads here therefore call the destructor themselves, and the file that defines it
+ * is included.
  */
 #include <pthread.h>
 #include <unistd.h>
@@ -39,8 +38,8 @@ static unsigned answered;
 
 static void answer(void) { answered++; }
 
-/* Requests an answer: each thread must call a function at its next allocation or free, or when it ends. The calling
- * thread allocates no more, so it must answer when it ends. */
+/* Requests that each thread call answer() at its next allocation or free, or when it ends. The calling thread
+ * allocates no more, so it must call it when it ends. */
 static void *is_asked_before_its_end(void *unused) {
   struct thread_block *block = thread_block_acquire();
   thread_blocks_request_answer(answer);

@@ -69,7 +69,6 @@ static int read_all(void) {
   return count;
 }
 
-/* Checks that each call site has as many references as ranges. */
 static void check_references(void) {
   long expected[SITES] = {0};
   int count = read_all();
@@ -126,8 +125,8 @@ static void neighbours_of_one_site_are_one_range(void) {
   put(3, 1, 2);
   CHECK_EQUAL(ranges_totals().ranges, 2);
   check_references();
-  /* Removes page 3, as after an munmap() of pages 3 and 4 by another thread. Meanwhile this thread has mapped page 4,
-   * so the removal must not affect page 4. */
+  /* Removes page 3, as after an munmap() of pages 3 and 4. Page 4 was mapped again since then, so the removal must
+   * not affect it. */
   uint64_t latest = ranges_before_unmapping();
   put(4, 1, 2);
   CHECK_EQUAL(ranges_totals().ranges, 3);
@@ -139,8 +138,8 @@ static void neighbours_of_one_site_are_one_range(void) {
   check_references();
 }
 
-/* Inserts a range with the generation from before ranges_forget(). A thread does so if it walks its stack during a
- * detach. The map must ignore the range. */
+/* A thread that walks its stack during a detach inserts its range with the generation from before ranges_forget().
+ * The map must ignore this range. */
 static void an_insertion_from_before_is_not_made(void) {
   uint32_t before = ranges_generation();
   put(0, 1, 1);
@@ -181,8 +180,8 @@ static void a_full_map_keeps_the_large_ones(void) {
   check_references();
 }
 
-/* Fills the map's blocks of ranges, so that each insertion needs a further block. The map must pack ranges, which frees
- * blocks, before a change finds no free block. */
+/* Each insertion needs a further block of the map. The map must pack ranges, which frees blocks, before a change
+ * finds no free block. */
 static void full_blocks_are_packed_in_time(void) {
   for (size_t i = 0; map->used + BLOCKS_OF_SLICE < PACKED_BLOCKS || map->passes > 0; i++) {
     put(2000 + 4 * i, 1, (uint32_t)(i % 7));
@@ -226,8 +225,6 @@ static void a_lost_change_is_counted_and_a_reader_tries_again(void) {
   take_away(0, 1);
 }
 
-/* Keeps the map locked in 40 rounds, in each of which the map misses many changes. The lock is released after each
- * round, so the library must not give up the map. */
 static void a_lock_that_comes_back_does_not_end_the_map(void) {
   for (int i = 0; i < 40; i++) {
     locked = true;
@@ -240,7 +237,7 @@ static void a_lock_that_comes_back_does_not_end_the_map(void) {
   take_away(0, 1);
 }
 
-/* Lets the map miss many changes within a moment, as happens if the thread that holds the lock gets no processor. The
+/* The map misses many changes within a moment, as happens if the thread that holds the lock gets no processor. The
  * library must not give up the map. */
 static void a_short_stall_does_not_end_the_map(void) {
   locked = true;
@@ -276,7 +273,7 @@ static void a_lock_that_is_lost_ends_the_map_until_the_next_start(void) {
   check_references();
 }
 
-/* Forks while a thread changes the map. The child does not have this thread, so its map must begin empty. */
+/* The child does not have the thread that was changing the map, so its map must begin empty. */
 static void a_child_begins_anew_where_a_change_was_going_on(void) {
   put(0, 1, 1);
   locked = true;
@@ -335,8 +332,8 @@ static int ascending(const void *left, const void *right) {
   return (a > b) - (a < b);
 }
 
-/* Prints the times for which the lock was held since the previous call. 99 % of them must be at most 50 us; other
- * processes can prolong the others. */
+/* Prints the times for which the lock was held. 99 % of them must be at most 50 us. Other processes can prolong the
+ * rest. */
 static void print_times(const char *what, size_t ranges) {
   qsort(held_ns, times, sizeof *held_ns, ascending);
   uint64_t most = held_ns[times * 99 / 100];
@@ -364,7 +361,7 @@ int main(int count, char **arguments) {
     CHECK(ranges_start(&of_test));
     held(740);
     held(30000);
-    /* Inserts more ranges than the map keeps, so that it must pack them and forget some. */
+    /* More ranges than the map keeps make it pack ranges and forget some. */
     for (size_t i = 30000; i < (size_t)BLOCKS * IN_BLOCK * 2; i++) put(4 * i, 1, (uint32_t)(i % 7));
     print_times("insertion that packs", ranges_totals().ranges);
     return 0;

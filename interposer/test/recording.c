@@ -117,7 +117,6 @@ static void pause_ms(long milliseconds) {
   nanosleep(&time, NULL);
 }
 
-/* Waits until the file has `enough` of the samples that are written each second. Fails after a minute. */
 static void await_samples(int enough) {
   struct recording_sample latest;
   for (int i = 0; i < 600; i++) {
@@ -171,7 +170,7 @@ static void texts_are_cut_after_a_line(void) {
     CHECK_EQUAL(record.frame.length, RECORDING_FRAME_BYTES + room / 14 * 14);
     CHECK(memcmp(record.content, text, room / 14 * 14) == 0);
   }
-  memset(text, 'x', sizeof text); /* makes a text of one line, which is too long */
+  memset(text, 'x', sizeof text); /* a text of one line, which is too long */
   CHECK_EQUAL(mallometer_recording_write(RECORDING_JVM, 0, text, sizeof text), 0);
   CHECK_EQUAL(read_handed(JVM, 0, &record), WHOLE);
 }
@@ -279,7 +278,6 @@ static void take_a_burst(void) {
 
 /* ---- The termination message, without a recording ------------------------------------------------------- */
 
-/* Copies the beginning of the message's file, and returns the number of bytes. */
 static ssize_t message_of(char *text, size_t capacity) {
   char file[300];
   snprintf(file, sizeof file, "%s/message", directory);
@@ -365,10 +363,8 @@ static void fill_the_cache(void) {
   close(descriptor);
 }
 
-/*
- * Lets memory rise by 192 MiB. The file must have a message that describes the rise, and must be empty after the end of
- * the rise or of the process. `end` says how the rise or the process ends.
- */
+/* Lets memory rise by 192 MiB. The file must describe the rise, and must be empty after the end of the rise or of the
+ * process. `end` says how the rise or the process ends. */
 static int message_of_a_rise(const char *end) {
   enum { MOST = 3072 }; /* 192 MiB */
   static void *objects[MOST];
@@ -416,8 +412,7 @@ static int message_of_a_rise(const char *end) {
   for (;;) pause();
 }
 
-/* Forks after the message was stopped. The child must be able to start a message of its own, which describes a rise of
- * the child's memory. */
+/* Forks after the message was stopped. The child must be able to start a message about a rise of its own memory. */
 static int message_of_a_forked_child(void) {
   start_message();
   pause_ms(1500); /* lets the parent's thread look for rises */
@@ -436,8 +431,8 @@ static bool rises_are_too_large(void) {
   return is_known && limit > 0 && limit < 0x1p60 && (limit / 16 > 180.0 * 0x1p20 || limit < 600.0 * 0x1p20);
 }
 
-/* Lets memory rise in a cgroup with a limit. The message must state the used share of the limit, without the cached
- * files, which the kernel can drop. */
+/* In a cgroup with a limit, the message must state the used share of the limit without cached files, which the kernel
+ * can drop. */
 static int share(void) {
   char group[100];
   if (!make_group(group, sizeof group)) {
@@ -475,8 +470,7 @@ static int message(void) {
   return 0;
 }
 
-/* Allocates and frees one object after the other for half a second, in which the library looks for a rise several
- * times. */
+/* Allocates and frees for half a second, in which the library looks for a rise several times. */
 static void take_and_free(void) {
   for (double end = seconds() + 0.5; seconds() < end;) {
     void *object = malloc(65536);
@@ -485,7 +479,6 @@ static void take_and_free(void) {
   }
 }
 
-/* Copies the latest complete description of a rise from the file. Returns whether there is one. */
 static bool rise_of(const char *file, struct recording_burst *latest) {
   struct recording_region ring = header_of(file).regions[BURST];
   uint64_t sequence = 0;
@@ -623,14 +616,14 @@ static void killed(void) {
   CHECK(status.st_blocks * 512 >= (long)RECORDING_FILE_BYTES); /* the file has no holes */
 }
 
-/* Reads the records of a child while it writes them, and after it was killed. A record that is not completely written
- * must not have a valid checksum. */
+/* Reads the records of a child while it writes them, and after it was killed. An incomplete record must not have a
+ * valid checksum. */
 static void killed_while_writing(void) {
   int torn = 0, whole = 0;
   struct handed record;
   /* Repeats until an incomplete record was read. On a busy machine this is rare. */
   for (int life = 0; life < 8 || ((torn == 0 || whole == 0) && life < 100); life++) {
-    unlink(path); /* removes the samples of the previous run, for which await_samples() would not wait */
+    unlink(path); /* await_samples() must not find samples of the previous run */
     pid_t child = start_child("writes");
     await_samples(1);
     for (int i = 0; i <= 100; i++) {
@@ -647,11 +640,11 @@ static void killed_while_writing(void) {
     }
   }
   printf("%d torn, %d whole\n", torn, whole);
-  CHECK(torn > 0 && whole > 0); /* the test has read records of both kinds */
+  CHECK(torn > 0 && whole > 0);
 }
 
-/* Kills a child after a rise of its memory. The description in the file must have the call site, with the allocated
- * bytes within 30 % (6 standard errors), the stack and the thread. */
+/* Kills a child after a rise of its memory. The file must have the call site of the rise, its stack and its thread,
+ * and the allocated bytes within 30 % (6 standard errors). */
 static int burst(void) {
   struct recording_burst rise = {0};
   pid_t child = start_child("burst");
@@ -756,8 +749,7 @@ static void second_runs_without(void) {
   CHECK(header_of(previous).life == life);
 }
 
-/* Makes a file that looks like that of a run of several minutes, and then starts short runs. Their files must not
- * replace the file of the long run. */
+/* Short runs must not replace the file of a run of several minutes. */
 static void long_life_is_kept(void) {
   char previous[300], kept[300];
   snprintf(previous, sizeof previous, "%s.previous", path);
@@ -816,7 +808,7 @@ static void nothing_of_others_is_touched(void) {
 static void directories_that_are_not_there(void) {
   snprintf(path, sizeof path, "%s/missing/recording", directory);
   CHECK_EQUAL(run_child("refused"), 0);
-  snprintf(path, sizeof path, "%s", directory); /* a directory */
+  snprintf(path, sizeof path, "%s", directory);
   CHECK_EQUAL(run_child("refused"), 0);
 }
 

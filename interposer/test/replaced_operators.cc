@@ -1,8 +1,8 @@
 /*
- * Replaces some operators by those of a pool. Each form of new that the standard derives from a replaced one must
- * return the pool's memory, each form of delete must return memory to the pool, and a form that must not throw must
- * return null when the pool throws. mallometer must count each call of an operator that is not replaced as one event
- * (an allocation or a free). Without mallometer there are no events.
+ * Replaces some C++ operators by those of a pool. The forms of new and delete that the standard derives from a
+ * replaced one must use the pool, too. A form that must not throw must return null when the pool throws. mallometer
+ * must count each call of an operator that is not replaced as one event (an allocation or a free). Without mallometer
+ * there are no events.
  */
 #include <algorithm>
 #include <cstring>
@@ -47,7 +47,6 @@ struct mallometer_counters counters() {
     CHECK_EQUAL(mallometer_live_bytes(&d), 0);                                                                   \
   } while (0)
 
-/* Tests each form of new with each form of delete that may follow it. */
 void every_form() {
 #define OBJECT(allocate)                                      \
   PAIR(kObjects, allocate, operator delete(object));          \
@@ -114,7 +113,7 @@ struct alignas(512) Aligned {
   char bytes[512];
 };
 
-/* Uses containers as programs do; the C++ library itself does some of their allocations. */
+/* The C++ library itself does some of the allocations of containers. */
 void containers() {
   std::vector<std::string> words;
   std::list<int> numbers;

@@ -1,8 +1,7 @@
 /*
- * Checks that the library has forbidden transparent huge pages in each of its large mappings, also if the system
- * setting transparent_hugepage is `always`. With huge pages, the first access to such a mapping, inside of malloc,
- * would zero 2 MiB, and almost all of the mapping would become resident. The program itself has no mapping of 2 MiB or
- * more.
+ * Checks that the library has forbidden transparent huge pages in each of its large mappings. Otherwise, with the
+ * system setting transparent_hugepage=always, the first access to such a mapping, inside of malloc, would zero 2 MiB,
+ * and almost all of the mapping would become resident. The program itself has no mapping of 2 MiB or more.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -26,9 +25,11 @@ static bool is_reserved(const struct mapping *mapping, const char *recording) {
   return mapping->bytes >= LARGE && (mapping->name[0] == '\0' || strcmp(mapping->name, recording) == 0);
 }
 
-/* Parses /proc/self/smaps. Fails if a large mapping without a name, or the recording, may use huge pages. Returns the
- * number of these mappings. In smaps, a mapping begins with a line of its addresses and ends with a line of its
- * flags. */
+/*
+ * Parses /proc/self/smaps, in which a mapping begins with a line of its addresses and ends with a line of its flags.
+ * Fails if a large mapping without a name, or the recording, may use huge pages. Returns the number of these
+ * mappings.
+ */
 static unsigned all_without_huge_pages(const char *recording) {
   struct mapping mapping = {0};
   unsigned found = 0;

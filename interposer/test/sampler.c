@@ -1,9 +1,8 @@
 /*
  * Tests the sampler on simulated allocations, whose numbers and bytes are known. Estimates must be unbiased, also for
- * call paths that share a counter of the sampler. Confidence intervals must contain the true value as often as stated.
- * Rare call paths must be found among frequent ones, and frequent ones must cost little. The simulation calls the
- * functions that the library's malloc calls. The sampler's source file is included below, so that each run can begin
- * with empty tables.
+ * call paths that share a counter of the sampler. Confidence intervals must contain the true value as often as
+ * stated. Rare call paths must be found among frequent ones, and frequent ones must cost little. The sampler's source
+ * file is included below, so that each run can begin with empty tables.
  */
 #include "sample/sampler.c"
 
@@ -58,15 +57,15 @@ struct thread_block *thread_block_at(uint32_t index) {
   return &slab.blocks[index];
 }
 
-/* Returns the addresses by which the sampler distinguishes call sites: a return address and a stack address. As in real
+/* Returns the return address and the stack address by which the sampler distinguishes call sites. As in real
  * programs, return addresses lie close together, and stack addresses are aligned. */
 static struct origin origin_of(unsigned site) {
   return (struct origin){(const void *)(uintptr_t)(0x7f1234560000 + 37 * (uint64_t)site),
                          (const void *)(uintptr_t)(0x7ffd00000000 + 16 * (uint64_t)(site % 29))};
 }
 
-/* Simulates an allocation as the library's malloc does: it calls the sampler if the filter does not skip the
- * allocation. Returns whether the allocation was sampled. */
+/* Simulates an allocation as the library's malloc does: calls the sampler if the filter does not skip the allocation.
+ * Returns whether it was sampled. */
 static bool allocate_in(struct thread_block *of_thread, struct origin origin, size_t requested, size_t bytes) {
   uint64_t before = sampler_totals().samples;
   size_t class = size_class(requested);
@@ -93,7 +92,6 @@ static uint64_t random_bits(void) {
 
 static double random_fraction(void) { return (double)(random_bits() >> 11) * 0x1p-53; }
 
-/* Starts a run as in a new process: clears the sampler's tables and the threads' state, and sets a new random seed. */
 static void start_again(size_t interval) {
   memset(paths, 0, sizeof paths);
   overflow_path.due = 0;
@@ -154,8 +152,7 @@ static void rare_sites_are_found_among_hot_ones(void) {
 
 /* ---- Unbiased estimates ------------------------------------------------------------------------------- */
 
-/* Returns the site of allocation `i` in a pattern. Some patterns are so regular that a sampler with fixed gaps between
- * samples would always sample the same site. */
+/* Some patterns are so regular that a sampler with fixed gaps between samples would always sample the same site. */
 static unsigned pattern_site(unsigned pattern, unsigned i) {
   switch (pattern) {
     case 0:
@@ -174,10 +171,8 @@ static size_t pattern_size(unsigned pattern, unsigned site, unsigned i) {
   return site % 7 == 1 ? 200000 : 40 + 8 * (site % 50);
 }
 
-/*
- * Compares the mean of many estimates with the true value. The two may differ by five standard errors of the mean,
- * which are computed from the estimates. Chance exceeds this bound once in two million runs.
- */
+/* The mean of many estimates may differ from the true value by five standard errors of the mean. Chance exceeds this
+ * bound once in two million runs. */
 static void estimates_have_no_bias(void) {
   enum { RUNS = 400, EVENTS = 20000 };
   for (unsigned pattern = 0; pattern < 4; pattern++) {
@@ -218,8 +213,8 @@ static unsigned site_beside(unsigned site, size_t size) {
 /* The number of paths that belong to one set: two more than the set holds, so that they replace each other. */
 enum { RIVALS = LARGE_PATHS_IN_SET + 2 };
 
-/* Returns the path of allocation `i` in a pattern. In pattern 0 the paths come at random. In pattern 1 one path comes
- * 49 times, and then once another one. In pattern 2 each path comes a hundred times in a row. */
+/* In pattern 0 the paths come at random. In pattern 1 one path comes 49 times, and then another one once. In pattern
+ * 2 each path comes a hundred times in a row. */
 
 static unsigned rival(unsigned pattern, unsigned i) {
   return pattern == 0 ? random_bits() % RIVALS : pattern == 1 ? (i % 50 == 49) * (i / 50 % RIVALS) : i / 100 % RIVALS;
@@ -230,7 +225,6 @@ static void find_rivals(unsigned sites[RIVALS], size_t size) {
   for (unsigned i = 1; i < RIVALS; i++) sites[i] = site_beside(sites[i - 1], size);
 }
 
-/* Checks that the estimate of each path is unbiased although the paths replace each other in the filter. */
 static void large_paths_that_drive_out_each_other_have_no_bias(void) {
   enum { RUNS = 400, EVENTS = 30000, SIZE = 40000 };
   for (unsigned pattern = 0; pattern < 3; pattern++) {
@@ -376,7 +370,7 @@ static void allocate_elsewhere(unsigned times) {
   sums = of_site;
 }
 
-/* Simulates one run. For each estimated value, increments its element of `covered` if its confidence interval contains
+/* Simulates one run. Increments the element of `covered` for each estimated value whose confidence interval contains
  * the true value. */
 static void simulate(const struct kind *kind, unsigned *covered) {
   struct sums allocated = {0}, freed = {0};
@@ -413,9 +407,9 @@ static void simulate(const struct kind *kind, unsigned *covered) {
 static bool all_runs;
 
 /*
- * Returns the number of runs for a kind of site; a quarter of all runs by default. At least 94 % of the intervals must
- * contain the true value. For "1,000 of 64 B", 94.0 to 94.2 % of the intervals of live objects do. It takes all runs to
- * measure so small a difference.
+ * Returns the number of runs for a kind of site: a quarter of all runs by default. At least 94 % of the intervals
+ * must contain the true value. A kind for which only 94.0 to 94.2 % do gets all runs, because fewer cannot measure so
+ * small a difference.
  */
 static unsigned runs_of(const struct kind *kind) {
   return (kind->objects > 1000 ? 2000 : 20000) / (all_runs || kind->is_close ? 1 : 4);
@@ -486,14 +480,13 @@ static struct recorded_kind next_kind(void) {
   return kind;
 }
 
-/* Moves the element at index `at` to the front of the array, and returns it. */
 static unsigned to_front(unsigned *order, size_t at) {
   unsigned moved = order[at];
   memmove(order + 1, order, at * sizeof *order);
   return order[0] = moved;
 }
 
-/* Returns an estimate of the requested size. The recording has the chunk size, to which glibc rounds the request up. */
+/* The recording has the chunk size, to which glibc rounds the request up. */
 static size_t requested_of(const struct recorded_kind *kind) { return kind->size > 8 ? kind->size - 8 : 1; }
 
 static bool allocate_as(const struct recorded_kind *kind) {
@@ -521,7 +514,7 @@ struct seen {
 
 enum { MOST_PATHS = 65536 };
 
-/* Returns the entry for an allocation's call path (defined in sampler.h), whichever thread allocates. */
+/* Returns the entry for an allocation's call path (see sampler.h), whichever thread allocates. */
 static struct seen *seen_of_path(struct seen *paths_seen, const struct recorded_kind *kind) {
   uint64_t path = path_of(kind->origin, size_class(requested_of(kind)));
   for (size_t i = 0; i < MOST_PATHS; i++) {
@@ -553,9 +546,9 @@ static double share_with_5_samples(const char *what, const struct seen *all, siz
 }
 
 /*
- * Samples the recorded allocations of a JVM. In most of them a few functions of the JVM's library call malloc, so
+ * Samples the recorded allocations of a JVM. A few functions of the JVM's library make most calls of malloc, so
  * return addresses alone distinguish few call sites. At least 95 % of the frequent call paths must have 5 samples.
- * Whole stacks that differ in Java frames can have the same call path, so only 90 % of the whole stacks must have 5.
+ * Stacks that differ in Java frames can share a call path, so only 90 % of the whole stacks must have 5.
  */
 static void call_paths_of_a_jvm_are_found(const char *path_of_recording) {
   size_t length;
@@ -614,8 +607,8 @@ static uint64_t billed_for_a_sample(void) {
   return sampler_totals().time_ns - before;
 }
 
-/* Checks the time that the sampler charges for a sample. The sampler reads no clock, but multiplies the sample's units
- * of work by the time of a unit. sampler_measure() measures this time, and changes it by an eighth at most. */
+/* The sampler reads no clock for a sample, but multiplies the sample's units of work by the time of a unit.
+ * sampler_measure() measures this time, and changes it by an eighth at most. */
 static void samples_are_billed_their_work(void) {
   sampler_set_target(0);
   work_of_sample = 1000;
@@ -667,8 +660,8 @@ static void first_allocations_of_a_path_are_taken(void) {
   CHECK(later >= 4 && later < 400);
 }
 
-/* Allocates from more call paths than the table holds. Allocations without room for their path must be counted in
- * without_path, and must be sampled by their sizes, so that the estimate of all bytes stays right. */
+/* Allocations from call paths that find no room in the table must be counted in without_path. They must be sampled by
+ * their sizes, so that the estimate of all bytes stays right. */
 static void a_full_table_leaves_sizes(void) {
   start_again(65536);
   double truth = 0;

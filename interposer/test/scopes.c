@@ -82,8 +82,8 @@ static void figures(void) {
 
   CHECK_EQUAL(calls(&so_far), 3);
   CHECK_EQUAL(calls(&end), 4);
-  CHECK_EQUAL(end.allocations[3], 2); /* 100 bytes */
-  CHECK_EQUAL(end.allocations[8], 1); /* 3000 */
+  CHECK_EQUAL(end.allocations[3], 2); /* of 100 bytes */
+  CHECK_EQUAL(end.allocations[8], 1); /* of 3,000 bytes */
   CHECK_EQUAL(end.frees, 3);
   CHECK_EQUAL(end.requested_bytes, 100 + 300000 + 3000 + 100);
   CHECK_EQUAL(end.net_bytes, (int64_t)(small + of_c - medium));
@@ -118,8 +118,9 @@ static void every_way_in(void) {
   CHECK_EQUAL(end.net_bytes, 0);
 }
 
-/* Reallocates in a scope. A realloc counts as a free and then an allocation, so the old and the new object must not
- * raise the peak together. */
+/*
+ * A realloc counts as a free and then an allocation, so the old and the new object must not raise the peak together.
+ */
 static void reallocations(uint32_t options) {
   const uint64_t small = unit_of(100), middle = unit_of(5000), large = unit_of(100000);
   void *foreign = kept(100);
@@ -189,8 +190,7 @@ static void zero_bytes(void) {
   CHECK_EQUAL(end.largest_bytes, 0);
 }
 
-/* Opens 200 scopes one after the other, and allocates and frees at random in each. The peak of each scope must be
- * exact, whatever happened before its opening. */
+/* The peak of each of 200 scopes must be exact, whatever happened before its opening. */
 static void exact_peaks(void) {
   enum { ROUNDS = 200, MOST = 60 };
   void *objects[MOST];
@@ -223,8 +223,8 @@ static void exact_peaks(void) {
   }
 }
 
-/* Tests mallometer_scope_objects() while every allocation is sampled. For a scope with MALLOMETER_SCOPE_MATCHED it must
- * return the objects that were allocated in the scope and are still live. */
+/* While every allocation is sampled, mallometer_scope_objects() must return the live objects that were allocated in a
+ * scope with MALLOMETER_SCOPE_MATCHED. */
 static void retained_objects(void) {
   enum { KEPT = 30 };
   static struct mallometer_object rows[100];
@@ -435,8 +435,8 @@ static void thread_ends(void) {
   }
 }
 
-/* The state of races(), in which a thread reads and closes scopes that other threads open and close. Only one close of
- * a scope may succeed, and a reading must not mix figures of different scopes. */
+/* One thread reads and closes scopes that other threads open and close. Only one close of a scope may succeed, and a
+ * reading must not mix figures of different scopes. */
 enum { RACERS = 3, RACES = 20000 };
 static uint32_t shared[RACERS];
 static bool races_end;
@@ -633,7 +633,6 @@ static void of_process_many(void) {
   CHECK_EQUAL(mallometer_scope_close(opened(MALLOMETER_SCOPE_PROCESS), NULL), 0);
 }
 
-/* Checks the peak of the process while the calling thread is in a scope. */
 static void peak_of_process_within(void) {
   uint32_t scope = opened(MALLOMETER_SCOPE_THREAD);
   enum { COUNT = 1000 };
@@ -692,8 +691,8 @@ static void attached(const char *file) {
 
 /* ---- Cost --------------------------------------------------------------------------------------------- */
 
-/* Calls, for callgrind, the functions that `kind` names; by default pairs of malloc and free. The calls are in a scope,
- * unless `kind` ends with "none". */
+/* Calls the functions that `kind` names, for callgrind; by default pairs of malloc and free. The calls are in a
+ * scope, unless `kind` ends with "none". */
 static void pairs(const char *kind, long count) {
   int scope = strcmp(kind, "none") == 0      ? 0
               : strcmp(kind, "matched") == 0 ? mallometer_scope_open(MALLOMETER_SCOPE_MATCHED)

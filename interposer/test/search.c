@@ -37,7 +37,7 @@ static bool is_in(uint64_t address, const void *function) {
   return address > begin && address - begin < 64;
 }
 
-/* Stores the numbers of the call sites whose innermost frame is in `function`, and returns how many there are. */
+/* Stores the numbers of the call sites whose innermost frame is in `function`, and returns their count. */
 static uint32_t sites_of(const void *function, uint32_t sites[64]) {
   uint32_t count = 0;
   for (uint32_t site = 0; site < self().call_sites && count < 64; site++) {
@@ -96,8 +96,8 @@ static NOINLINE void forget_stack(void) {
   USE(nothing);
 }
 
-/* Checks that the addresses of the dropped objects are found nowhere, except for three at most: by chance a word may
- * look like the address of an object. */
+/* The addresses of dropped objects must be found nowhere, except for three at most: by chance a word may look like
+ * such an address. */
 static void check_lost(unsigned dropped) {
   printf("%u of %u are lost\n", lost(), dropped);
   CHECK_EQUAL(row_count, dropped);
@@ -182,7 +182,7 @@ static void held_by_shared_memory(void) {
   check_held(EACH);
 }
 
-/* Drops objects, and keeps only the address behind the last byte of each. The objects must count as lost. */
+/* Keeps only the address behind the last byte of each dropped object. The objects must count as lost. */
 static void dropped_ones_are_lost(void) {
   static uintptr_t behind[DROPPED];
   drop(DROPPED, SIZE);
@@ -211,8 +211,8 @@ static NOINLINE void make_links(void) {
   ((void **)~first)[0] = (void *)~before;
 }
 
-/* Drops objects that contain addresses of objects. An object to which only the object itself refers must count as lost.
- * Objects that refer to each other in a circle must not. */
+/* An object to which only the object itself refers must count as lost. Objects that refer to each other in a circle
+ * must not. */
 static void links_of_lost_objects(void) {
   make_links();
   forget_stack();
@@ -232,8 +232,8 @@ static NOINLINE void **fill_table(void) {
   return table;
 }
 
-/* Frees memory that contains addresses. Freed memory keeps its contents except for its first words. The search must
- * ignore addresses in freed memory, because they are outdated. */
+/* Freed memory keeps its contents except for its first words. The search must ignore addresses there, because they
+ * are outdated. */
 static void addresses_in_freed_memory_are_none(void) {
   void **table = fill_table();
   void *behind = malloc(SIZE);
@@ -245,7 +245,7 @@ static void addresses_in_freed_memory_are_none(void) {
   forget_stack();
   search((const void *)(uintptr_t)held);
   check_lost(DROPPED);
-  /* Allocates parts of the freed memory, which still have the addresses. These addresses count again. */
+  /* When parts of the freed memory are allocated again, the addresses in them count again. */
   void *again[EACH];
   unsigned in_use = 0;
   for (unsigned i = 0; i < EACH; i++) again[i] = malloc(TABLE / 4 * sizeof *table);
@@ -424,7 +424,6 @@ static uint64_t resident_bytes(void) {
   return (uint64_t)resident * 4096;
 }
 
-/* Maps memory and a file whose pages the process does not access. A search must not make these pages resident. */
 static void untouched_memory_stays_so(void) {
   static char written[MEBIBYTE];
   int file = memfd_create("untouched", MFD_CLOEXEC);
@@ -490,8 +489,8 @@ static unsigned descriptors(const char *named) {
   return count;
 }
 
-/* Forks during a search. The child must not inherit the descriptors through which the library reads memory: of a pipe
- * and of /proc/self/pagemap. */
+/* A forked child must not inherit the descriptors through which a search reads memory: of a pipe and of
+ * /proc/self/pagemap. */
 static void forks_have_no_descriptors(void) {
   unsigned pipes = descriptors("pipe:"), forks = 0;
   refuse(SYS_process_vm_readv, SECCOMP_RET_ERRNO | EPERM);
@@ -542,8 +541,8 @@ static void deadly_reading(void) {
   addresses();
 }
 
-/* Searches in a sandbox in which a call of mincore() ends the process. The library needs mincore() only if it cannot
- * read /proc/self/pagemap. It then tries mincore() in a child process, and the search fails. */
+/* In this sandbox, a call of mincore() ends the process. The library needs mincore() only if it cannot read
+ * /proc/self/pagemap. It then tries mincore() in a child process, and the search fails. */
 static void deadly_mincore(void) {
   refuse(SYS_mincore, SECCOMP_RET_KILL_PROCESS);
   drop(DROPPED, SIZE);
@@ -607,8 +606,8 @@ static NOINLINE void fill(void **table, unsigned count, size_t size) {
   for (volatile unsigned i = 0; i < count; i++) table[i] = held(size);
 }
 
-/* Stores the only addresses of objects in an object that is in a slot (a page of its own). The search must find them
- * there. The objects have 40,000 bytes, because large objects are always sampled. */
+/* The only addresses of objects are in another object, which is in a slot (a page of its own). The search must find
+ * them there. The objects have 40,000 bytes, because large objects are always sampled. */
 static void the_only_addresses_are_in_a_slot(void) {
   observe();
   uintptr_t table = hidden(in_slot(table_of, EACH * sizeof(void *)));
@@ -675,8 +674,8 @@ static void idle_objects_stay_idle(void) {
 
 /* ---- Cost ---------------------------------------------------------------------------------------------- */
 
-/* Measures the cost of a search for objects of `size` bytes in 1 GiB of memory with contents like those of a Java heap:
- * pairs of 32-bit references, small numbers, and zeros. */
+/* Measures a search for objects of `size` bytes in 1 GiB of memory like a Java heap: pairs of 32-bit references,
+ * small numbers, and zeros. */
 static void cost_of(size_t size) {
   uint64_t bytes = 1024 * MEBIBYTE, state = 88172645463325252u;
   uint64_t *words = (uint64_t *)(void *)touched(bytes);

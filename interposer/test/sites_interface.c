@@ -59,8 +59,7 @@ static const struct mallometer_module *module_at(uint64_t address) {
   return NULL;
 }
 
-/* Checks the module that contains `function`, a function of the library at `path`. The library was linked with this
- * build id. */
+/* Checks the module that contains `function` of the library at `path`, which was linked with this build id. */
 static void expect_library(const char *path, uint64_t function, uint64_t bias) {
   static const uint8_t build_id[] = {0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef};
   const struct mallometer_module *module = module_at(function);
@@ -126,8 +125,8 @@ static void *open_allocate_close(void *unused) {
   return unused;
 }
 
-/* Opens, uses and closes a library in several threads, so that the loader's list of libraries changes while a thread
- * allocates in the library. */
+/* Several threads open, use and close a library, so that the loader's list changes while a thread allocates in the
+ * library. */
 static void libraries_come_and_go(const char *path) {
   enum { THREADS = 4 };
   pthread_t threads[THREADS];
@@ -143,8 +142,8 @@ static void write_copy(const char *path, const char *content, size_t bytes) {
   CHECK_EQUAL(fclose(file), 0);
 }
 
-/* Opens more libraries than there is room for modules. Each is a copy of one file, because the loader does not load the
- * same file twice. */
+/* Opens more libraries than there is room for modules: copies of one file, because the loader does not load the same
+ * file twice. */
 static void frames_without_room_for_a_module_are_counted(const char *path) {
   static char content[MIB];
   FILE *library = fopen(path, "rb");
@@ -174,8 +173,8 @@ static uint64_t monotonic_ns(void) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Returns the number of live objects of keeper(). Checks that each has `bytes` bytes and was allocated between
- * `first_ns` and `last_ns`, within the resolution of the recorded time. */
+/* Returns the number of live objects of keeper(). Each must have `bytes` bytes and a recorded time between `first_ns`
+ * and `last_ns`, within the resolution of such times. */
 static int objects_of_keeper(uint64_t first_ns, uint64_t last_ns, uint64_t bytes) {
   /* The resolution is the unit of recorded times, 2^24 ns, plus the coarse clock's tick of 10 ms. */
   const uint64_t unit = ((uint64_t)1 << 24) + 10000000;
@@ -282,8 +281,8 @@ static void an_interval_of_one_stays(void) {
 
 /* ---- mallometer_disable ------------------------------------------------------------------------------- */
 
-/* Frees sampled objects while counting is off. These frees must be recorded: otherwise the samples would stay live, and
- * later objects at their addresses would be taken for the sampled ones. */
+/* Frees of sampled objects must be recorded while counting is off. Otherwise the samples would stay live, and later
+ * objects at their addresses would be taken for the sampled ones. */
 static void samples_end_while_counting_is_off(void) {
   enum { KEPT = 30 };
   static void *kept[KEPT];
@@ -309,8 +308,8 @@ static NOINLINE void *other_keeper(size_t size) {
   return object;
 }
 
-/* Frees a sampled object by __libc_free, which the library does not see. When a new object has the same address, only
- * the new one may count as live. */
+/* Frees a sampled object by __libc_free, which the library does not see. When a new object gets its address, only the
+ * new one may count as live. */
 static void an_address_has_one_object(void) {
   void (*free_past_hook)(void *);
   void *address = dlsym(RTLD_DEFAULT, "__libc_free"), *first = keeper(200);
@@ -379,8 +378,8 @@ static int longest_stack(void) {
   return longest;
 }
 
-/* Samples deep stacks. A stack with as many frames as the limit is complete. A deeper stack is cut to the limit and
- * counted in samples_truncated. */
+/* A stack with as many frames as the limit is complete. A deeper stack is cut to the limit and counted in
+ * samples_truncated. */
 static void deep_stacks_are_cut_and_counted(void) {
   free(deep(50));
   unsigned deepest = 50 + MOST_NATIVE_FRAMES - (unsigned)longest_stack();
@@ -408,8 +407,8 @@ static NOINLINE void *left(uint64_t path, unsigned depth) {
   return object;
 }
 
-/* Allocates and frees at `stacks` different stacks of `depths` different depths, so that no call path allocates often.
- * Returns the library's report. */
+/* Allocates and frees at `stacks` stacks of `depths` depths, so that no call path allocates often. Returns the
+ * library's report. */
 static struct mallometer_report part_near_main(unsigned stacks, unsigned depths) {
   uint64_t path = 88172645463325252u;
   for (unsigned i = 0; i < stacks; i++) {
@@ -421,8 +420,8 @@ static struct mallometer_report part_near_main(unsigned stacks, unsigned depths)
   return report;
 }
 
-/* Returns the number of samples of keeper() whose stack was cut because the tree of stacks is nearly full: stacks of at
- * most 8 frames. Complete stacks are deeper here. */
+/* Returns the number of samples of keeper() with at most 8 frames. Their stacks were cut because the tree of stacks
+ * is nearly full. Complete stacks are deeper here. */
 static uint64_t samples_cut_by_crowd(void) {
   uint64_t cut = 0;
   int count = mallometer_sites(sites, MOST_SITES, 0);
@@ -432,8 +431,8 @@ static uint64_t samples_cut_by_crowd(void) {
   return cut;
 }
 
-/* Samples many stacks that differ already near main(), so they share few nodes in the tree of stacks. Before the tree
- * is full, stacks must be cut to fewer frames, and samples with cut stacks must be counted. */
+/* Stacks that differ already near main() share few nodes in the tree of stacks. Before the tree is full, stacks must
+ * be cut to fewer frames, and samples with cut stacks must be counted. */
 static void crowded_stacks_are_cut(void) {
   static void *kept[10];
   setbuf(stdout, NULL); /* prevents the allocation of a buffer */
@@ -454,8 +453,8 @@ static void crowded_stacks_are_cut(void) {
   CHECK_EQUAL(live_bytes_of_keeper(), 0);
 }
 
-/* Fills the table of call sites with sites that have one sample of a few bytes each. A later site with larger objects
- * must still find room. */
+/* Sites with one sample of a few bytes each fill the table of call sites. A later site with larger objects must still
+ * find room. */
 static void large_ones_find_room(void) {
   static void *kept[20];
   struct mallometer_report report = part_near_main(300000, 40);
@@ -489,8 +488,8 @@ static void in_child(void *kept) {
   CHECK_EQUAL(mallometer_jvm_attach(), -ESRCH);
 }
 
-/* Forks while other threads record samples. The child does not have these threads, must not wait for them, and must
- * record samples itself. Samples that were being recorded at the fork may be missing in the child. */
+/* Forks while other threads record samples. The child must not wait for these threads, which it does not have, and
+ * must record samples itself. Samples that were being recorded at the fork may be missing. */
 static void children_go_on_recording(void) {
   pthread_t threads[3];
   void *kept = keeper(500);

@@ -1,4 +1,4 @@
-/* Checks that, if they fail, print the expected and the found value and end the program. */
+/* Assertions that print the expected and the found value and end the program if they fail. */
 #ifndef MALLOMETER_TEST_SO_H
 #define MALLOMETER_TEST_SO_H
 

@@ -1,9 +1,10 @@
 /*
- * Tests the call stack that the library records for a huge request. It must lead from malloc's caller to main() or to
- * the beginning of the thread, also through code that has no frame pointer, aligns its stack or allocates on it. It
- * ends at a frame that the library cannot unwind. It is empty if the thread runs on memory that the program itself uses
- * as a stack, such as an alternate signal stack. The first argument says how the library unwinds: "dwarf", "fp" (the
- * program is built with frame pointers) or "off". The second argument is the path of a library.
+ * Tests the call stack that the library records for a huge request. The stack must lead from malloc's caller to
+ * main() or to the beginning of the thread, or end at the first frame that the library cannot unwind. It must be
+ * empty if the thread runs on memory that the program itself uses as a stack, such as an alternate signal stack.
+ *
+ * The first argument says how the library unwinds: "dwarf", "fp" (the program is built with frame pointers) or "off".
+ * The second argument is the path of a library.
  */
 #include <alloca.h>
 #include <dlfcn.h>
@@ -33,8 +34,7 @@ static void latest_event(void) {
   CHECK_EQUAL(mallometer_events(&event, 1, now.huge_allocations - 1), 1);
 }
 
-/* The addresses of functions of this file. frame_is_in() assigns a return address to the last function that begins
- * before it. */
+/* Addresses of functions of this file. A return address belongs to the last function that begins before it. */
 static const void *known[32];
 
 static bool frame_is_in(unsigned i, const void *function) {
@@ -118,7 +118,7 @@ static NOINLINE void each_way_through_each_frame(void) {
       CHECK(frame_is_in(1, (const void *)(uintptr_t)frames[f]));
       CHECK(frame_is_in(2, (const void *)(uintptr_t)outermost));
       CHECK(frame_is_in(3, (const void *)(uintptr_t)each_way_through_each_frame));
-      CHECK(event.frames >= 5); /* main() follows */
+      CHECK(event.frames >= 5); /* main() is one more frame */
     }
   }
 }
@@ -136,7 +136,8 @@ static void on_signal(int signal) {
   USE(signal);
 }
 
-/* Checks that the recorded stack leads to `beginning`, where the thread begins, and has at most `most` frames. */
+/* Checks that the recorded stack leads to `beginning`, the first function of the thread, and has at most `most`
+ * frames. */
 static void expect_end(const void *beginning, unsigned most) {
   latest_event();
   CHECK(frame_is_in(0, (const void *)(uintptr_t)by_malloc));
@@ -145,8 +146,8 @@ static void expect_end(const void *beginning, unsigned most) {
   CHECK(event.frames <= most);
 }
 
-/* Checks that no stack was recorded. The library walks no stack that the program has made itself, because such a stack
- * can have little room. */
+/* The library records no stack of a thread that runs on a stack made by the program, because such a stack can have
+ * little room. */
 static void expect_none(void) {
   latest_event();
   CHECK_EQUAL(event.frames, 0);
@@ -267,7 +268,6 @@ static NOINLINE void smashed(void) {
     uint64_t *above = (uint64_t *)__builtin_frame_address(0) + 1;
     for (unsigned i = 0; i < 40; i++) {
       garbage = garbage * 6364136223846793005u + 1442695040888963407u;
-      /* Random words, addresses on the stack, misaligned ones, and addresses of code. */
       uint64_t kinds[] = {garbage, (uint64_t)(uintptr_t)(above + garbage % 4096),
                           (uint64_t)(uintptr_t)above + garbage % 999, (uint64_t)(uintptr_t)smashed + garbage % 64, 0};
       above[i] = kinds[garbage >> 40 & 3] + (garbage >> 60 == 0);
@@ -279,8 +279,8 @@ static NOINLINE void smashed(void) {
   _exit(0);
 }
 
-/* A function whose code this program generates at run time, as a JIT compiler does. It calls `function` with `size`. No
- * unwind table describes it. */
+/* A function that this program generates at run time, as a JIT compiler does. No unwind table describes it. It calls
+ * `function` with `size`. */
 typedef void *generated(void *(*function)(size_t), size_t size);
 
 static const unsigned char generated_code[] = {
@@ -337,7 +337,6 @@ static NOINLINE void from_where_a_library_was(const char *path) {
   if (!dlopen(path, RTLD_NOW | RTLD_NOLOAD)) from_code_generated_at(page); /* musl unloads nothing */
 }
 
-/* Allocates in a library whose file was deleted after it was opened. */
 static NOINLINE void from_a_deleted_library(const char *path) {
   char copy[] = "/tmp/mallometer-stack-XXXXXX", command[4096];
   int file = mkstemp(copy);

@@ -1,7 +1,6 @@
 /*
- * Allocates on small stacks: in signal handlers on an alternate stack, in threads with the smallest possible stack and
- * with 64 KiB, and in a context on 16 KiB from malloc. All allocations must succeed and be counted, also large and huge
- * ones.
+ * Allocates on small stacks: on an alternate signal stack, in threads with the smallest possible stack and with 64
+ * KiB, and in a context on 16 KiB from malloc. All allocations must succeed and be counted, also large and huge ones.
  */
 #include <limits.h>
 #include <malloc.h>
@@ -13,7 +12,7 @@
 
 #include "check.h"
 
-/* The number of allocations by one call of allocate(). They include large requests and a huge one. */
+/* The number of allocations by one call of allocate(). */
 enum { ALLOCATIONS = 10 };
 
 static void allocate(void) {
@@ -69,7 +68,7 @@ static void in_a_thread_with(size_t bytes) {
   pthread_attr_init(&attributes);
   CHECK_EQUAL(pthread_attr_setstack(&attributes, memory, bytes), 0);
   pthread_t thread;
-  /* Checks the last of three threads only, because the C library allocates tables for the first one and reuses them. */
+  /* The C library allocates tables for the first thread and reuses them, so only the last thread is checked. */
   struct mallometer_counters start = {0};
   for (int i = 0; i < 3; i++) {
     visits = 0;
@@ -94,7 +93,6 @@ static void on_other_stack(void) {
   }
 }
 
-/* Allocates on a stack whose memory comes from malloc, as in many coroutine libraries. */
 static void on_a_stack_made_by_hand(void) {
   char *memory = malloc(16 * 1024);
   getcontext(&other_context);

@@ -1,8 +1,5 @@
-/*
- * Checks that the library is in the state that the first argument names, and that it counts exactly if this state is
- * "counting". The reason in the library's report must contain the second argument, if there is one. When main() begins,
- * dlerror() must not report an error of the library's look-ups.
- */
+/* Checks that the library is in the state that the first argument names, and that it counts in the state "counting"
+ * only. A second argument is a text that the reason in the library's report must contain. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
- * Tests the file of the termination message: which files the library accepts, what the file contains after each kind of
- * end of the process, and what happens if another program changes the file. Each case runs in a child process, because
- * a process that has given up its file cannot use it again. With the arguments "killed N", the program kills N children
+ * Tests the file of the termination message: which files the library accepts, what the file contains after each kind
+ * of end of the process, and what happens if another program changes it. Each case runs in a child process, because a
+ * process that has given up its file cannot use it again. With the arguments "killed N", the program kills N children
  * while they rewrite the file.
  */
 #include "control/termination_message.h"
@@ -45,15 +45,15 @@ static uint64_t time_of(clockid_t clock) {
 
 uint64_t monotonic_ns(void) { return time_of(CLOCK_MONOTONIC); }
 
-/* If set, realtime_ns() calls this function, which therefore runs in the middle of message_write(). */
+/* If set, realtime_ns() calls this function, which then runs in the middle of message_write(). */
 static void (*in_write)(void);
 uint64_t realtime_ns(void) {
   if (in_write) in_write();
   return time_of(CLOCK_REALTIME);
 }
 
-/* If set, wait_until() calls this function first. It then waits ten times as long as requested, because the machine may
- * be busy. */
+/* If set, wait_until() calls this function first. wait_until() waits ten times as long as requested, because the
+ * machine may be busy. */
 static void (*in_wait)(void);
 void wait_until(uint64_t moment_ns) {
   uint64_t now = monotonic_ns();
@@ -159,7 +159,6 @@ static int ended(pid_t child) {
   return WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
 }
 
-/* Runs a function in a child. Returns the child's exit code; 0 if the function returns. */
 static int run(void (*action)(void)) {
   pid_t child = fork();
   if (child == 0) {
@@ -235,7 +234,6 @@ static void nothing_is_written_after_the_exit(void) {
   }
 }
 
-/* Kills children while they rewrite the file. Afterwards the file must have one complete message. */
 static void killed(unsigned times) {
   for (unsigned i = 0; i < times; i++) {
     make_file("");
@@ -365,8 +363,7 @@ static void *write_slowly(void *unused) {
   return unused;
 }
 
-/* Ends the message while another thread is in a slow write. message_stop() must not wait for the write. The writing
- * thread must then empty the file. */
+/* message_stop() must not wait for another thread's slow write. The writing thread must then empty the file. */
 static void a_slow_write_ends_the_message(void) {
   pthread_t thread;
   write_one();
@@ -393,14 +390,13 @@ static void begin_to_write_slowly(void) {
 
 static void end_the_write(void) { __atomic_store_n(&may_write, true, __ATOMIC_RELEASE); }
 
-/* Exits during a write of another thread. The write ends while the exit waits for it. */
 static void an_exit_waits_for_a_slow_write(void) {
   begin_to_write_slowly();
   in_wait = end_the_write;
   exit(3);
 }
 
-/* Exits during a write that does not end. The exit must wait for a limited time only. The file then keeps the earlier
+/* An exit during a write that does not end must wait for a limited time only. The file then keeps the earlier
  * message. */
 static void an_exit_does_not_wait_for_ever(void) {
   begin_to_write_slowly();
@@ -420,7 +416,7 @@ static void passing_failures_leave_the_message(void) {
     }
   }
   failing = WRITE;
-  failure = ENOSPC; /* a permanent failure, which must keep the earlier message, too */
+  failure = ENOSPC; /* a permanent failure must keep the earlier message, too */
   message_write("it must not be written");
   failing = NONE;
   CHECK_EQUAL(status().state, 1);
@@ -431,8 +427,8 @@ static void passing_failures_leave_the_message(void) {
   is_empty();
 }
 
-/* Lets the first write to the empty file fail. A temporary failure must change nothing. A permanent failure, here
- * ENOSPC, must end the message. */
+/* A temporary failure of the first write to the empty file must change nothing. A permanent failure, here ENOSPC,
+ * must end the message. */
 static void failures_of_the_first_message(void) {
   is_started();
   failing = WRITE;
@@ -475,8 +471,8 @@ static void *message_while_cancelled(void *result) {
   return NULL;
 }
 
-/* Cancels a thread that then calls the functions of the message. The thread must not end inside of them, where it would
- * keep a lock and leave the message in the file. */
+/* A cancelled thread must not end inside the functions of the message, where it would keep a lock and leave the
+ * message in the file. */
 static void no_call_is_cancelled(void) {
   pthread_t thread;
   int result = 0;
@@ -684,8 +680,9 @@ static void on_a_full_disk(void) {
   _exit(0);
 }
 
-/* Mounts a file over one of a read-only file system, as container runtimes do. The process runs as a user who owns
- * neither file. */
+/*
+ * Mounts a file over one of a read-only file system, as container runtimes do. The process's user owns neither file.
+ */
 static void bound_over_a_file(void) {
   char source[300];
   if (!mounts_in_a_namespace()) _exit(77);

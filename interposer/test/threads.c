@@ -1,8 +1,7 @@
 /*
- * Starts and ends threads. A thread takes a block of counters, which a later thread uses again. No counts may be lost
- * then. The later thread's own counts must begin at zero, although its block still holds the totals of earlier threads.
- * Allocations and frees in destructors of thread keys must be counted, too; most of them come after the thread has
- * returned its block.
+ * Starts and ends threads. A later thread reuses the counters of a thread that has ended. No counts may be lost then,
+ * and the later thread's own counts must begin at zero. Allocations and frees in destructors of thread keys must be
+ * counted, although most of them come after the thread has given up its counters.
  */
 #include <errno.h>
 #include <limits.h>
@@ -20,8 +19,7 @@ static pthread_attr_t small_stack;
 static void *kept[KEYS][PTHREAD_DESTRUCTOR_ITERATIONS];
 static bool keeps;
 
-/* Allocates and frees in each round of destructors. After the first round, the thread has returned its block of
- * counters. */
+/* Allocates and frees in each round of destructors. After the first round, the thread has given up its counters. */
 static void destructor(void *value) {
   static __thread int rounds[KEYS];
   size_t key = (size_t)value - 1;
@@ -64,8 +62,8 @@ static void run(void *(*body)(void *)) {
   pthread_join(thread, NULL);
 }
 
-/* Allocates objects in destructors and keeps them. They must count as live, and must raise the peak although no
- * snapshot is taken. The first ones of a call path must be sampled. */
+/* Allocates objects in destructors and keeps them. They must count as live and raise the peak without a snapshot. The
+ * first ones of a call path must be sampled. */
 static void destructors_keep_objects(void) {
   enum { OBJECTS = KEYS * PTHREAD_DESTRUCTOR_ITERATIONS };
   struct mallometer_counters start = snapshot();
@@ -106,9 +104,10 @@ static void *send_signals(void *unused) {
 }
 
 /*
- * Interrupts the library while it counts, by a signal handler that allocates. No allocation, free or failure may be
- * lost. The signal must not interrupt the allocator, which need not be safe in signal handlers. The interrupted calls
- * are therefore reallocarray() with sizes that overflow: the library counts a failure and does not call the allocator.
+ * Interrupts the library by a signal handler that allocates. No allocation, free or failure may be lost.
+ *
+ * The signal must not interrupt the allocator, which need not be safe in signal handlers. The test therefore calls
+ * reallocarray() with sizes that overflow: the library counts a failure and does not call the allocator.
  */
 static void nothing_is_lost_to_signals(void) {
   struct sigaction action = {.sa_handler = allocate_in_handler, .sa_flags = SA_RESTART};
@@ -137,9 +136,9 @@ int main(void) {
   pthread_attr_setstacksize(&small_stack, 128 * 1024);
   for (int i = 0; i < KEYS; i++) CHECK_EQUAL(pthread_key_create(&keys[i], destructor), 0);
 
-  run(begins_at_zero); /* a new block */
+  run(begins_at_zero); /* takes new counters */
   uint64_t footprint = self().footprint_bytes;
-  run(begins_at_zero); /* takes the same block, which still holds the totals of the first thread */
+  run(begins_at_zero); /* reuses the counters of the first thread, which still hold its totals */
   run(thread_with_destructors);
   run(begins_at_zero);
 
@@ -155,7 +154,7 @@ int main(void) {
   destructors_keep_objects();
 
   nothing_is_lost_to_signals();
-  /* The later threads have needed no memory, because they have used the first thread's block. */
+  /* The later threads have needed no memory, because they have reused the first thread's counters. */
   CHECK_EQUAL(self().footprint_bytes, footprint);
   return 0;
 }

@@ -1,7 +1,7 @@
 /*
- * Tests thresholds, which the program opens at run time. The library must record each request above a threshold's size
- * with its thread and stack, by whichever function it is made. If there is no room, it must keep the first requests,
- * and count all. The recording of huge requests must not change.
+ * Tests thresholds, which the program opens at run time. The library must record each request above a threshold's
+ * size with its thread and stack. If there is no room, it must keep the first requests and count all. The recording
+ * of huge requests must not change.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -72,8 +72,7 @@ static void whatever_is_called(void) {
   }
 }
 
-/* Opens a threshold below MALLOMETER_HUGE. The counter and the events of huge requests must still contain only requests
- * above MALLOMETER_HUGE. */
+/* A threshold below MALLOMETER_HUGE must not add requests to the counter and the events of huge requests. */
 static void huge_requests_stay(void) {
   const size_t huge = (size_t)64 << 20;
   uint32_t threshold = opened(1000000);
@@ -119,7 +118,7 @@ static void *request_more(void *size) {
   return NULL;
 }
 
-/* Opens a threshold for one thread. It must neither record nor count requests of other threads. */
+/* A threshold for one thread must neither record nor count requests of other threads. */
 static void of_one_thread(void) {
   static const size_t sizes[] = {100, 32768, (size_t)8 << 20};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -193,7 +192,8 @@ static void *requests_until_done(void *unused) {
   return unused;
 }
 
-/* Opens, closes and reads thresholds while threads make requests. No event may mix the values of two requests. */
+/* No event may mix the values of two requests, although thresholds are opened, closed and read while threads make
+ * requests. */
 static void under_load(void) {
   enum { THREADS = 3, ROUNDS = 3000 };
   pthread_t ids[THREADS];
@@ -202,7 +202,7 @@ static void under_load(void) {
   for (int i = 0; i < ROUNDS; i++) {
     uint32_t low = opened(400), high = opened(40000);
     for (int times = 0; times < 3; times++) {
-      use(malloc(50000)); /* makes at least one request */
+      use(malloc(50000));
       for (unsigned count = requests(low), e = 0; e < count; e++) {
         CHECK(events[e].requested_bytes == 500 || events[e].requested_bytes == 50000);
         CHECK(events[e].number > 0 && events[e].number <= total && events[e].thread_id != 0);
@@ -248,9 +248,9 @@ static void errno_stays(void) {
 }
 
 /*
- * Calls malloc and free `count` times, for callgrind: without a threshold ("none"), above a threshold ("above"), above
- * a threshold for another thread ("other"), after a threshold was closed ("after"), or with a threshold of 40,000
- * bytes.
+ * Calls malloc and free `count` times, for callgrind. The kinds of threshold are "none", "above" (the requests exceed
+ * it), "other" (they exceed it, but it is for another thread), "after" (it is closed already) and, for any other
+ * word, 40,000 bytes.
  */
 static void pairs(const char *kind, long count, size_t size) {
   bool is_none = strcmp(kind, "none") == 0;

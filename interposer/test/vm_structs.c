@@ -1,7 +1,7 @@
 /*
- * Tests the reading of gHotSpotVMStructs, by which a JVM describes its structures. The test supplies the description
- * and the structures, and damages them word by word. No access may fault. A search must return what the intact
- * description says, the damaged value, or nothing.
+ * Tests the reading of gHotSpotVMStructs, a table by which a JVM describes its structures. The test supplies the
+ * table and the structures, and damages them word by word. No access may fault. A search must return the intact
+ * table's answer, the damaged value, or nothing.
  */
 #include "jvm/vm_structs.h"
 
@@ -196,11 +196,10 @@ static JNIEnv env = &functions;
 enum { TASK, METHOD, OTHER_METHOD, CONSTANTS, POOL, HOLDER, IDS, STRUCTURES, WORDS_OF_EACH = 8 };
 enum { METHOD_NUMBER = 3, KNOWN_METHOD = 77, ANOTHER_METHOD = 78, NO_METHOD = 1, ID_BY_NUMBER = 4711 };
 
-/* The JVM's structures that lead from a compilation (task) to the id of the method that is compiled; and pointers to
- * two methods of a class. The addresses of these pointers serve as ids. */
+/* `chain` holds the JVM's structures that lead from a compilation's task to the id of its method. `pointers` points
+ * to two methods; where ids are addresses, they are the addresses of its elements. */
 static uint64_t chain[STRUCTURES][WORDS_OF_EACH], pointers[2];
 
-/* The results of thread_name() and thread_id_known() for the calling thread. */
 static const char *name_of_thread = "C2 CompilerThre";
 static uint32_t number_of_thread = 1;
 static int names_asked;
@@ -252,17 +251,16 @@ static void link_chain(void) {
   pointers[1] = at(OTHER_METHOD);
 }
 
-/* Links the structures. If ids are not addresses, as from JDK 26 on, stores the method's id as a number. */
+/* Links the structures, with the method's id as a number where ids are not addresses (from JDK 26 on). */
 static void number_ids(void) {
   link_chain();
   if (!ids_are_addresses) chain[IDS][METHOD_NUMBER + 1] = ID_BY_NUMBER;
 }
 
-/* Returns the thread's JNIEnv, which lies inside of the thread's structure. */
 static const void *environment_of_thread(void) { return &structure.words[63]; }
 
-/* Takes samples during a compilation. The compiler's environment, which refers to the task, lies on the thread's stack
- * meanwhile. Returns the last sample's frame, which stands for the compiled method; 0 for none. */
+/* Takes samples while the compiler's environment, which refers to the task, lies on the thread's stack, as during a
+ * compilation. Returns the last sample's frame, which stands for the compiled method; 0 for none. */
 static __attribute__((noinline)) uint64_t frame_of_samples(int samples, uint64_t task) {
   volatile uint64_t environment[2] = {0, task};
   uint64_t frame = 0;
@@ -272,8 +270,8 @@ static __attribute__((noinline)) uint64_t frame_of_samples(int samples, uint64_t
   return frame;
 }
 
-/* Takes four samples of a new compilation, whose task has the same address but a new number. Returns the frame of the
- * fourth sample. */
+/* Takes four samples of a new compilation, whose task has the old address but a new number. Returns the fourth
+ * sample's frame. */
 static uint64_t sampled_frame(void) {
   static uint32_t number;
   set_number_of_task(++number);
@@ -298,8 +296,8 @@ static void check_samples(void) {
   CHECK(names_asked == 1);
 }
 
-/* Changes the sampling interval. The library looks up the compiled method only after a number of samples in the same
- * compilation. This number is larger if the interval is short, because a sample then stands for less memory. */
+/* The library looks a compiled method up only after several samples in the same compilation. A shorter interval
+ * requires more samples, because each of them stands for less memory. */
 static void check_shorter_intervals(void) {
   static const struct { size_t interval; int before; } cases[] = {{1 << 20, 3}, {8192, 191}, {1, 254}};
   start_compilations();
@@ -313,7 +311,6 @@ static void check_shorter_intervals(void) {
   interval = 512 << 10;
 }
 
-/* Compiles another method with a task at the same address. Samples must get the new method. */
 static void check_reused_task(void) {
   start_compilations();
   CHECK(sampled_frame() == compiled_frame(KNOWN_METHOD));
@@ -324,8 +321,7 @@ static void check_reused_task(void) {
   CHECK(frame_of_samples(3, at(TASK)) == compiled_frame(ANOTHER_METHOD));
 }
 
-/* Samples a thread that is not a compiler thread. Its structure is smaller, so the library must not read the memory
- * where a compiler thread's structure has further members. */
+/* A thread that is not a compiler thread has a smaller structure. The library must not read the memory behind it. */
 static void check_other_threads(void) {
   start_compilations();
   name_of_thread = "http-nio-8080-e";
@@ -334,18 +330,18 @@ static void check_other_threads(void) {
   reads = 0;
   for (int i = 0; i < 10; i++) CHECK(sampled_frame() == 0);
   CHECK(names_asked == 1 && reads == 0);
-  /* Samples a compiler thread whose structure has the same address. */
+  /* This compiler thread's structure has the address of the thread before. */
   name_of_thread = "C1 CompilerThre";
   number_of_thread = 3;
   CHECK(sampled_frame() == compiled_frame(KNOWN_METHOD));
-  /* Samples a compiler thread whose name is shortened in the middle, as by newer JVMs. */
+  /* Newer JVMs shorten a thread's name in the middle. */
   name_of_thread = "C2 Comp..hread0";
   number_of_thread = 4;
   CHECK(sampled_frame() == compiled_frame(KNOWN_METHOD));
 }
 
-/* Samples a thread whose structure points to an environment that is not on the thread's stack. The library must not
- * take this for a compilation. */
+/* The library must not report a compilation if the environment to which the thread's structure points is not on the
+ * thread's stack. */
 static void check_environment_elsewhere(void *unreadable) {
   static uint64_t elsewhere[2];
   elsewhere[1] = at(TASK);
@@ -357,8 +353,7 @@ static void check_environment_elsewhere(void *unreadable) {
   }
 }
 
-/* Samples more compiler threads than the library has room for. No thread may get the method that another thread
- * compiles. */
+/* Samples more compiler threads than the library has room for. No thread may get another thread's method. */
 static void check_many_threads(void) {
   start_compilations();
   for (uint32_t round = 0; round < 3; round++) {
@@ -367,7 +362,7 @@ static void check_many_threads(void) {
       CHECK(sampled_frame() == compiled_frame(KNOWN_METHOD));
     }
   }
-  for (uint32_t sample = 0; sample < 4; sample++) { /* samples 32 threads in turn */
+  for (uint32_t sample = 0; sample < 4; sample++) {
     for (uint32_t i = 0; i < 32; i++) {
       number_of_thread = 1000 + i;
       set_number_of_task(3000 + i);
@@ -381,8 +376,8 @@ static void check_many_threads(void) {
   number_of_thread = 1;
 }
 
-/* Returns whether the library may return this frame after damage: none, or that of the known method. If ids are
- * numbers, it may also be that of an unknown id, because the JVM refuses a wrong number. */
+/* Returns whether the library may return this frame when structures are damaged: none or the known method's. Where
+ * ids are numbers, it may also be that of an unknown id, because the JVM refuses a wrong number. */
 static bool is_frame_after_damage(uint64_t frame) {
   return frame == 0 || frame == compiled_frame(KNOWN_METHOD) ||
          (!ids_are_addresses && frame == compiled_frame(NO_METHOD));
@@ -425,7 +420,8 @@ static void *sample(void *frame) {
   return NULL;
 }
 
-/* Forks, also while another thread reads. In the child, names are off until another start. */
+/* Forks, also while another thread reads. In the child, names of compiled methods stay off until they are started
+ * again. */
 static void check_child(void) {
   pid_t child = fork();
   CHECK(child >= 0);
@@ -442,21 +438,18 @@ static void check_child(void) {
   CHECK(waitpid(child, &status, 0) == child && status == 0);
 }
 
-/* Switches names on while another thread switches them off. */
 static void check_switch_meanwhile(void) {
   switches_meanwhile = true;
   CHECK(compilations_switch(false) == 0 && memory_users == 1 && sampled_frame() == compiled_frame(KNOWN_METHOD));
 }
 
-/* Closes the memory while no thread reads, while a thread reads for longer than the library waits, and while a thread
- * ends reading soon. */
 static void check_switch(void) {
   uint64_t frame = 0;
   pthread_t reader;
   start_compilations();
   CHECK(memory_users == 1 && compilations_switch(false) == 0 && memory_users == 0);
   CHECK(sampled_frame() == 0 && compilations_switch(false) == 0);
-  start_compilations(); /* names stay off */
+  start_compilations(); /* does not switch names on again */
   CHECK(memory_users == 0 && sampled_frame() == 0);
   CHECK(compilations_switch(true) == 0 && memory_users == 1 && sampled_frame() == compiled_frame(KNOWN_METHOD));
   stops_in_read = true;
@@ -467,7 +460,7 @@ static void check_switch(void) {
   __atomic_store_n(&stops_in_read, false, __ATOMIC_RELEASE);
   CHECK(compilations_switch(false) == 0 && memory_users == 0);
   CHECK(pthread_join(reader, NULL) == 0);
-  CHECK(frame == 0 || frame == compiled_frame(KNOWN_METHOD)); /* its last samples may come after the closing */
+  CHECK(frame == 0 || frame == compiled_frame(KNOWN_METHOD)); /* the reader's last samples may come after the closing */
 }
 
 static void check_refused_switch(void) {

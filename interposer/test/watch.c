@@ -1,8 +1,9 @@
 /*
  * Tests mallometer_watch(), which sets watchpoints on objects of call sites and records their last accesses. A
- * watchpoint raises SIGTRAP. The cost must be limited, and other SIGTRAP signals must reach the program's own handler.
- * The first argument names the case. If watchpoints are not available, the program prints the reason and ends with exit
- * code 77.
+ * watchpoint raises SIGTRAP. The cost must be limited, and other SIGTRAP signals must reach the program's own
+ * handler.
+ *
+ * The first argument names the case. Exit code 77 means that watchpoints are not available.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -80,8 +81,8 @@ static void *use_objects(void *count) {
   return NULL;
 }
 
-/* Allocates and uses objects in a new thread. The stacks of the allocations have the same outer frames whenever this is
- * called, so all objects belong to one call site. */
+/* Allocates and uses objects in a new thread, so that the outer frames, and therefore the call site, are the same in
+ * each call. */
 static void use_many(intptr_t count) {
   pthread_t thread;
   CHECK_EQUAL(pthread_create(&thread, NULL, use_objects, (void *)count), 0);
@@ -147,8 +148,8 @@ static void wrong_arguments(void) {
   CHECK_EQUAL(mallometer_accesses(NULL, 1), -EINVAL);
 }
 
-/* Accesses watched objects 40 million times. A watchpoint takes some 30 us for an access, so 20 minutes for all of
- * them. The library must limit this time. */
+/* Accesses watched objects 40 million times. A watchpoint takes some 30 us for each access, which would be 20
+ * minutes. The library must limit this time. */
 static void an_object_in_use_costs_little(void) {
   start();
   watch_keeper();
@@ -171,7 +172,6 @@ static void what_is_no_more_wanted_is_not_watched(void) {
 
 enum { PAGE = 4096, FILLING = 0x5a };
 
-/* Returns memory for a stack, above an inaccessible page. */
 static char *new_stack(size_t bytes) {
   char *stack = mmap(NULL, PAGE + bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   CHECK(stack != MAP_FAILED);
@@ -222,7 +222,7 @@ static void a_handler_that_comes_later_stays(void) {
   CHECK_EQUAL(traps_of_program, 1);
 }
 
-/* Installs a handler of SIGTRAP while objects are watched. Watchpoints must not call it. */
+/* Watchpoints must not call a handler of SIGTRAP that the program installs while objects are watched. */
 static void a_handler_that_comes_in_between_stays(void) {
   start();
   watch_keeper();
@@ -245,7 +245,7 @@ static int events_of_perf(void) {
 
 static void (*new_handler)(int signal);
 
-/* Waits until an object is watched, sets a new handler of SIGTRAP, and then accesses the object. */
+/* Sets a new handler of SIGTRAP once an object is watched, and then accesses the object. */
 static void touch_after_signal_is_taken(long *object) {
   if (events_of_perf() < 3) return;
   touch = writer;
@@ -271,8 +271,8 @@ static void a_handler_never_hears_of_what_was_watched_before(void) { nobody_hear
 
 static void what_was_watched_never_ends_a_program(void) { nobody_hears_of_what_was_watched_before(SIG_DFL); }
 
-/* Watches a first call site. Opening the first perf event of a system takes some 20 ms. The caller of
- * mallometer_watch() opens it, so that no allocating thread waits for this. */
+/* Opening the first perf event of a system takes some 20 ms. The caller of mallometer_watch() must open it, so that
+ * no allocating thread waits for this. */
 static void who_asks_opens_the_first_event(void) {
   start();
   CHECK_EQUAL(events_of_perf(), 0);
@@ -284,8 +284,8 @@ static void who_asks_opens_the_first_event(void) {
   CHECK_EQUAL(events_of_perf(), 0);
 }
 
-/* Ignores SIGTRAP by SIG_IGN with the flag SA_SIGINFO, as if the kernel had kept the flag of an earlier handler. The
- * library must not call SIG_IGN as a handler. */
+/* Ignores SIGTRAP by SIG_IGN with the flag SA_SIGINFO, as if an earlier handler's flag had remained. The library must
+ * not call SIG_IGN as a handler. */
 static void a_trap_that_the_program_ignores_is_ignored(void) {
   const struct sigaction ignoring = {.sa_handler = SIG_IGN, .sa_flags = SA_SIGINFO};
   CHECK_EQUAL(sigaction(SIGTRAP, &ignoring, NULL), 0);
@@ -365,10 +365,8 @@ static void be_cancelled(void) {
   CHECK(!"the cancelled thread continues");
 }
 
-/*
- * Cancels threads whose objects are watched. A cancelled thread must end at its own cancellation point
- * (be_cancelled()), and not inside of malloc, where it can hold the allocator's locks.
- */
+/* A cancelled thread whose objects are watched must end at its own cancellation point (be_cancelled()), and not
+ * inside malloc, where it can hold the allocator's locks. */
 static void threads_are_not_cancelled_in_malloc(void) {
   start();
   watch_keeper();
@@ -409,8 +407,8 @@ static size_t taken_of_alternate_stack(void) {
   return alternate_bytes - untouched;
 }
 
-/* Accesses objects in threads with an alternate signal stack. The library's handler must run there, and must use at
- * most 3 KiB in addition to what the kernel uses. */
+/* In threads with an alternate signal stack, the library's handler must run on it and use at most 3 KiB in addition
+ * to what the kernel uses. */
 static void little_stack_is_enough_where_there_is_another(void) {
   alternate = new_stack(alternate_bytes = 65536);
   start();
@@ -425,8 +423,8 @@ static void little_stack_is_enough_where_there_is_another(void) {
   CHECK(taken > 0 && taken <= of_kernel + 3072);
 }
 
-/* Waits until the object is watched, sets an alternate signal stack with room for little more than the kernel's part,
- * and accesses the object. */
+/* Once the object is watched, sets an alternate signal stack with room for little more than the kernel's part, and
+ * accesses the object. */
 static void touch_beside_tiny_alternate_stack(long *object) {
   if (events_of_perf() < 3) return;
   use_alternate_stack();
@@ -435,8 +433,7 @@ static void touch_beside_tiny_alternate_stack(long *object) {
   touch = writer;
 }
 
-/* Accesses an object in a thread with a tiny alternate stack. The library's handler must not use more than this stack
- * has, so it cannot record the access. */
+/* The library's handler must not overflow a tiny alternate stack. It cannot record the access there. */
 static void a_tiny_alternate_stack_is_not_overflowed(void) {
   alternate_bytes = (getauxval(AT_MINSIGSTKSZ) + 1024 + 15) / 16 * 16;
   alternate = new_stack(alternate_bytes);
@@ -447,8 +444,8 @@ static void a_tiny_alternate_stack_is_not_overflowed(void) {
   CHECK(!access_of(site_of_keeper(), MALLOMETER_WRITE));
 }
 
-/* Allocates in threads with an alternate stack of 2 KiB. On a processor with many registers, this is too little even
- * for the kernel's part of a signal. The library must not watch objects of such a thread. */
+/* On a processor with many registers, an alternate stack of 2 KiB is too little even for the kernel's part of a
+ * signal. The library must not watch objects of a thread with such a stack. */
 static void beside_a_minimal_alternate_stack_nothing_is_watched(void) {
   alternate = new_stack(alternate_bytes = 2048);
   start();

@@ -6,9 +6,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.zip.Deflater;
 
 /**
- * Waits for a byte of input, and then holds memory of malloc in several arenas until its input
- * ends. Each of eight threads lets zlib allocate 268 KB 90 times, in pieces of up to 64 KiB, writes
- * to all pieces, and frees a third of them. Then the program allocates 140 objects of 700 KiB, most
+ * Holds memory of malloc in several arenas until its input ends. It begins after one byte of input. Eight threads
+ * allocate pieces of up to 64 KiB with zlib and free a third of them. Then 140 objects of 700 KiB are allocated, most
  * of which are sampled.
  */
 public final class Holder {
@@ -62,7 +61,7 @@ public final class Holder {
     }
     full.countDown();
     try {
-      // A thread keeps its arena while it lives.
+      // The thread must live, so that it keeps its arena.
       Thread.sleep(Long.MAX_VALUE);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -9,10 +9,9 @@ import java.util.List;
 import java.util.zip.Deflater;
 
 /**
- * Leaks every fourth deflater that forget() creates, 1 MB a second, until mallometer gives forget()
- * the verdict leak; use() ends all its deflaters. Exits with 1 if the verdict takes longer than the
- * seconds in the first argument, or if mallometer reports use() as a leak. The second argument is
- * the time scale, like --time-scale of bin/demo.
+ * Leaks 1 MB a second in forget() until mallometer gives this method the verdict leak. Exits with 1 if this takes
+ * longer than the seconds in the first argument, or if mallometer reports use(), which frees all its memory, as a leak.
+ * The second argument is the time scale of the search for leaks.
  */
 public final class Leaker {
 

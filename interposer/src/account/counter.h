@@ -1,15 +1,13 @@
 /*
  * Counters that one thread writes and any thread reads.
  *
- * The writer adds by a single instruction without a lock prefix where the processor has such an instruction
- * (platform/arch.h). A signal handler that interrupts the writer therefore loses no count, and an addition costs as
- * much as a plain `x += n`.
+ * Where the processor can, the writer adds with one instruction without a lock prefix (platform/arch.h). A signal
+ * handler that interrupts it then loses no count, and an addition costs as much as a plain `x += n`.
  *
  * Readers sum all frees before all allocations, and never see an object's free without its allocation, so the live
  * bytes are never negative. A thread that frees its own object adds the allocation first
- * (order_frees_after_allocations() on the fast path). Another thread got the object's address from the program after
- * the allocation was added, and reads the object's size through that address before it adds the free. test/litmus tests
- * these patterns with herd7, a simulator of memory models.
+ * (order_frees_after_allocations()). Another thread gets the object's address after the allocation was added, and
+ * reads the size through that address before it adds the free. test/litmus checks both cases.
  */
 #ifndef MALLOMETER_ACCOUNT_COUNTER_H
 #define MALLOMETER_ACCOUNT_COUNTER_H

@@ -21,11 +21,8 @@ _Static_assert(sizeof ring[0].thread_name == THREAD_NAME_BYTES, "an event has ro
 
 /* ---- Writing a ring ------------------------------------------------------------------------------------ */
 
-/*
- * Fills an entry whose number the caller has set to 0 or WRITTEN. The fence orders the stores below after that store.
- * With the fence in copy(), a reader that has copied a word of a half-filled entry finds another number
- * (test/litmus/event-copied).
- */
+/* Fills an entry whose number the caller has set to 0 or WRITTEN. The fences here and in copy() let a reader that
+ * copied part of a half-filled entry see that the number has changed (test/litmus/event-copied). */
 static void fill(struct mallometer_event *entry, uint64_t number, size_t requested, const uint64_t *frames,
                  uint32_t count) {
   __atomic_thread_fence(__ATOMIC_RELEASE);
@@ -46,14 +43,15 @@ static void record_huge(size_t requested, const uint64_t *frames, uint32_t count
 }
 
 void raise_largest_request(size_t requested) {
-  (void)raise_to((int64_t *)&largest_requested, (int64_t)requested); /* successful requests are at most PTRDIFF_MAX */
+  /* cannot overflow: a successful request has at most PTRDIFF_MAX bytes */
+  (void)raise_to((int64_t *)&largest_requested, (int64_t)requested);
 }
 
 uint64_t largest_request(void) { return __atomic_load_n(&largest_requested, __ATOMIC_RELAXED); }
 
 uint64_t huge_requests(void) { return __atomic_load_n(&huge, __ATOMIC_RELAXED); }
 
-/* Copies an entry. Returns whether the copy is the complete event with this number. */
+/* Copies an entry. Returns false if the copy is incomplete or the entry has another number. */
 static bool copy(const struct mallometer_event *entry, uint64_t number, struct mallometer_event *to) {
   if (__atomic_load_n(&entry->number, __ATOMIC_ACQUIRE) != number) return false;
   *to = *entry;
@@ -72,8 +70,7 @@ uint32_t huge_request_events(struct mallometer_event *events, uint32_t capacity,
 
 /* ---- Watches: rings for requests above a size of their own --------------------------------------------- */
 
-/* Stands for an entry's number while a thread writes the entry. Until it is done, no other thread, and no signal
- * handler that interrupts it, writes the entry. */
+/* The number of an entry that a thread is writing. No other thread and no signal handler may then write the entry. */
 #define WRITTEN UINT64_MAX
 
 static struct watch {
@@ -101,8 +98,7 @@ static size_t least_recorded(void) {
   return watched < huge_threshold ? watched : huge_threshold;
 }
 
-/* Sets `recorded_above` to the least of the watches' sizes and the huge threshold. Repeats this if a watch was added or
- * removed meanwhile. */
+/* Sets `recorded_above`, and repeats this if another thread added or removed a watch meanwhile. */
 static void choose_recorded(void) {
   size_t least;
   do {
@@ -161,7 +157,6 @@ void record_request(size_t requested, const uint64_t *frames, uint32_t count) {
   }
 }
 
-/* Clears an entry that is left over from an earlier watch, unless a thread is writing the entry. */
 static void forget(struct mallometer_event *entry) {
   uint64_t number = __atomic_load_n(&entry->number, __ATOMIC_RELAXED);
   if (number != WRITTEN)
@@ -195,8 +190,8 @@ void huge_requests_forked(void) {
 
 static uint32_t bit_of(uint32_t number) { return number >= 1 && number <= MOST_WATCHES ? 1u << (number - 1) : 0; }
 
-/* If several threads remove a watch, only one finds the bit set. A thread may still be writing a request into the ring
- * when a new watch takes the ring; the reader of the new watch skips a request that this watch does not want. */
+/* A thread may still write a request into the ring after a new watch has taken it. The new watch's reader skips such
+ * a request. */
 int request_watch_remove(uint32_t number) {
   uint32_t bit = bit_of(number);
   if (!(__atomic_fetch_and(&watching, ~bit, __ATOMIC_SEQ_CST) & bit)) return -EINVAL;

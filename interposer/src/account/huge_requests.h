@@ -1,13 +1,13 @@
 /*
- * Records large requests one by one: the size of the largest request so far, and ring buffers with the size, time,
- * thread and stack of each request above a threshold. One ring has the latest huge requests of the process. A watch,
- * which can be added and removed, is a further ring with a threshold of its own. The fast path compares a large request
- * only with `recorded_above`, the smallest of these thresholds.
+ * Records large requests one by one: the size of the largest one, and ring buffers with the size, time, thread and
+ * stack of each request above a threshold. One ring has the latest huge requests of the process. A watch is a further
+ * ring with a threshold of its own, which can be added and removed. The fast path compares a large request only with
+ * `recorded_above`, the smallest threshold.
  *
- * The rings have no lock. A writer takes the next number, marks the number's entry as incomplete, fills the entry, and
- * stores the number in it. A reader that finds the same number before and after its copy has a complete entry. A reader
- * that is too slow misses entries, as gaps in the numbers show. The ring of a watch keeps the first 64 requests after
- * each reading and only counts the others, so that no stack is walked for a request that is not kept.
+ * The rings have no lock. A writer marks an entry as incomplete, fills it, and stores its number in it. A reader that
+ * finds the same number before and after its copy has a complete entry. Gaps in the numbers show which entries a
+ * reader missed. The ring of a watch keeps the first 64 requests after each reading and only counts the others, which
+ * need no stack walk.
  */
 #ifndef MALLOMETER_ACCOUNT_HUGE_REQUESTS_H
 #define MALLOMETER_ACCOUNT_HUGE_REQUESTS_H
@@ -21,25 +21,24 @@
 
 extern HIDDEN uint64_t largest_requested;
 
-/* Is the slow path of record_largest_request(). */
 void raise_largest_request(size_t requested);
 
-/* Raises the largest request so far. Called for each successful request of more than LARGEST_FAST_REQUEST bytes. */
+/* Must be called for each successful request of more than LARGEST_FAST_REQUEST bytes. */
 static inline void record_largest_request(size_t requested) {
   if (__builtin_expect(requested > __atomic_load_n(&largest_requested, __ATOMIC_RELAXED), 0)) {
     raise_largest_request(requested);
   }
 }
 
-/* Requests above this size are huge; set once when the process starts. */
+/* Requests of more bytes are huge. Set once, when the process starts. */
 extern HIDDEN size_t huge_threshold;
 
-/* Requests above this size are passed to record_request(). */
+/* Requests of more bytes are passed to record_request(). */
 extern HIDDEN size_t recorded_above;
 
 void huge_requests_start(size_t threshold);
 
-/* Returns whether record_request() would store this request. Other requests are only counted, and need no stack. */
+/* Returns whether record_request() would store this request, and so needs its stack. */
 bool request_is_kept(size_t requested);
 
 /* Records a request above `recorded_above`. `frames` are the return addresses of its stack, innermost first, or NULL if
@@ -54,23 +53,23 @@ int request_watch_add(size_t above, uint32_t thread);
 /* Removes a watch. Returns 0, or -EINVAL if there is no such watch. */
 int request_watch_remove(uint32_t number);
 
-/* Copies the requests stored since the last reading, oldest first. Returns their number; -EINVAL if there is no such
- * watch. Sets `total` to the number of requests since the watch was added. Only one thread may read a watch at a
- * time. */
+/*
+ * Copies the requests stored since the last reading, oldest first, and returns their number, or -EINVAL if there is
+ * no such watch. Sets `total` to the number of requests since the watch was added. Only one thread may read a watch
+ * at a time.
+ */
 int request_watch_read(uint32_t number, struct mallometer_event *events, uint32_t capacity, uint64_t *total);
 
-/* Repairs the rings in the child of a fork, where no other thread exists that could finish an entry or a change of a
- * watch. */
+/* Repairs the rings in the child of a fork, where the threads that were changing them do not exist. */
 void huge_requests_forked(void);
 
-/* Returns whether a watch also records requests up to LARGEST_FAST_REQUEST. The fast path does not compare the sizes of
- * such requests with `recorded_above`. */
+/* Returns whether a watch also records requests that the fast path does not compare with `recorded_above`. */
 bool small_requests_are_watched(void);
 
 uint64_t largest_request(void);
 uint64_t huge_requests(void);
 
-/* Copies the events with numbers above `after`, oldest first. Returns their number. */
+/* Copies the events with numbers above `after`, oldest first. Returns how many it copied. */
 uint32_t huge_request_events(struct mallometer_event *events, uint32_t capacity, uint64_t after);
 
 #endif

@@ -9,8 +9,8 @@
 #include "platform/shared_words.h"
 #include "platform/thread_pointer.h"
 
-/* Whether the thread is in a monitor's callback. The thread's block (account/thread_block.h) cannot have this mark: a
- * thread whose pthread key destructors have run has no block, but may still allocate. */
+/* Not NULL while the thread is in a monitor's callback. This is not in the thread's block (account/thread_block.h),
+ * because a thread that has given its block up may still allocate. */
 DECLARE_THREAD_POINTER(uint32_t, in_callback);
 DEFINE_THREAD_POINTER(uint32_t, in_callback, NULL);
 
@@ -22,15 +22,15 @@ enum { PLACE_BITS = 3, MOST_USES = (1 << 27) - 1, IS_REMOVED = 1 << 27 };
 _Static_assert(MOST_MONITORS == 1 << PLACE_BITS, "PLACE_BITS must hold each place");
 
 static struct place {
-  /* Written while the place's bit in `taken` is set and its bit in `monitors` is not. */
+  /* May be written only while the place's bit is set in `taken` and clear in `monitors`. */
   struct mallometer_monitor monitor;
   uint32_t use; /* the number of uses of the place, plus IS_REMOVED while a thread removes the monitor */
-  /* The lower half is the number of running calls: threads that are about to read the monitor's bit, or have seen that
-   * it is set. The upper half is the number of forks from the first process to this one. */
+  /* The lower half is the number of threads that call this monitor or are about to test its bit. The upper half is
+   * the number of forks between the first process and this one. */
   _Alignas(64) uint64_t running;
 } places[MOST_MONITORS];
 
-/* A bit for each used place. It is set before the bit in `monitors`, and cleared when no call runs any more. */
+/* Has a bit for each used place. The bit is set before the bit in `monitors`, and cleared after the last call. */
 static uint32_t taken;
 
 uint32_t monitors;
@@ -51,8 +51,9 @@ static void call(const struct mallometer_monitor *monitor, const struct monitore
   }
 }
 
-/* Ends a call. If a signal handler has forked within the call, monitors_forked() has already ended the call in the
- * child. */
+/*
+ * Ends a call, unless a signal handler forked within the call: in the child, monitors_forked() has already ended it.
+ */
 static void end_call(struct place *place, uint64_t begun) {
   uint64_t running = __atomic_load_n(&place->running, __ATOMIC_RELAXED);
   while (running / FORK == begun / FORK && !__atomic_compare_exchange_n(&place->running, &running, running - 1, true,
@@ -79,7 +80,7 @@ void monitors_allocated(void *object, size_t requested, size_t actual) {
   call_all(&(struct monitored_event){object, requested, actual, false});
 }
 
-/* Passes the freed object's address to the callbacks, which may compare the address but must not access the object. */
+/* The callbacks may compare the freed object's address, but must not access the object. */
 void monitors_freed(const void *object, size_t actual) {
   call_all(&(struct monitored_event){(void *)(uintptr_t)object, 0, actual, true});
 }
@@ -107,8 +108,7 @@ int monitor_add(const struct mallometer_monitor *monitor) {
   return (int)(use << PLACE_BITS | number);
 }
 
-/* Waits until no call of the monitor runs. Returns false after a second: a callback may never return, or may be left by
- * longjmp. */
+/* Returns false after a second, because a callback may never return, or may be left by longjmp. */
 static bool wait_for_callbacks(const struct place *place) {
   const uint64_t end = monotonic_ns() + 1000000000;
   while ((__atomic_load_n(&place->running, __ATOMIC_SEQ_CST) & RUNNING) != 0) {
@@ -118,8 +118,6 @@ static bool wait_for_callbacks(const struct place *place) {
   return true;
 }
 
-/* If several threads remove a monitor, only one succeeds: it changes the use count, so the number is outdated for the
- * others. */
 int monitor_remove(uint32_t number) {
   struct place *place = &places[number % MOST_MONITORS];
   const uint32_t bit = 1u << number % MOST_MONITORS, use = number >> PLACE_BITS;
@@ -143,7 +141,6 @@ void monitors_forked(void) {
     __atomic_store_n(&places[i].running, (forks + 1) * FORK, __ATOMIC_RELAXED);
     __atomic_fetch_and(&places[i].use, ~(uint32_t)IS_REMOVED, __ATOMIC_RELAXED);
   }
-  /* Frees places of monitors that another thread of the parent was registering or unregistering at the fork. The next
-   * monitors at these places have other numbers. */
+  /* Frees the places that another thread of the parent was filling or emptying at the fork. */
   __atomic_store_n(&taken, __atomic_load_n(&monitors, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
 }

@@ -1,4 +1,4 @@
-/* The library's own threads. See own_thread.h. */
+/* Starts and ends the library's own threads. See own_thread.h. */
 #include "account/own_thread.h"
 
 #include "account/thread_block.h"

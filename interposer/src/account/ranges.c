@@ -12,8 +12,8 @@
 enum {
   BLOCKS = 1024,
   IN_BLOCK = 64,
-  /* Packing (see make_room()) fills at most three quarters of each block and uses at most three quarters of the blocks;
-   * the rest is room for changes. */
+  /* Packing (see make_room()) fills at most three quarters of each block and of all blocks. The rest is room for
+   * changes. */
   PACKED_IN_BLOCK = IN_BLOCK / 4 * 3,
   PACKED_BLOCKS = BLOCKS / 4 * 3,
   KEPT = PACKED_BLOCKS * PACKED_IN_BLOCK,
@@ -28,9 +28,8 @@ enum {
 #define TESTS 100u
 #define SLEEPS 10u
 #define SLEEP_NS 100000u
-/* A change of the map is left out, and counted as missed, if the lock is not free. The map is abandoned (not used any
- * more) after MOST_MISSED missed changes in a row, over at least LONGEST_MISSING_NS: the thread that holds the lock
- * will probably never release it. */
+/* A change of the map is left out, and counted as missed, if the lock is not free. After MOST_MISSED missed changes
+ * in a row, over at least LONGEST_MISSING_NS, the lock will probably never be released, and the map is abandoned. */
 #define MOST_MISSED 64u
 #define LONGEST_MISSING_NS 1000000000u
 /* A range's birth is stored in units of 2^24 ns (16.8 ms), so that 32 bits last for two years. */
@@ -53,16 +52,16 @@ static struct map {
   uint32_t used; /* blocks in use; none of them is empty */
   uint32_t most_used;
   uint32_t ranges;
-  /* The indices of the blocks in use, in address order, then those of the free blocks. */
+  /* The indices of the blocks in use, in address order, and then the indices of the free blocks. */
   uint16_t order[BLOCKS];
-  uint16_t removed[BLOCKS]; /* used by remove_blocks() */
-  uintptr_t first[BLOCKS];  /* the first address of each block in use, in the order of `order` */
+  uint16_t removed[BLOCKS];
+  uintptr_t first[BLOCKS]; /* the first address of each block in use, in the order of `order` */
   /* The state of packing, which moves ranges into fewer blocks: the passes that are left, the block at which the
    * current pass continues, and the number of used blocks above which the next packing begins. */
   uint32_t passes, next, enough;
   uint32_t counted[SIZE_CLASSES], chosen[SIZE_CLASSES];
   struct block blocks[BLOCKS];
-  struct range slice[BLOCKS_OF_SLICE * IN_BLOCK]; /* used by pack_slice() */
+  struct range slice[BLOCKS_OF_SLICE * IN_BLOCK];
 } * map;
 
 static const struct ranges_sites *sites;
@@ -71,7 +70,7 @@ static uint32_t generation;
 /* The number of threads between ranges_before_unmapping() and ranges_after_unmapping(). */
 static uint32_t unmapping;
 
-/* Whether the map is not used because a thread did not release the map's lock. */
+/* True if the map is not used because a thread did not release the map's lock. */
 static bool abandoned;
 
 static struct map *known_map(void) { return __atomic_load_n(&map, __ATOMIC_ACQUIRE); }
@@ -83,8 +82,7 @@ const char *ranges_missing(void) {
   return known_map() ? "the lock of the map of ranges was not given back" : "no memory for the map of ranges";
 }
 
-/* Counts the map's fields, the blocks that were ever used, and map->slice if packing may have used it; the rest is not
- * resident. */
+/* Counts only the parts of the map that may be resident. */
 size_t ranges_footprint(void) {
   if (!known_map()) return 0;
   uint32_t most_used = __atomic_load_n(&map->most_used, __ATOMIC_RELAXED);
@@ -100,7 +98,7 @@ static uint64_t first_missed_ns;
 
 static bool try_lock(void) { return !__atomic_exchange_n(&locked, true, __ATOMIC_ACQUIRE); }
 
-/* Takes the lock, and waits for it at most a millisecond. Does not wait if MOST_MISSED changes in a row were missed. */
+/* Waits at most about a millisecond. Does not wait if MOST_MISSED changes in a row were missed. */
 static bool take_lock(void) {
   for (unsigned i = 0; i < TESTS; i++) {
     if (try_lock()) return true;
@@ -200,7 +198,6 @@ void ranges_forked(void) {
 
 /* ---- Places in the map -------------------------------------------------------------------------------- */
 
-/* The place of a range: the position of its block in `order`, and its index in the block. */
 struct place {
   uint32_t block, range;
 };
@@ -211,7 +208,6 @@ static struct range *range_at(struct place place) { return &block_at(place.block
 
 static bool is_end(struct place place) { return place.block >= map->used; }
 
-/* Returns the place, or the beginning of the next block if the place is after the last range of its block. */
 static struct place settled(struct place place) {
   if (!is_end(place) && place.range >= block_at(place.block)->count) return (struct place){place.block + 1, 0};
   return place;
@@ -219,7 +215,6 @@ static struct place settled(struct place place) {
 
 static struct place following(struct place place) { return settled((struct place){place.block, place.range + 1}); }
 
-/* Returns the position of the last block that begins at or below an address; 0 if there is none. */
 static uint32_t block_of(uintptr_t address) {
   size_t behind = rows_up_to(map->first, map->used, sizeof *map->first, address);
   return behind > 0 ? (uint32_t)behind - 1 : 0;
@@ -258,7 +253,6 @@ static void remove_blocks(uint32_t number, uint32_t count) {
   memcpy(&map->order[map->used], map->removed, count * sizeof *map->order);
 }
 
-/* Moves the upper half of a full block into a new block after it. */
 static void split_block(uint32_t number) {
   add_block(number + 1);
   struct block *lower = block_at(number), *upper = block_at(number + 1);
@@ -267,7 +261,7 @@ static void split_block(uint32_t number) {
   note_first(number + 1);
 }
 
-/* Inserts a range before a place. Uses the block of the preceding range, if there is one. */
+/* Inserts a range before a place, into the block of the preceding range if there is one. */
 static void insert_at(struct place place, struct range range) {
   if (map->used == 0) add_block(0);
   if (place.range == 0 && place.block > 0) place = (struct place){place.block - 1, block_at(place.block - 1)->count};
@@ -284,7 +278,6 @@ static void insert_at(struct place place, struct range range) {
   note_first(place.block);
 }
 
-/* References to one site that are released together. */
 struct references {
   uint32_t site;
   int32_t count;
@@ -301,8 +294,8 @@ static void release(struct references *references, uint32_t site) {
   references->count++;
 }
 
-/* Removes `count` ranges of one block, from a place on; the caller has released the references to their sites. Returns
- * the place of the next range. */
+/* Removes `count` ranges of one block, and returns the place of the next range. The caller must have released the
+ * ranges' references to sites. */
 static struct place remove_run(struct place place, uint32_t count) {
   struct block *block = block_at(place.block);
   struct range *at = &block->ranges[place.range];
@@ -340,7 +333,7 @@ static void begin_passes(void) {
   memset(map->chosen, 0, sizeof map->chosen);
 }
 
-/* Ends a pass: chooses how many ranges of each size class the next pass forgets. */
+/* Chooses how many ranges of each size class the next pass forgets. */
 static void end_pass(void) {
   uint32_t excess = map->ranges > KEPT ? map->ranges - KEPT : 0;
   for (uint32_t class = 0; class < SIZE_CLASSES; class ++) {
@@ -351,8 +344,7 @@ static void end_pass(void) {
   if (--map->passes == 0) map->enough = map->used < PACKED_BLOCKS ? PACKED_BLOCKS : map->used + BLOCKS_OF_SLICE;
 }
 
-/* Copies the ranges of the next blocks to map->slice, except those that this pass forgets. Returns the number of copied
- * ranges. */
+/* Copies the next blocks' ranges to map->slice, except those that this pass forgets. Returns how many it copied. */
 static uint32_t read_slice(uint32_t blocks) {
   uint32_t total = 0;
   struct references references = {0};
@@ -375,10 +367,10 @@ static uint32_t read_slice(uint32_t blocks) {
   return total;
 }
 
-/* Spreads the ranges of the next blocks over as few blocks as possible, with a quarter of each left free. */
+/* Moves the ranges of the next blocks to as few blocks as possible, a quarter of which stays free. */
 static void pack_slice(void) {
   if (map->next >= map->used) {
-    end_pass(); /* changes have removed blocks since the previous slice */
+    end_pass(); /* Since the previous slice, changes have removed the remaining blocks. */
     return;
   }
   uint32_t blocks = map->used - map->next < BLOCKS_OF_SLICE ? map->used - map->next : BLOCKS_OF_SLICE;
@@ -396,8 +388,8 @@ static void pack_slice(void) {
   if (map->next >= map->used) end_pass();
 }
 
-/* Packs the next blocks (moves their ranges into fewer blocks) if few blocks are free. Continues with further blocks
- * only if a change might otherwise find no free block. */
+/* Packs blocks (moves their ranges into fewer blocks) if few are free. Packs more than one slice only if a change
+ * might otherwise find no free block. */
 static void make_room(void) {
   bool none_left = map->used + BLOCKS_OF_CHANGE > BLOCKS;
   if (map->passes == 0 && (map->used > map->enough || none_left)) begin_passes();
@@ -410,8 +402,6 @@ static void make_room(void) {
 
 /* ---- Changes of the map -------------------------------------------------------------------------------- */
 
-/* Returns how many consecutive ranges of a block, from a place on, end at or below `end` and have insertion numbers up
- * to `latest`. */
 static uint32_t run_inside(struct place place, uintptr_t end, uint64_t latest) {
   const struct block *block = block_at(place.block);
   uint32_t last = place.range;
@@ -419,8 +409,8 @@ static uint32_t run_inside(struct place place, uintptr_t end, uint64_t latest) {
   return last - place.range;
 }
 
-/* Removes the consecutive ranges, from a place on, that end at or below `end` and have insertion numbers up to
- * `latest`. Removes whole blocks together. Returns the place after the removed ranges. */
+/* Removes ranges from a place on, until one ends above `end` or has an insertion number above `latest`. Returns the
+ * place after the removed ranges. */
 static struct place remove_inside(struct place place, uintptr_t end, uint64_t latest, struct references *references) {
   uint32_t whole = 0, run;
   for (;; whole++) {
@@ -441,7 +431,6 @@ static struct place remove_inside(struct place place, uintptr_t end, uint64_t la
   return (struct place){place.block, 0};
 }
 
-/* Cuts addresses out of all ranges that have insertion numbers up to `latest`. */
 static void cut_out(uintptr_t begin, uintptr_t end, uint64_t latest) {
   struct references references = {0};
   struct place place = place_of(begin);
@@ -478,10 +467,11 @@ static struct place previous(struct place place) {
 }
 
 /*
- * Joins a range with neighbours of its site and releases the references that are no longer needed. Returns false if
- * nothing was joined, as always while another thread unmaps memory: that thread may have to remove the neighbour but
- * not the new range. A thread that begins to unmap after the test below reads the new range's number, because the
- * caller has stored it before the test.
+ * Joins a range with neighbours of its site. Returns false if nothing was joined.
+ *
+ * Joins nothing while another thread unmaps memory, because that thread may have to remove the neighbour but not the
+ * new range. A thread that begins to unmap after the test below reads the new range's number, because the caller has
+ * stored it before.
  */
 static bool join(struct place behind, struct range range) {
   if (__atomic_load_n(&unmapping, __ATOMIC_SEQ_CST) > 0) return false;
@@ -514,7 +504,7 @@ uint64_t ranges_before_unmapping(void) {
 
 void ranges_after_unmapping(void) { __atomic_fetch_sub(&unmapping, 1, __ATOMIC_SEQ_CST); }
 
-/* Inserts a range. The caller holds the lock. */
+/* The caller must hold the lock. */
 static void insert(uintptr_t begin_address, uintptr_t end_address, uint32_t site) {
   struct range range = {begin_address, end_address, latest_number + 1, site,
                         (uint32_t)(coarse_monotonic_ns() >> BIRTH_SHIFT)};
@@ -575,8 +565,7 @@ bool ranges_find(uintptr_t begin_address, uintptr_t end_address, bool whole, uin
   return found;
 }
 
-/* Changes the generation, so that the next thread that takes the lock empties the map: this thread if it gets the lock,
- * or a later one. */
+/* Lets the next thread that takes the lock empty the map, which is this thread if the lock is free. */
 void ranges_forget(void) {
   uint64_t signals;
   __atomic_fetch_add(&generation, 1, __ATOMIC_SEQ_CST);
@@ -595,8 +584,8 @@ static struct mallometer_range row_of(const struct range *range) {
   return row;
 }
 
-/* Copies some ranges. Writes the reader's memory only after the lock is released: that memory may not be resident, and
- * a page fault would make other threads wait longer for the lock. */
+/* Writes the reader's memory only after the lock is released, because a page fault would make other threads wait
+ * longer. */
 static int copy_slice(struct mallometer_range *rows, uint32_t capacity, uint64_t *from) {
   struct range slice[ROWS_AT_ONCE];
   uint32_t count = 0, copied = 0;

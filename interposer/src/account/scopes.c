@@ -1,4 +1,4 @@
-/* Has the table of scopes, begins and ends scopes, and matches objects by address. See scopes.h. */
+/* Has the table of scopes, begins and ends scopes, and matches frees with allocations by address. See scopes.h. */
 #include "account/scopes.h"
 
 #include <errno.h>
@@ -8,22 +8,23 @@
 #include "platform/memory.h"
 #include "platform/shared_words.h"
 
-/* The sentinel at the end of each chain, which links a thread's scopes from the innermost outward. Its peak and its
- * largest request are so high that no event exceeds them. It is also the innermost scope of a thread without scopes. */
+/* The end of each chain of scopes, and the innermost scope of a thread without scopes. No event exceeds its peak or
+ * largest request. */
 static struct scope no_scope = {.outer = &no_scope, .peak_net = INT64_MAX, .largest_doubled = UINT64_MAX};
 
 /* ---- The table of records ----------------------------------------------------------------------------- */
 
 /*
- * The lowest bits of scope.state; the higher bits count how often the record in the table was used. CLOSING: a thread
- * reads the scope's counts and will then free the record. ABANDONED: the scope is closed, and its thread has yet to
- * unlink and free the record. ENDED: the scope's thread has ended, and the record has its last counters. ORPHANED: the
- * scope's thread has ended while another thread was closing the scope.
+ * The lowest bits of scope.state. The higher bits count how often the record was used.
+ *
+ * - CLOSING: a thread reads the scope's counts and will then free the record.
+ * - ABANDONED: the scope is closed, and its thread has yet to unlink and free the record.
+ * - ENDED: the scope's thread has ended, and the record has its last counters.
+ * - ORPHANED: the scope's thread ended while another thread was closing the scope.
  */
 enum state { FREE, TAKEN, OPEN, CLOSING, ABANDONED, ENDED, ORPHANED, STATE_BITS = 3 };
 
-/* A scope's number consists of the index of its record in the table and the lowest bits of the record's use count. It
- * is always positive. */
+/* A scope's number is positive. It consists of its record's index and the lowest bits of the record's use count. */
 enum { INDEX_BITS = 12, USE_BITS = 31 - INDEX_BITS };
 _Static_assert(MOST_SCOPES == 1u << INDEX_BITS, "INDEX_BITS must hold the index of each record");
 
@@ -40,7 +41,6 @@ static uint64_t with_state(uint64_t word, enum state state) { return (word >> ST
 
 static uint64_t state_word(const struct scope *scope) { return __atomic_load_n(&scope->state, __ATOMIC_ACQUIRE); }
 
-/* Changes the state. Returns false if scope->state is not `from`. */
 static bool change_state(struct scope *scope, uint64_t from, enum state to) {
   return __atomic_compare_exchange_n(&scope->state, &from, with_state(from, to), false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_RELAXED);
@@ -51,8 +51,7 @@ static uint32_t number_by(const struct scope *scope, uint64_t word) {
   return use << INDEX_BITS | (uint32_t)(scope - records);
 }
 
-/* Returns the scope with this number and sets *word to its state. Returns NULL and sets *word to FREE if there is
- * none. */
+/* Returns the scope with this number, or NULL. Sets *word to the scope's state or to FREE. */
 static struct scope *scope_of(uint32_t number, uint64_t *word) {
   struct scope *all = __atomic_load_n(&records, __ATOMIC_ACQUIRE);
   uint32_t index = number & (MOST_SCOPES - 1);
@@ -89,8 +88,7 @@ static struct scope *take_new_record(void) {
 
 /* ---- Tables of addresses ------------------------------------------------------------------------------- */
 
-/* The number of slots of a table, a power of two. At least a quarter of them stay empty, so that linear probing is
- * short. */
+/* A power of two. At least a quarter of the slots stay empty, to keep linear probing short. */
 enum { TABLE_SLOTS = 65536 };
 _Static_assert(MOST_MATCHED <= TABLE_SLOTS * 3 / 4, "at least a quarter of the slots stay empty");
 
@@ -105,7 +103,7 @@ static uint32_t slot_of(const uintptr_t *table, uintptr_t address) {
   return slot;
 }
 
-/* Empties a slot. Moves later addresses back if a search, which stops at an empty slot, would otherwise miss them. */
+/* Moves later addresses back, because a search stops at an empty slot and would otherwise miss them. */
 static void clear_slot(uintptr_t *table, uint32_t slot) {
   for (uint32_t other = next_slot(slot); table[other] != 0; other = next_slot(other)) {
     uint32_t distance = (other - home_of(table[other])) % TABLE_SLOTS;
@@ -133,10 +131,8 @@ static void unmap_table(struct scope *scope) {
   __atomic_fetch_sub(&table_bytes_mapped, bytes, __ATOMIC_RELAXED);
 }
 
-/*
- * Marks that the thread is using or changing its chain of scopes, or changing a table. While the mark is set, signal
- * handlers unlink no scope and free no record; the thread does so afterwards. Returns whether the mark was set before.
- */
+/* Marks that the thread uses or changes its chain of scopes or a table. Signal handlers then unlink no scope and free
+ * no record; the thread does so afterwards. Returns whether the mark was set before. */
 static bool hold_chain(struct thread_block *block) {
   struct thread_scoping *scoping = thread_scoping(block);
   bool before = scoping->is_held;
@@ -150,8 +146,8 @@ static void release_chain(struct thread_block *block, bool before) {
   thread_scoping(block)->is_held = before;
 }
 
-/* Begins a change of the table. Returns false if there is no table, if it has overflowed, or if the caller is a signal
- * handler that interrupted a change. In the last case the table counts as overflowed. */
+/* Returns false if there is no table or it has overflowed. If this is a signal handler that interrupted a change, the
+ * table counts as overflowed from then on. */
 static bool begin_change(struct scope *scope) {
   if (!scope->table || scope->overflowed) return false;
   if (scope->is_changing) {
@@ -207,13 +203,13 @@ bool scopes_include_matched(void) { return __atomic_load_n(&matched_open, __ATOM
 static void free_record(struct scope *scope) {
   unmap_table(scope);
   uint64_t word = state_word(scope), use = (word >> STATE_BITS) + 1;
-  if ((use & ((1u << USE_BITS) - 1)) == 0) use++; /* no number may be 0 */
+  if ((use & ((1u << USE_BITS) - 1)) == 0) use++; /* keeps the scope's number from becoming 0 */
   __atomic_store_n(&scope->state, use << STATE_BITS | FREE, __ATOMIC_RELEASE);
   free_list_push(&free_records, (uint32_t)(scope - records), &scope->next_free);
 }
 
-/* Sets the bits SCOPED and SCOPED_MATCHED according to the thread's scopes. A thread in a scope gets no headroom (bytes
- * that it may allocate without a report), so that each of its events is reported. */
+/* A thread in a scope gets no headroom (bytes that it may allocate without a report), so that each of its events is
+ * reported. */
 static void choose_reports(struct thread_block *block) {
   const struct scope *innermost = thread_scoping(block)->innermost;
   uint8_t scoped = innermost == &no_scope ? 0 : SCOPED;
@@ -255,9 +251,9 @@ static void unlink_abandoned(struct thread_block *block) {
 }
 
 /*
- * Unlinks the calling thread's closed scopes. If this is a signal handler that has interrupted the thread in an event
- * or while it used its chain of scopes, only asks the thread to unlink them later: the interrupted event will store a
- * headroom (thread_block.h), and would overwrite the headroom that is chosen here.
+ * Unlinks the calling thread's closed scopes. A signal handler that interrupted an event or a use of the chain only
+ * asks the thread to unlink them later. Otherwise the interrupted event would overwrite the headroom that is chosen
+ * here.
  */
 static void unlink_or_postpone(struct thread_block *block) {
   if (thread_scoping(block)->is_held || is_in_event(block)) {
@@ -276,15 +272,15 @@ void scopes_unlink_closed(struct thread_block *block) {
   if (block->reporting.scoped) unlink_or_postpone(block);
 }
 
-/* Raises a scope's peak and largest request. Returns whether the outer scope may have to be raised, too. */
+/* Returns whether the outer scope may have to be raised, too. */
 static bool raise(struct scope *scope, int64_t net, uint64_t doubled) {
   bool larger = doubled > scope->largest_doubled;
   if (larger) scope->largest_doubled = doubled;
   return raise_to(&scope->peak_net, net) || larger;
 }
 
-/* Raises the peak and the largest request of the scopes from the innermost outward. Stops at the first scope in which
- * neither is exceeded, because those of its outer scopes are at least as high. */
+/* Raises the scopes from the innermost outward. Stops at the first scope in which neither the peak nor the largest
+ * request is exceeded, because those of outer scopes are at least as high. */
 void *scope_raise(struct thread_block *block, void *object, size_t doubled) {
   struct thread_scoping *scoping = thread_scoping(block);
   int64_t net = thread_net(block);
@@ -314,8 +310,8 @@ static void begin_in_thread(struct scope *scope, struct thread_block *block) {
   struct thread_scoping *scoping = thread_scoping(block);
   if (!scoping->innermost) scoping->innermost = &no_scope;
   if (scoping->innermost != &no_scope) unlink_or_postpone(block);
-  /* Withdraws the thread's headroom (thread_block.h) before the scope's start is read. A signal handler's event between
-   * these two steps is then either before the start or reported to the scope. */
+  /* Withdraws the thread's headroom (thread_block.h) before the scope's start is read, so that no later event of a
+   * signal handler is missed. */
   if (!block->reporting.scoped) {
     scoping->report_peak_at = scoping->limit = INT64_MIN; /* the first event calls peak_flush(), which sets both */
     block->reporting.scoped = SCOPED;
@@ -345,8 +341,7 @@ static int begin_in_process(struct scope *scope) {
   return 0;
 }
 
-/* Frees the table's records of scopes whose threads have ended without closing them. Returns one of these records; NULL
- * if there is none. */
+/* Frees the records of scopes that were still open when their threads ended. Returns one of them, or NULL. */
 static struct scope *reclaim(void) {
   for (uint32_t i = 0; i < MOST_SCOPES; i++) {
     uint64_t word = state_word(&records[i]);
@@ -439,7 +434,7 @@ static void read_thread(const struct scope *scope, const struct thread_block *bl
   if (scope->table) read_matches(scope, temporary, temporary_bytes, out);
 }
 
-/* Computes the bounds of the largest request from the largest size class with an allocation. */
+/* Derives the bounds of the largest request from the largest size class with an allocation. */
 static void bound_largest(struct mallometer_scope *out) {
   unsigned class = MALLOMETER_SIZE_CLASSES;
   while (class > 0 && out->allocations[class - 1] == 0) class --;
@@ -466,8 +461,8 @@ static void read_process(const struct scope *scope, struct mallometer_scope *out
 }
 
 static void read_figures(const struct scope *scope, bool ended, struct mallometer_scope *out) {
-  /* The block is loaded once: if the scope is closed meanwhile, its record may be used again for a scope over the
-   * process, where the block is NULL. */
+  /* The block is loaded only once, because the scope may be closed and its record reused for a scope over the
+   * process, whose block is NULL. */
   const struct thread_block *block = __atomic_load_n(&scope->block, __ATOMIC_RELAXED);
   if (block) {
     read_thread(scope, block, ended, out);
@@ -489,9 +484,8 @@ int scope_read(uint32_t number, struct mallometer_scope *out) {
     enum state state = state_of(word);
     if (state != OPEN && state != ENDED) return -EINVAL;
     struct mallometer_scope figures = {0};
-    /* The next user of the record writes to it only after it has acquired the state that free_record() stored. If this
-     * copy contains one of these writes, the state after the fence therefore is not `word` (as in
-     * test/litmus/reused-sample). */
+    /* If the record is reused during this copy, its state differs after the fence: the next user acquires the state
+     * that free_record() stored before it writes to the record (test/litmus/reused-sample). */
     read_figures(scope, state == ENDED, &figures);
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (state_word(scope) != word) continue; /* the scope was closed, or its thread ended, during the reading */
@@ -526,13 +520,13 @@ bool scope_retains(const struct scope *scope, const void *object) {
 
 /* ---- The end of a scope -------------------------------------------------------------------------------- */
 
-/* Leaves a closed scope for the measured thread to free, because that thread may be in the middle of an event. Frees
- * the scope here if that thread has ended. */
+/* Leaves a closed scope to the measured thread, which may be in the middle of an event. Frees it here if that thread
+ * has ended. */
 static void abandon(struct scope *scope, uint64_t closing, struct mallometer_scope *out) {
   struct thread_block *block = scope->block;
   if (!change_state(scope, closing, ABANDONED)) {
-    /* Fails in the child process if a signal handler of this thread forked after the state became CLOSING:
-     * scopes_forked() has then freed the record, unless the measured thread is this one. */
+    /* This fails if the measured thread has ended (ORPHANED). In the child of a fork it also fails if a signal
+     * handler of this thread forked meanwhile, because scopes_forked() has then freed or abandoned the record. */
     if (!change_state(scope, with_state(closing, ORPHANED), CLOSING)) return;
     *out = (struct mallometer_scope){0};
     read_figures(scope, true, out);
@@ -556,8 +550,8 @@ int scope_close(uint32_t number, struct mallometer_scope *out) {
   *out = (struct mallometer_scope){0};
   read_figures(scope, state == ENDED, out);
   if (scope->table && state == OPEN) __atomic_fetch_sub(&matched_open, 1, __ATOMIC_SEQ_CST);
-  /* Fails in the child process if a signal handler of this thread forked after the state became CLOSING: there,
-   * scopes_forked() has freed the record. */
+  /* This fails in the child of a fork if a signal handler of this thread forked meanwhile, because scopes_forked()
+   * has freed the record there. */
   if ((!scope->block || state == ENDED) && !change_state(scope, with_state(word, CLOSING), TAKEN)) return 0;
   if (!scope->block) peak_window_close(scope->window);
   if (state == OPEN && scope->block) {
@@ -568,7 +562,6 @@ int scope_close(uint32_t number, struct mallometer_scope *out) {
   return 0;
 }
 
-/* Ends a scope because its thread ends. */
 static void end(struct scope *scope) {
   scope->end = scope->block->events;
   scope->interrupted = was_interrupted(scope);
@@ -610,7 +603,6 @@ size_t scopes_footprint(void) {
   return bytes + __atomic_load_n(&table_bytes_mapped, __ATOMIC_RELAXED);
 }
 
-/* Frees, in the child of a fork, a scope that a thread of the parent was closing. */
 static void free_closing_record(struct scope *scope, uint64_t word) {
   if (!scope->block) peak_window_close(scope->window);
   if (scope->block != own_block()) {

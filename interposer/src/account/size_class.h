@@ -1,11 +1,10 @@
 /*
- * The size class of a request. The classes' upper bounds are the powers of two from 1 byte to 4 MiB, inclusive; the
- * last class has no bound. A class is found by one bit scan without a table: the highest bit of 2 * size - 1 is bit 0
- * for 1 byte, bit 5 for 17 to 32 bytes, bit 6 for 33 to 64. A request of 0 bytes belongs to the first class. Public
- * figures merge the classes up to 16 bytes (totals.c).
+ * The size class of a request. The classes' upper bounds are the powers of two from 1 byte to 4 MiB; the last class
+ * has no bound. The class is the highest bit of 2 * size - 1, such as bit 5 for 17 to 32 bytes. A request of 0 bytes
+ * belongs to the first class. Public figures merge the classes up to 16 bytes (totals.c).
  *
- * 2 * size - 1 is all that the fast path needs of a request, so it keeps this number across the allocator's call, and
- * sums these numbers instead of the sizes.
+ * The fast path keeps 2 * size - 1 across the allocator's call, because it needs nothing else of a request, and sums
+ * these numbers instead of the sizes.
  */
 #ifndef MALLOMETER_ACCOUNT_SIZE_CLASS_H
 #define MALLOMETER_ACCOUNT_SIZE_CLASS_H
@@ -19,7 +18,7 @@
 #define FIRST_CLASSES 5u
 #define SIZE_CLASSES (FIRST_CLASSES - 1 + MALLOMETER_SIZE_CLASSES)
 
-/* Returns 2 * size - 1 modulo 2^64, which is the largest number for 0 bytes. */
+/* Computes modulo 2^64, so that 0 bytes give the largest number. */
 static inline size_t doubled_size(size_t size) { return 2 * size - 1; }
 static inline size_t size_of_doubled(size_t doubled) { return doubled / 2 + 1; }
 

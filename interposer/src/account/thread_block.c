@@ -91,8 +91,7 @@ static void release_block(uint32_t index) {
   push_free(index);
 }
 
-/* Gives a block to the calling thread. Returns false if a signal handler has taken a block for this thread meanwhile;
- * the thread keeps that block. */
+/* Returns false if a signal handler has meanwhile taken a block for this thread, which then keeps that block. */
 static bool make_current(struct thread_block *block) {
   return THREAD_POINTER_REPLACE(struct thread_block, current_block, &no_block_yet, block);
 }
@@ -113,8 +112,6 @@ static bool has_headroom(const struct thread_block *block) {
   return __atomic_load_n(&block->headroom, __ATOMIC_RELAXED) > NO_HEADROOM / 2;
 }
 
-/* Withdraws the headroom of all threads. At its next allocation or free each thread then takes the slow path, which
- * calls `answer`. */
 void thread_blocks_request_answer(void (*answer)(void)) {
   __atomic_store_n(&requested_answer, answer, __ATOMIC_SEQ_CST);
   if (!answer) return;
@@ -124,9 +121,8 @@ void thread_blocks_request_answer(void (*answer)(void)) {
     __atomic_fetch_or(&block->reporting.requests, REQUEST_ANSWER, __ATOMIC_RELEASE);
     headroom_withdraw(block);
   }
-  /* A withdrawal fails if the owner's own update overwrites the headroom, or if the headroom is 0 because the owner is
-   * counting an event. Such an event takes at most some fifteen instructions, so the loop below repeats the withdrawal
-   * after a short wait, three times. */
+  /* A withdrawal fails if the owner is counting an event, which takes some fifteen instructions, or overwrites the
+   * headroom. The loop below therefore tries again after a short wait, three times. */
   for (int again = 0; again < 3; again++) {
     for (volatile int moment = 0; moment < 1000;) moment = moment + 1;
     for (uint32_t i = 0; i < thread_block_count(); i++) {
@@ -156,13 +152,13 @@ struct thread_block *thread_block_acquire_first(void) {
   struct thread_block *block = thread_block_at(index);
   struct thread_record *record = record_at(index);
   record->baseline = block->events;
-  /* The headroom is 0 in a new block, and in the child of a fork during an event of the block's earlier owner. It must
-   * not stay 0, because is_in_event() would return true. */
+  /* In a new block, and in a forked child if the earlier owner was in an event, the headroom is 0. It must not stay
+   * 0, because that marks an event (is_in_event()). */
   if (block->headroom == 0) block->headroom = -1;
   block->walks_java = 0;
   __atomic_store_n(&thread_sampling(block)->cleaner, 0, __ATOMIC_RELAXED);
-  /* Either this thread sees `requested_answer`, or thread_blocks_request_answer() sees that the block is owned, because
-   * both threads store before they load. */
+  /* Both threads store before they load, so either this thread sees `requested_answer`, or
+   * thread_blocks_request_answer() sees that the block is owned. */
   __atomic_store_n(&record->owned, true, __ATOMIC_SEQ_CST);
   block->reporting = (struct reporting){0, __atomic_load_n(&requested_answer, __ATOMIC_SEQ_CST) ? REQUEST_ANSWER : 0};
   __atomic_fetch_add(&owners, 1, __ATOMIC_RELAXED);
@@ -170,8 +166,8 @@ struct thread_block *thread_block_acquire_first(void) {
     release_block(index);
     return own_block_or_null();
   }
-  /* The thread's block is set before this call, so that the block counts the allocations of pthread_setspecific and of
-   * a signal handler that interrupts the call. */
+  /* The block is already set, so it counts the allocations of pthread_setspecific and of signal handlers that
+   * interrupt it. */
   if (exit_key_exists) pthread_setspecific(exit_key, block);
   return block;
 }
@@ -179,12 +175,9 @@ struct thread_block *thread_block_acquire_first(void) {
 static void (*at_hand_over)(struct thread_block *block);
 
 /*
- * Releases the block of the calling thread, which is ending. This is the destructor of the library's thread key. Events
- * in destructors that run later are counted in the shared block. If the thread kept its block until the next round of
- * destructors, glibc would execute 500 instructions more for each thread.
- *
- * `unused` is the key's value. It only makes the C library call this function: a program with a wrong key may have
- * overwritten it.
+ * Releases the block of the calling thread, which is ending. Events in later key destructors are counted in the
+ * shared block. Keeping the block until the next round of destructors would cost 500 instructions more for each
+ * thread in glibc. The key's value is not used, because a program with a wrong key may have overwritten it.
  */
 static void on_thread_end(void *unused) {
   (void)unused;

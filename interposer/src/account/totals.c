@@ -17,9 +17,8 @@ static void add_frees(const struct event_counters *events, struct mallometer_cou
   sum->freed_bytes += counter_read(&events->freed_bytes);
 }
 
-/* Adds the allocations. Each request adds 2 * size - 1 to requested_doubled. A request of 0 bytes subtracts 1 there
- * after it was counted in its class, so requested_doubled is read before the classes: the sum is then never
- * negative. */
+/* A request of 0 bytes subtracts 1 from requested_doubled after it was counted in its class. Reading
+ * requested_doubled first therefore keeps the sum from being negative. */
 static void add_allocations(const struct event_counters *events, struct mallometer_counters *sum) {
   uint64_t doubled = counter_read(&events->requested_doubled);
   for (unsigned i = 0; i < SIZE_CLASSES; i++) {
@@ -44,7 +43,7 @@ void totals_read(struct mallometer_counters *sum) {
     struct thread_block *block = thread_block_at(i);
     if (block) add_frees(&block->events, sum);
   }
-  /* Blocks of new threads are included: they may have allocated objects that the first pass saw freed. */
+  /* This includes blocks of new threads, which may have allocated objects that the first pass saw freed. */
   count = thread_block_count();
   add_allocations(&shared_events, sum);
   for (uint32_t i = 0; i < count; i++) {
@@ -90,7 +89,7 @@ uint64_t totals_live(const struct mallometer_counters *sum) {
 
 /* ---- The peak of the live bytes ----------------------------------------------------------------------- */
 
-/* Returns the slack: all blocks are summed if the estimate of the live bytes exceeds the peak by more than this. */
+/* All blocks are summed if the estimate of the live bytes exceeds the peak by more than these bytes. */
 static uint64_t slack(void) {
   uint64_t of_peak = peak_so_far() / 200;
   uint64_t of_blocks = (uint64_t)thread_block_count() * 4096;
@@ -107,7 +106,7 @@ static int64_t window_starts[MOST_PEAK_WINDOWS], window_peaks[MOST_PEAK_WINDOWS]
 
 static uint32_t open_windows(void) { return __atomic_load_n(&windows, __ATOMIC_ACQUIRE); }
 
-/* Returns the lowest peak of the process and of the windows. Live bytes below the result change no peak. */
+/* Live bytes below the result raise no peak. */
 static int64_t lowest_peak(void) {
   int64_t lowest = (int64_t)peak_so_far();
   for (uint32_t left = open_windows(); left != 0; left &= left - 1) {
@@ -117,8 +116,8 @@ static int64_t lowest_peak(void) {
   return lowest;
 }
 
-/* Raises the peaks of the process and of the windows in `open`. `live` may be negative if objects are freed that were
- * allocated while counting was off. */
+/* Raises the peaks of the process and of the windows in `open`. `live` may be negative if objects that were not
+ * counted are freed. */
 static void raise_peak(int64_t live, uint32_t open) {
   for (uint32_t left = open; left != 0; left &= left - 1) {
     (void)raise_to(&window_peaks[__builtin_ctz(left)], live - totals_live_at(0));
@@ -141,8 +140,8 @@ static uint64_t allocated_until_now(void) { return sum_over_blocks(allocated_by)
 
 enum { ATTEMPTS = 4 };
 
-/* Raises the peaks to the live bytes of a sum, if these are higher. `freed` and `open` were read at the beginning of
- * the sum. Returns false if the sum must be repeated, because more bytes than slack() were freed meanwhile. */
+/* Raises the peaks that are below the live bytes of a sum. `freed` and `open` were read at its beginning. Returns
+ * false if the sum must be repeated, because more than slack() bytes were freed meanwhile. */
 static bool raise_peak_by(uint64_t allocated, uint64_t freed, uint32_t open) {
   int64_t live = live_of(allocated, freed);
   if (live <= lowest_peak()) return true;
@@ -172,11 +171,8 @@ void totals_read_whole(struct mallometer_counters *sum) {
   }
 }
 
-/*
- * Updates a thread's share of the estimate of the live bytes. The estimate is always the sum of all shares
- * (flushed_live_bytes): the thread that exchanges a share adds the difference. Returns false if another thread has
- * exchanged the share meanwhile.
- */
+/* Updates a thread's share of the estimate of the live bytes, which is always the sum of all shares. Returns false if
+ * another thread has updated the share meanwhile. */
 static bool flush(const struct event_counters *events, int64_t *flushed, int64_t *change) {
   int64_t before = __atomic_load_n(flushed, __ATOMIC_ACQUIRE);
   uint64_t freed = freed_by(events);
@@ -187,17 +183,16 @@ static bool flush(const struct event_counters *events, int64_t *flushed, int64_t
   return true;
 }
 
-/* Sets the net bytes above which a thread in a scope calls peak_flush(). The thread reads the new value at its next
- * allocation. */
+/* The thread in a scope calls peak_flush() above these net bytes. It reads the new value at its next allocation. */
 static void set_peak_report(struct thread_block *block, int64_t net) {
   __atomic_store_n(&thread_scoping(block)->report_peak_at, net, __ATOMIC_RELAXED);
   __atomic_store_n(&thread_scoping(block)->limit, INT64_MIN, __ATOMIC_RELAXED);
 }
 
 /*
- * Updates each thread's share of the estimate of the live bytes. A thread that only frees does not update its own
- * share, so the estimate would otherwise stay above the peak. Also lowers a headroom that frees have raised above
- * HEADROOM_BYTES. The owner's own update may overwrite the lowered headroom; the next call then lowers it again.
+ * Updates each thread's share of the estimate of the live bytes, because a thread that only frees does not update its
+ * own. Also lowers a headroom that frees have raised above HEADROOM_BYTES. If the owner overwrites it, the next call
+ * lowers it again.
  */
 static void flush_all(void) {
   int64_t change;
@@ -208,13 +203,12 @@ static void flush_all(void) {
     if (block->reporting.scoped) set_peak_report(block, thread_net(block) + HEADROOM_BYTES);
     int64_t found = __atomic_load_n(&block->headroom, __ATOMIC_RELAXED);
     if (found <= HEADROOM_BYTES) continue;
-    /* This fails if the headroom changed meanwhile: the owner counts an event, or a thread has withdrawn it. */
+    /* This fails if the owner is counting an event or the headroom was withdrawn. */
     __atomic_compare_exchange_n(&block->headroom, &found, HEADROOM_BYTES, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   }
 }
 
-/* Sums over all blocks, and raises the peaks that are lower. Sums bytes only, because this function runs on stacks with
- * little room. */
+/* Sums bytes only, because this runs on stacks with little room. */
 static void confirm_peak(void) {
   for (unsigned attempts = ATTEMPTS; attempts > 0; attempts--) {
     uint32_t open = open_windows();
@@ -228,10 +222,8 @@ static bool is_above_peak(uint64_t slacks) {
   return __atomic_load_n(&estimated_live, __ATOMIC_RELAXED) > lowest_peak() + (int64_t)(slacks * slack());
 }
 
-/*
- * Sums over all blocks if the estimate of the live bytes exceeds the peak by one slack(), plus one for each sum in
- * progress: a thread that is interrupted in its sum must not hide later growth.
- */
+/* Sums over all blocks if the estimate of the live bytes exceeds the peak by one slack(), plus one for each sum in
+ * progress, so that a sum that is interrupted for long does not hide later growth. */
 static void confirm_if_higher(void) {
   if (!is_above_peak(1)) return;
   uint32_t others = __atomic_fetch_add(&sums_under_way, 1, __ATOMIC_RELAXED);
@@ -262,12 +254,11 @@ void peak_flush_shared(void) { flush_own(&shared_events, &shared_flushed); }
 
 static int64_t net_in(const struct mallometer_counters *sum) { return (int64_t)(allocated_in(sum) - freed_in(sum)); }
 
-/* Bit i is set while window i is reserved, open or not. Windows are used in turn, because a sum that began before a
- * window was closed may still raise that window's peak. */
+/* Bit i is set while window i is reserved. Windows are used in turn, because a sum that began before a window was
+ * closed may still raise its peak. */
 static uint32_t windows_taken;
 static uint32_t windows_opened;
 
-/* Returns the first free window from `from` on; if there is none, the first free window of all. */
 static int free_window(uint32_t taken, uint32_t from) {
   uint32_t later = ~taken & UINT32_MAX << from;
   return __builtin_ctz(later ? later : ~taken);
@@ -315,8 +306,7 @@ int64_t totals_net(void) {
 
 int64_t totals_live_at(int64_t net) { return net + __atomic_load_n(&baseline, __ATOMIC_RELAXED); }
 
-/* Sets the baseline, the bytes that were live before counting. The estimate of the live bytes is the sum of all
- * threads' shares (flush()) plus the baseline. */
+/* The estimate of the live bytes is the sum of all threads' shares (flush()) plus the baseline. */
 void totals_set_baseline(int64_t bytes) {
   int64_t before = __atomic_exchange_n(&baseline, bytes, __ATOMIC_RELAXED);
   __atomic_fetch_add(&estimated_live, bytes - before, __ATOMIC_RELAXED);
@@ -330,8 +320,6 @@ void totals_reduce_baseline(int64_t bytes) {
 
 /* ---- Fork ---------------------------------------------------------------------------------------------- */
 
-/* Computes the estimate of the live bytes anew, because a thread of the parent may have changed its share but not yet
- * the estimate. */
 void totals_forked(void) {
   sums_under_way = 0;
   flush_all();

@@ -1,4 +1,4 @@
-/* The bootstrap buffer. See bootstrap.h. */
+/* Serves allocations from the bootstrap buffer. See bootstrap.h. */
 #include "allocator/bootstrap.h"
 
 #include <errno.h>

@@ -1,10 +1,10 @@
 /*
- * Memory for allocations while the next allocator is being looked up, when the loader may allocate and nothing else can
- * serve these allocations. The buffer has 64 KiB, which are never reused and never counted.
+ * Memory for allocations while the next allocator is being looked up, when the loader may allocate and nothing else
+ * can serve it. The buffer has 64 KiB, which are never reused and never counted.
  *
- * The buffer is mapped at a low address, below all objects of the allocator, so that free(p) needs one comparison to
- * recognize an object of the allocator. Lower addresses are NULL or memory of this library. If the low address is
- * taken, a static buffer is used instead, and every free begins with a second comparison.
+ * The buffer is mapped at a low address, below all objects of the allocator, so that free(p) recognizes an object of
+ * the allocator by one comparison. Lower addresses are NULL or memory of this library. If the low address is taken, a
+ * static buffer is used, and every free needs a second comparison.
  */
 #ifndef MALLOMETER_ALLOCATOR_BOOTSTRAP_H
 #define MALLOMETER_ALLOCATOR_BOOTSTRAP_H
@@ -15,14 +15,12 @@
 
 #include "platform/visibility.h"
 
-/*
- * The lowest address that an object of the allocator may have. Objects at lower addresses, such as those of the buffer,
- * need a second test. Until bootstrap_finish() it is UINTPTR_MAX, so that every object is tested.
- */
+/* The lowest address that an object of the allocator may have. Lower addresses need a second test. Until
+ * bootstrap_finish() it is UINTPTR_MAX, so that every object is tested. */
 extern HIDDEN uintptr_t low_range_end;
 
-/* Allocates zeroed memory, aligned to 16 bytes or `alignment`, a power of two, if larger. Returns NULL and sets ENOMEM
- * if the buffer is full. */
+/* Allocates zeroed memory, aligned to 16 bytes or to `alignment`, a power of two, if that is larger. Returns NULL and
+ * sets ENOMEM if the buffer is full. */
 void *bootstrap_allocate(size_t alignment, size_t size);
 
 bool is_bootstrap(const void *object);
@@ -30,16 +28,17 @@ bool is_bootstrap(const void *object);
 /* Returns the requested size of an object of the buffer. */
 size_t bootstrap_size(const void *object);
 
-/* Sets `low_range_end`. Call this when the next allocator begins to serve. */
+/* Must be called when the next allocator begins to serve. Sets `low_range_end`. */
 void bootstrap_finish(void);
 
 /* Returns whether objects of the buffer are above `low_range_end`. Known once the next allocator serves. */
 bool bootstrap_is_above_low_range(void);
 
-/* Raises `low_range_end` to `end`, for other memory of this library; no object of the allocator may be below `end`. */
+/*
+ * Raises `low_range_end` to `end`, for other memory of this library. No object of the allocator may be below `end`.
+ */
 void low_range_extend(uintptr_t end);
 
-/* Returns the bytes mapped for the buffer; 0 if the static buffer is used. */
 size_t bootstrap_footprint(void);
 
 #endif

@@ -1,7 +1,5 @@
-/*
- * Calls Darwin's allocator; used on Darwin instead of next.c and glibc's files. The allocator's functions are called by
- * their names, since dyld does not redirect the calls of an interposing library.
- */
+/* Calls Darwin's allocator by the names of its functions, because dyld does not redirect the calls of an interposing
+ * library. Used on Darwin instead of next.c and glibc's files. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <malloc/malloc.h>
@@ -32,8 +30,7 @@ bool next_allocator_may_call_back(void) { return false; }
 
 bool next_allocator_tags_memory(void) { return false; }
 
-/* Returns whether AddressSanitizer's runtime is loaded. The runtime defines __asan_init, which a program that is built
- * with the sanitizer calls first. */
+/* AddressSanitizer's runtime defines __asan_init, which a program that is built with the sanitizer calls first. */
 bool is_of_sanitizer(const void *function) {
   (void)function;
   return dlsym(RTLD_DEFAULT, "__asan_init") != NULL;

@@ -1,7 +1,4 @@
-/*
- * Finds the allocator, and reads jemalloc, tcmalloc and mimalloc through their own interfaces; glibc is in glibc.c. See
- * figures.h.
- */
+/* Finds the allocator, and reads jemalloc, tcmalloc and mimalloc through their own interfaces. See figures.h. */
 #include "allocator/figures.h"
 
 #include <errno.h>
@@ -29,7 +26,7 @@ static uint64_t jemalloc_figure(const char *name) {
 static int jemalloc_read(struct mallometer_allocator_state *out) {
   uint64_t epoch = 1;
   size_t length = sizeof epoch;
-  /* jemalloc's statistics are those of the latest advance of its epoch, so the epoch is advanced first. */
+  /* jemalloc's statistics are those of the latest advance of its epoch. */
   if (jemalloc_mallctl("epoch", &epoch, &length, &epoch, length) != 0) return -ENOTSUP;
   unsigned arenas = 0;
   length = sizeof arenas;
@@ -37,8 +34,7 @@ static int jemalloc_read(struct mallometer_allocator_state *out) {
   out->system_bytes = jemalloc_figure("stats.mapped");
   out->used_bytes = jemalloc_figure("stats.allocated");
   out->resident_bytes = jemalloc_figure("stats.resident");
-  /* 4096 is jemalloc's number for "all arenas". Dirty pages are free and resident; muzzy pages are resident until the
-   * kernel takes them. */
+  /* 4096 is jemalloc's number for "all arenas". Muzzy pages are resident until the kernel takes them. */
   uint64_t page = jemalloc_figure("arenas.page"), dirty = jemalloc_figure("stats.arenas.4096.pdirty");
   if (page != MALLOMETER_UNKNOWN && dirty != MALLOMETER_UNKNOWN) {
     uint64_t muzzy = jemalloc_figure("stats.arenas.4096.pmuzzy");
@@ -107,7 +103,7 @@ void allocator_find(void) {
   }
 }
 
-/* Returns the length of "5.3.0" in "5.3.0-0-g54eaed1d...", which names a commit. */
+/* Returns the length of "5.3.0" in "5.3.0-0-g54eaed1d...", which ends with a commit. */
 static int length_of_version(const char *version) { return (int)strcspn(version, "-_ "); }
 
 void allocator_name_version(char *name, size_t capacity) {

@@ -1,9 +1,8 @@
 /*
  * The figures of the allocator that serves the process, and its trim, which returns free memory to the kernel.
  *
- * Each allocator has an interface of its own. Functions are taken only from the shared object that serves malloc:
- * another object's function (such as glibc's mallinfo under jemalloc) would create a second heap. The hooks call none
- * of these functions.
+ * Functions are taken only from the shared object that serves malloc, because a function of another object (such as
+ * glibc's mallinfo under jemalloc) would create a second heap. The hooks call none of these functions.
  */
 #ifndef MALLOMETER_ALLOCATOR_FIGURES_H
 #define MALLOMETER_ALLOCATOR_FIGURES_H
@@ -16,8 +15,8 @@
 /* Returns the kind of the allocator; UNKNOWN until allocator_find() has found it. */
 enum mallometer_allocator_kind allocator_kind(void);
 
-/* Finds the interface of the object that serves malloc. Enters the loader; call it once, before the process has
- * threads. */
+/* Finds the interface of the object that serves malloc. Enters the loader. Must be called once, before the process
+ * has threads. */
 void allocator_find(void);
 
 /* Replaces `name` by a name with a version, such as "jemalloc 5.3.0", if the allocator reports its version. */

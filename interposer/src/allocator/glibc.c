@@ -1,7 +1,4 @@
-/*
- * Reads glibc's malloc. The size words of a few objects are compared with malloc_usable_size before any other size word
- * is read. See glibc.h.
- */
+/* Reads glibc's malloc, after a test of the size words of a few objects against malloc_usable_size. See glibc.h. */
 #include "allocator/glibc.h"
 
 #include <errno.h>
@@ -30,7 +27,7 @@ void glibc_free_unnoticed(void *object) {
 
 static bool chunk_agrees(size_t request) {
   void *object = next.malloc(request);
-  if (!object) return true; /* memory is lacking for this size, so the other sizes decide */
+  if (!object) return true; /* there is no memory for this size, so the other sizes decide */
   if (is_tagged(object)) {
     next.free(object);
     return false;
@@ -48,8 +45,8 @@ static bool chunk_agrees(size_t request) {
   return agrees;
 }
 
-/* The bytes of an object's own mapping that lie before the object and that its size word does not count: 0 before glibc
- * 2.43, 16 since. */
+/* The header bytes that the size word of an object with its own mapping does not count: 0 before glibc 2.43, 16
+ * since. */
 static size_t not_in_size;
 
 static void find_size_of_mapped_chunks(void) {
@@ -84,8 +81,9 @@ size_t glibc_mapped_bytes(const void *object, size_t offset) {
 static int (*write_info)(int options, FILE *stream);
 static int (*trim)(size_t pad);
 
-/* Has the layout of struct mallinfo2, which malloc.h has since glibc 2.33. The fields of the older struct mallinfo have
- * 32 bits and overflow. */
+/*
+ * Has the layout of struct mallinfo2 (glibc 2.33 and later). The 32-bit fields of the older struct mallinfo overflow.
+ */
 struct info {
   size_t system, free_chunks, fast_chunks, mapped_chunks, mapped, unused, fast, in_use, free, top;
 };

@@ -1,4 +1,4 @@
-/* Finds the pointer to a thread's cache by what two frees change, and adds up the cached chunks. See glibc_cache.h. */
+/* Finds the pointer to a thread's cache, and adds up the cached chunks. See glibc_cache.h. */
 #include "allocator/glibc_cache.h"
 
 #include <link.h>
@@ -13,20 +13,20 @@
 #include "platform/thread.h"
 
 enum {
-  /* Bins of 32, 48 ... 1,040 bytes; since glibc 2.42 there are 12 more for larger objects, which are off by default. */
+  /* The bins hold chunks of 32, 48 ... 1,040 bytes. glibc 2.42 added 12 bins for larger objects, which are off by
+   * default. */
   BINS = 64,
   CHUNK_BEFORE_2_42 = 0x290,
   CHUNK_SINCE_2_42 = 0x300
 };
 
 static uintptr_t libc_begin, libc_end;
-static ptrdiff_t offset_of_pointer; /* distance from the thread pointer to the pointer to the cache; 0: not found */
-static unsigned bin_capacity;       /* capacity of a bin if the cache counts free places; 0 if it counts objects */
+static ptrdiff_t offset_of_pointer; /* bytes from the thread pointer to the pointer to the cache; 0: not found */
+static unsigned bin_capacity;       /* the capacity of a bin if the cache counts free places, 0 if it counts objects */
 
 static size_t chunk_bytes(size_t word) { return word & ~(size_t)7; }
 
-/* Returns whether the size word before an object is that of a cache. glibc's chunk may be somewhat longer than
- * requested. */
+/* The chunk of a cache may be somewhat longer than requested. */
 static bool is_size_of_cache(size_t word) {
   enum { MOST_MORE = 0x60 };
   size_t bytes = chunk_bytes(word);
@@ -45,7 +45,7 @@ static bool is_chunk_of_cache(uintptr_t object) {
 }
 
 /* Returns how much `numbers[bin]` changes when two objects are freed. Allocates 18 objects first, so that the bin has
- * room for the two. */
+ * room. */
 static int change_by_two_frees(const volatile uint16_t *numbers, unsigned bin) {
   enum { OBJECTS = 18 };
   void *objects[OBJECTS];
@@ -108,8 +108,7 @@ static unsigned objects_in(const uint16_t *numbers, unsigned bin) {
 
 static uint64_t bytes_of_object(unsigned bin) { return 32 + 16 * (uint64_t)bin; }
 
-/* Returns whether a thread's pointer leads to a cache. From glibc 2.42 on, it leads to zeros in the C library if the
- * thread has none. */
+/* From glibc 2.42 on, the pointer of a thread without a cache leads to zeros in the C library. */
 static bool has_cache(uintptr_t object) { return object != 0 && !(object >= libc_begin && object < libc_end); }
 
 uint64_t glibc_cache_bytes(void) {
@@ -132,7 +131,7 @@ struct held {
 };
 
 static struct caches {
-  uintptr_t list_at; /* distance from a thread's thread pointer to its list of robust locks; negative on aarch64 */
+  uintptr_t list_at; /* bytes from a thread's thread pointer to its list of robust locks; negative on aarch64 */
   uintptr_t id_at;   /* distance from the thread's id to the list of robust locks */
   size_t count;
   uint32_t ids[MOST_THREADS], ids_later[MOST_THREADS];
@@ -142,8 +141,8 @@ static struct caches {
 
 enum { FARTHEST_ID = 64 };
 
-/* Returns the thread pointer of a thread; 0 if the distance from the thread's id to the list of robust locks differs
- * from the calling thread's. */
+/* Returns the thread pointer of a thread, or 0 if its id is not at the expected distance from its list of robust
+ * locks. */
 static uintptr_t thread_of(uint32_t id) {
   uintptr_t list = thread_robust_list(id);
   uint32_t there;
@@ -232,8 +231,7 @@ void glibc_caches_note(void) {
   }
 }
 
-/* Counts the threads that started since glibc_caches_note(). Both lists of ids are in the order in which threads
- * started. */
+/* Counts the threads that started since glibc_caches_note(). Both lists of ids are in the order of starts. */
 static size_t threads_since_note(void) {
   size_t count = thread_ids(caches->ids_later, MOST_THREADS), known = 0;
   for (size_t i = 0, at = 0; i < count; i++) {

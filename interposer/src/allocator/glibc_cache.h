@@ -1,10 +1,11 @@
 /*
- * Counts the bytes of the free objects in threads' caches (glibc's "tcache") and of the caches themselves. glibc's
- * statistics count both as used. glibc allocates and frees the caches without any function that a program could call.
+ * Counts the bytes of the free objects in threads' caches (glibc's "tcache") and of the caches themselves, both of
+ * which glibc's statistics count as used. glibc allocates and frees the caches without any function that a program
+ * could call.
  *
- * An unnamed pointer in the C library's thread-local variables points to the cache. It is recognized by
- * what it points to: a chunk with the size of a cache, in which one number changes by two when two objects of one size
- * are freed. Up to glibc 2.41 the numbers count objects in the cache; from 2.42 on, free places.
+ * An unnamed thread-local pointer of the C library points to the cache. It is recognized by its target: a chunk with
+ * the size of a cache, in which one number changes by two when two objects of one size are freed. Up to glibc 2.41
+ * the numbers count objects in the cache; from 2.42 on, free places.
  */
 #ifndef MALLOMETER_ALLOCATOR_GLIBC_CACHE_H
 #define MALLOMETER_ALLOCATOR_GLIBC_CACHE_H
@@ -12,33 +13,34 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Finds where a thread has the pointer to its cache. Call this only if malloc is glibc's. Allocates, frees, and enters
- * the loader. If it returns false, glibc_cache_bytes() returns 0. */
+/* Finds where a thread has the pointer to its cache. May be called only if malloc is glibc's. Allocates, frees, and
+ * enters the loader. If it returns false, glibc_cache_bytes() returns 0. */
 bool glibc_cache_find(void);
 
-/* Returns the bytes of the calling thread's cached chunks and of its cache. Neither allocates nor locks. 0 for a thread
- * without cache, or if the pointer was not found. */
+/* Returns the bytes of the calling thread's cached chunks and of its cache, or 0 if it has no cache or the pointer
+ * was not found. Neither allocates nor locks. */
 uint64_t glibc_cache_bytes(void);
 
 /*
- * Reads the caches of all threads while they run. The kernel reports the address of each thread's list of robust locks,
- * which lies at the same distance from the thread pointer in all threads. The pointer to the cache is computed from
- * that address. Reading unmapped memory fails without a fault. Only one thread may call this at a time.
+ * Reads the caches of all threads while they run. The kernel reports the address of each thread's list of robust
+ * locks, from which the place of the pointer to the cache is computed, because the distance is the same in all
+ * threads. Reading unmapped memory fails without a fault. Only one thread may call this at a time.
  *
- * glibc_caches_open() returns false if the cache of the calling thread cannot be read in this way, or there is no
+ * glibc_caches_open() returns false if the calling thread's cache cannot be read in this way, or if there is no
  * memory for the tables. There is nothing to close then.
  */
 bool glibc_caches_open(void);
 void glibc_caches_close(void);
 
-/* Stores the content of the caches for glibc_caches_compare(). */
 void glibc_caches_note(void);
 
 /* Reads the caches again. Sets `bytes` to the bytes of the caches and their chunks, and `change` to the sum of the
- * caches' changes since glibc_caches_note(), whether up or down. */
+ * absolute values of the caches' changes since glibc_caches_note(). */
 void glibc_caches_compare(uint64_t *bytes, uint64_t *change);
 
-/* The most bytes of a cache, unless a tunable (glibc.malloc.tcache_count) allows more. */
+/*
+ * The most bytes of a cache, with 7 objects in each of 64 bins. A tunable (glibc.malloc.tcache_count) may allow more.
+ */
 #define GLIBC_CACHE_MOST_BYTES ((uint64_t)7 * (64 * 32 + 16 * (63 * 64 / 2)) + 784)
 
 /* The most bytes by which one allocation changes a cache. An allocation may fill a bin with objects of the arena. */

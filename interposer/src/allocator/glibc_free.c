@@ -1,4 +1,4 @@
-/* Recognizes free chunks of glibc's malloc by the sizes and list pointers in them. See glibc_free.h. */
+/* Recognizes free chunks of glibc's malloc by their sizes and list pointers. See glibc_free.h. */
 #include "allocator/glibc_free.h"
 
 #include "platform/memory.h"
@@ -9,7 +9,6 @@
 
 enum { PREVIOUS_IN_USE = 1, IS_MAPPED = 2, FLAGS = 7, CHUNK_ALIGNMENT = 16 };
 
-/* The words at the beginning of a free chunk. */
 struct head {
   uintptr_t previous_bytes, bytes, next, previous;
 };
@@ -18,8 +17,8 @@ enum { WORDS_OF_HEAD = sizeof(struct head) / sizeof(uintptr_t) };
 
 static bool is_address(uintptr_t word) { return word % CHUNK_ALIGNMENT == 0 && word >= LOWEST_ADDRESS; }
 
-/* Returns whether words look like the beginning of a free chunk. They must say that the previous chunk is in use,
- * because glibc merges adjacent free chunks. */
+/* Returns whether words look like the beginning of a free chunk. The previous chunk must be in use, because glibc
+ * merges adjacent free chunks. */
 static bool looks_free(const struct head *head) {
   uintptr_t bytes = head->bytes & ~(uintptr_t)FLAGS;
   return (head->bytes & (PREVIOUS_IN_USE | IS_MAPPED)) == PREVIOUS_IN_USE && bytes % CHUNK_ALIGNMENT == 0 &&
@@ -30,7 +29,7 @@ static bool copied(enum memory_copying by, uintptr_t from, struct head *to) {
   return memory_copy(by, from, to, sizeof *to) == sizeof *to;
 }
 
-/* glibc's HEAP_MAX_SIZE. The struct of an arena lies near the beginning of the arena's first heap, after heap_info. */
+/* glibc's HEAP_MAX_SIZE. The struct of an arena lies near the beginning of its first heap, after heap_info. */
 #define HEAP_BYTES ((uintptr_t)64 << 20)
 #define MOST_BEFORE_ARENA ((uintptr_t)4096)
 
@@ -56,7 +55,7 @@ bool glibc_chunk_is_free(enum memory_copying by, const struct free_chunk *chunk)
 
 bool glibc_free_chunk_in(enum memory_copying by, const uintptr_t *words, size_t count, uintptr_t address,
                          struct free_chunk *chunk) {
-  size_t first = address / sizeof *words % 2; /* the index of the first word at a multiple of 16 */
+  size_t first = address / sizeof *words % 2; /* The chunks begin at multiples of 16 bytes. */
   for (size_t i = first; i + WORDS_OF_HEAD <= count; i += 2) {
     const struct head head = {words[i], words[i + 1], words[i + 2], words[i + 3]};
     if (!looks_free(&head)) continue;

@@ -1,10 +1,10 @@
 /*
- * Free chunks of glibc's heaps, recognized in copies of memory without any lock. The search for lost memory skips them:
- * their content was freed, and may look like addresses until the memory is allocated again.
+ * Free chunks of glibc's heaps, recognized in copies of memory without any lock. The search for lost memory skips
+ * them, because their old content may still look like addresses.
  *
- * A free chunk that is too large for the lists of small ones is in a doubly linked list: its neighbours in the list
- * point back to it, and the chunk behind it in memory states that it is free and how long it is. glibc corrects both
- * before it hands the chunk out, so the remains of a free chunk within a live object are not taken for a free chunk.
+ * A free chunk that is too large for the lists of small ones is in a doubly linked list: its neighbours point back to
+ * it, and the chunk behind it in memory states that it is free and how long it is. glibc corrects both before it
+ * hands the chunk out, so the remains of a free chunk within a live object are not taken for one.
  */
 #ifndef MALLOMETER_ALLOCATOR_GLIBC_FREE_H
 #define MALLOMETER_ALLOCATOR_GLIBC_FREE_H
@@ -15,21 +15,18 @@
 
 #include "platform/resident_memory.h"
 
-/* A chunk's address is a multiple of 16; its memory ends where the next chunk begins. */
+/* The address is a multiple of 16. `end` is where the next chunk begins. */
 struct free_chunk {
   uintptr_t begin, end;
 };
 
-/*
- * Returns whether chunks of glibc's heaps may be at an address in a mapping from `begin` to `end`: below the break, and
- * in heaps of arenas, which begin at multiples of 64 MiB and state their length.
- */
+/* Returns whether chunks of glibc's heaps may be at an address in a mapping from `begin` to `end`. Chunks lie below
+ * the break and in heaps of arenas, which begin at multiples of 64 MiB and state their length. */
 bool glibc_has_chunks_at(enum memory_copying by, uintptr_t address, uintptr_t begin, uintptr_t end);
 
-/* Returns whether the chunk is free at this moment. */
 bool glibc_chunk_is_free(enum memory_copying by, const struct free_chunk *chunk);
 
-/* Finds the first free chunk that begins in words copied from this address. Returns false if there is none. */
+/* Finds the first free chunk that begins in words copied from this address. */
 bool glibc_free_chunk_in(enum memory_copying by, const uintptr_t *words, size_t count, uintptr_t address,
                          struct free_chunk *chunk);
 

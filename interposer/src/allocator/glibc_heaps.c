@@ -10,17 +10,17 @@
 #include "platform/readable_memory.h"
 
 #define WINDOW ((size_t)4096)
-/* A heap outside the main arena begins at a multiple of this, its greatest length (HEAP_MAX_SIZE). */
+/* The greatest length of a heap outside the main arena (HEAP_MAX_SIZE). Such a heap begins at a multiple of it. */
 #define HEAP_BYTES ((uintptr_t)64 << 20)
 
 enum {
-  WINDOWS_OF_HEAP = 64, /* the windows (pages) to read of a heap of up to 64 MiB; a larger heap has more */
-  MOST_WINDOWS = 16384, /* the most windows of all heaps, 1.5 us each; if more are wanted, each heap gets a share */
-  LEAST_WINDOWS = 16,   /* the fewest windows of a heap */
+  WINDOWS_OF_HEAP = 64, /* the pages to read of a heap of up to 64 MiB; a larger heap has more */
+  MOST_WINDOWS = 16384, /* the most pages to read of all heaps, 1.5 us each */
+  LEAST_WINDOWS = 16,   /* the fewest pages to read of a heap, even if all heaps together then exceed MOST_WINDOWS */
   MOST_HEAPS = 2048,
   MOST_ARENAS = 1024,        /* glibc makes at most eight for each processor by default */
   MOST_BEGINS = 16384,       /* the most addresses to test for the beginning of a heap (1 TiB), 1 us each */
-  CHUNKS_OF_SWAPPED = 300,   /* free chunks whose walk takes as long as reading a swapped page, 0.1 ms */
+  CHUNKS_OF_SWAPPED = 300,   /* a swapped page counts as so many free chunks, whose walk takes as long, 0.1 ms */
   LARGEST_IN_FAST_BIN = 128, /* bytes of a chunk, on 64-bit machines */
   LEAST_IN_CHAIN = 3,
   PREVIOUS_IN_USE = 1,
@@ -32,13 +32,13 @@ struct heap {
   uintptr_t begin, end;
   bool is_main;
   struct arena *arena;
-  size_t windows; /* windows to read, before the limit for all heaps */
+  size_t windows;
 };
 
 struct estimate {
   bool is_complete;
   unsigned begins;
-  size_t windows; /* the sum over all heaps */
+  size_t windows;
   struct arena {
     uintptr_t address; /* 0: the main arena */
     double chunks;
@@ -50,7 +50,7 @@ struct estimate {
 
 /* ---- Reading the heaps --------------------------------------------------------------------------------- */
 
-/* Reads only pages that were touched. An untouched page holds no chunk, and a read of it would create page tables. */
+/* Reads only pages that were touched, because a read of an untouched page would create page tables. */
 static bool read_heap(uintptr_t from, void *to, size_t bytes) {
   enum page_state state = own_page_state(from);
   return (state == PAGE_IN_MEMORY || state == PAGE_SWAPPED) && own_memory_read(from, to, bytes);
@@ -64,11 +64,8 @@ struct window {
   size_t words[WINDOW / sizeof(size_t)];
 };
 
-/*
- * Returns the size of a chunk whose size word is at `offset`, 8 bytes after a multiple of 16; 0 if the word there
- * cannot be a size. The flag NOT_OF_MAIN_ARENA is tested in the main heap only, because free chunks of other heaps lack
- * it.
- */
+/* Returns the size of a chunk whose size word is at `offset`, 8 bytes after a multiple of 16, or 0 if the word cannot
+ * be a size. NOT_OF_MAIN_ARENA is tested in the main heap only, because free chunks of other heaps lack this flag. */
 static size_t size_at(const struct window *window, size_t offset) {
   size_t word = window->words[offset / sizeof(size_t)], bytes = word & ~(size_t)7;
   bool is_of_heap = !(word & IS_MAPPED) && !(window->heap->is_main && word & NOT_OF_MAIN_ARENA);
@@ -76,8 +73,8 @@ static size_t size_at(const struct window *window, size_t offset) {
   return is_of_heap && fits ? bytes : 0;
 }
 
-/* Returns the offset of the first size word from which the sizes lead from chunk to chunk to the window's end; WINDOW
- * if there is none. */
+/* Returns the offset of the first size word from which the sizes lead from chunk to chunk to the window's end, or
+ * WINDOW. */
 static size_t chain_in(const struct window *window) {
   for (size_t first = sizeof(size_t); first < WINDOW; first += 16) {
     size_t at = first, bytes, length = 0;
@@ -87,8 +84,8 @@ static size_t chain_in(const struct window *window) {
   return WINDOW;
 }
 
-/* Returns whether a chunk of `bytes` lies at `chunk`, the target of a pointer in a fast bin. Such a pointer leads to
- * the beginning of a chunk, 8 bytes before its size word. */
+/* Returns whether a chunk of `bytes` lies at `chunk`, the target of a link in a fast bin, 8 bytes before the size
+ * word. */
 static bool is_chunk_of(const struct heap *heap, uintptr_t chunk, size_t bytes) {
   const size_t flags = PREVIOUS_IN_USE | IS_MAPPED | NOT_OF_MAIN_ARENA;
   size_t word;
@@ -97,9 +94,9 @@ static bool is_chunk_of(const struct heap *heap, uintptr_t chunk, size_t bytes) 
 }
 
 /*
- * Returns whether a chunk's first word can be a link of a fast bin, which points to a chunk of the same size or ends
- * the list. Since glibc 2.32 the word is XORed with bits of its own address. It is not enough that the word points into
- * the heap, because many used objects begin with such a pointer.
+ * Returns whether a chunk's first word can be a link of a fast bin, which ends the list or points to a chunk of the
+ * same size. Many used objects also begin with a pointer into the heap, so the size is compared. Since glibc 2.32 the
+ * word is XORed with bits of its own address.
  */
 static bool leads_to_equal(const struct window *window, size_t offset, size_t bytes) {
   if (offset + sizeof(size_t) >= WINDOW) return false;
@@ -165,8 +162,8 @@ static void look_at_heap(struct estimate *estimate, const struct heap *heap) {
   if (seen > 0) heap->arena->chunks += (double)free_chunks / (double)seen * (double)pages;
 }
 
-/* Adds the heap of glibc that begins at this address, if there is one. A heap begins with the words arena, previous
- * heap and bytes (heap_info). The arena is near the beginning of its first heap. */
+/* Adds the heap of glibc that begins at this address, if there is one. It begins with the words arena, previous heap
+ * and bytes. The arena is near the beginning of its first heap. */
 static void look_at_begin_of_heap(struct estimate *estimate, uintptr_t begin, uintptr_t end) {
   uintptr_t info[3];
   if (++estimate->begins > MOST_BEGINS) estimate->is_complete = false;
@@ -177,10 +174,8 @@ static void look_at_begin_of_heap(struct estimate *estimate, uintptr_t begin, ui
   add_heap(estimate, arena_at(estimate, arena), begin, begin + bytes, false);
 }
 
-/*
- * Returns whether glibc has continued the main heap elsewhere, because the break could not grow. That memory cannot be
- * recognized. glibc then leaves two chunks of 16 bytes at the old end, which are never free.
- */
+/* Returns whether glibc has continued the main heap in memory that cannot be recognized, because the break could not
+ * grow. It then leaves two chunks of 16 bytes at the old end, which are never free. */
 static bool continues_elsewhere(uintptr_t end) {
   enum { FENCE = 16 | PREVIOUS_IN_USE };
   size_t words[4];
@@ -206,7 +201,7 @@ static void look_at_mapping(struct estimate *estimate, const struct mapping *map
   }
 }
 
-/* Returns whether the main heap was found. Large pages (glibc.malloc.hugetlb) move it elsewhere, for example. */
+/* Large pages (glibc.malloc.hugetlb), for example, move the main heap elsewhere. */
 static bool has_main_heap(const struct estimate *estimate) {
   for (unsigned i = 0; i < estimate->heap_count; i++) {
     if (estimate->heaps[i].is_main) return true;

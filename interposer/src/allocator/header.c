@@ -23,11 +23,8 @@ static uint64_t magic(const void *object) {
   return (uint64_t)(uint32_t)(0x6d616c6cu ^ (uint32_t)((uintptr_t)object >> 4)) << 32;
 }
 
-/*
- * The header of a page-aligned object is on the previous page. That page may be unmapped if the object has no header,
- * so the set of pages (page_set.h) says whether there is one. The kernel is not asked, because sandboxes forbid the
- * system call.
- */
+/* The header of a page-aligned object is on the previous page, which may be unmapped if the object has no header. The
+ * set of pages (page_set.h) tells, because sandboxes forbid the system call that would. */
 bool has_header(const void *object) {
   if (is_page(object)) return page_set_contains(object);
   return (uintptr_t)object % sizeof(struct header) == 0 && header_of(object)->tag >> 32 == magic(object) >> 32;
@@ -41,7 +38,7 @@ static unsigned shift_of(const void *object) {
   return (unsigned)(header_of(object)->tag >> SHIFT_POSITION) & SHIFT_MASK;
 }
 
-/* Writes a header. Returns `base` itself, an object without header, if there is no memory to record its page. */
+/* Writes a header. If there is no memory to record its page, returns `base`, an object without header. */
 static void *write_header(void *base, unsigned shift, size_t size, bool counted) {
   if (!base) return NULL;
   void *object = (char *)base + ((size_t)1 << shift);
@@ -52,15 +49,13 @@ static void *write_header(void *base, unsigned shift, size_t size, bool counted)
   return object;
 }
 
-/* Erases a header: otherwise another object without a header, which later begins at the same address, would seem to
- * have this one. */
+/* Without this, an object without header at the same address would later seem to have this header. */
 static void erase_header(void *object) {
   if (is_page(object)) page_set_remove(object);
   header_of(object)->tag = 0;
 }
 
-/* Adds room for the header. A size too large for any allocator is returned unchanged, so that the allocator refuses
- * it. */
+/* Leaves a size that is too large for any allocator unchanged, so that the allocator refuses it. */
 static size_t size_with_header(size_t size, size_t room) {
   size_t sum;
   return __builtin_add_overflow(size, room, &sum) || sum > PTRDIFF_MAX ? size : sum;
@@ -95,7 +90,7 @@ static void *header_realloc_usual(void *object, size_t size, bool counted) {
   erase_header(object);
   char *moved = next.realloc(base, size_with_header(size, sizeof(struct header)));
   if (!moved) {
-    write_header(base, 4, old_size, was_counted); /* This cannot fail, because the page was recorded before. */
+    write_header(base, 4, old_size, was_counted); /* cannot fail, because the page was recorded before */
     return NULL;
   }
   object = write_header(moved, 4, size, counted);
@@ -104,8 +99,9 @@ static void *header_realloc_usual(void *object, size_t size, bool counted) {
 
 void *header_realloc(void *object, size_t size, bool counted) {
   if (shift_of(object) == 4) return header_realloc_usual(object, size, counted);
-  /* The object is copied to a new one. The allocator's realloc keeps no alignment, and the distance from the object to
-   * its base could change. */
+  /*
+   * The object is copied, because the allocator's realloc keeps neither its alignment nor its distance to the base.
+   */
   void *moved = header_malloc(size, counted);
   if (!moved) return NULL;
   size_t old_size = header_size(object);

@@ -4,15 +4,14 @@
  *     base                            object
  *     |  (alignment - 16, if > 16)  |  size (8)  |  tag (8)  |  object ...
  *
- * The tag proves that an object has a header: its upper half is a magic number mixed with the object's address. Other
- * memory before an object, such as glibc's size word (upper half 0), has no such tag. Objects that were allocated
- * without the library are therefore recognized when they are freed, and passed to the allocator. The lower half holds a
- * bit for "was counted", the distance to the base as a power of two, and room for the number of the call site. For
- * objects at the beginning of a page, a set records which have a header (page_set.h), because the page before may be
- * unmapped.
+ * The tag proves that an object has a header: its upper half is a magic number mixed with the object's address, which
+ * other memory before an object, such as glibc's size word, does not contain. Objects that were allocated without the
+ * library are thus recognized when they are freed, and passed to the allocator. The lower half holds a bit for "was
+ * counted", the distance to the base as a power of two, and room for the number of the call site. For objects at the
+ * beginning of a page, a set says which have a header (page_set.h), because the page before may be unmapped.
  *
- * There is no remedy for the opposite case: the allocator aborts if an object with a header is freed without a call of
- * the library. This mode is therefore opt-in and refuses libraries that are known to do so (control/refusal.c).
+ * If an object with a header is freed without a call of the library, the allocator aborts. This mode is therefore
+ * opt-in, and refuses libraries that are known to do so (control/refusal.c).
  */
 #ifndef MALLOMETER_ALLOCATOR_HEADER_H
 #define MALLOMETER_ALLOCATOR_HEADER_H
@@ -22,12 +21,12 @@
 
 #include "allocator/next.h"
 
-/* Do the work of malloc and calloc with a header before the object, and may change errno as these do. */
+/* Do the work of malloc and calloc with a header before the object. May change errno as these do. */
 void *header_malloc(size_t size, bool counted);
 void *header_calloc(size_t bytes, bool counted);
-/* Allocates with `function`, a function of the allocator, and adds a header. `alignment` is a power of two. */
+/* `function` is a function of the allocator, and `alignment` is a power of two. */
 void *header_memalign(aligned_function *function, size_t alignment, size_t size, bool counted);
-/* Reallocates an object with header. Returns NULL, and leaves the object unchanged, if there is no memory. */
+/* Returns NULL, and leaves the object unchanged, if there is no memory. */
 void *header_realloc(void *object, size_t size, bool counted);
 void header_free(void *object);
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #define PAGE 4096u
-/* The bytes of a free chunk that a trim does not return: the two sizes and four links at its beginning, and on average
- * one page at its edges. */
+/* A trim keeps so many bytes of a free chunk: 48 for its two sizes and four links, and on average one page at its
+ * edges. */
 #define KEPT_OF_A_CHUNK (48u + PAGE - 1)
 
 static int is_element(const struct malloc_info *info, const char *name) {
@@ -21,10 +21,8 @@ static uint64_t number(const struct malloc_info *info, const char *name) {
 
 static uint64_t difference_or_zero(uint64_t from, uint64_t what) { return from > what ? from - what : 0; }
 
-/*
- * Reads the free chunks of one class. If the upper limit of the class (`to`) is odd, glibc has added up size words
- * including the flag in their lowest bit, in the class and in the total that follows.
- */
+/* If the upper limit of a class (`to`) is odd, glibc has added up size words with the flag in their lowest bit, in
+ * the class and in the total that follows. */
 static void read_bin(struct malloc_info *info) {
   uint64_t total = number(info, " total=\""), count = number(info, " count=\""), to = number(info, " to=\"");
   uint64_t flags = (to & 1) * count;
@@ -40,7 +38,7 @@ static void finish_arena(struct malloc_info *info) {
   struct mallometer_arena *arena = &info->current;
   arena->retained_bytes = difference_or_zero(arena->retained_bytes, info->flags);
   arena->top_bytes = difference_or_zero(arena->retained_bytes, info->in_bins);
-  /* A trim gives back the end of the main heap only, not the ends of the other heaps. */
+  /* A trim gives back the end of the main heap only. */
   if (arena->number == 0) arena->releasable_bytes += arena->top_bytes / PAGE * PAGE;
   if (info->arenas < info->capacity) info->rows[info->arenas] = *arena;
   info->arenas++;

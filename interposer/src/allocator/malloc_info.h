@@ -1,14 +1,13 @@
 /*
- * Reads the output of glibc's malloc_info() while it is being written: one walk over the arenas yields the sums of
- * mallinfo2(), the figures of each arena, and the bytes that a trim would give back. It works on every glibc, in 64
- * bits; mallinfo2 needs 2.33, and its predecessor overflows at 2 GiB.
+ * Reads the output of glibc's malloc_info() while it is being written. One walk over the arenas yields the sums of
+ * mallinfo2(), the figures of each arena, and the bytes that a trim would give back. It works on every glibc, while
+ * mallinfo2 needs 2.33, and its predecessor overflows at 2 GiB.
  *
  * The text is XML of a fixed form (version 1, unchanged since glibc 2.10). Unknown elements are skipped.
  *
- * malloc_trim() returns the end of the main heap, and the whole pages inside each free chunk of at least a page, except
- * fast bins. The text states the size and number of the free chunks of each class. Of a chunk of s bytes, s - 48 follow
- * its links, and its two edges take one page of them on average. A class with chunks both below and above 48 bytes plus
- * a page is underestimated.
+ * malloc_trim() returns the end of the main heap, and the whole pages inside each free chunk, except fast bins. The
+ * text states the size and number of the free chunks of each class. Each chunk keeps 48 bytes and, on average, one
+ * page at its two edges. A class with chunks both below and above that size is underestimated.
  */
 #ifndef MALLOMETER_ALLOCATOR_MALLOC_INFO_H
 #define MALLOMETER_ALLOCATOR_MALLOC_INFO_H
@@ -19,24 +18,24 @@
 #include "mallometer.h"
 
 struct malloc_info {
-  /* Sums over the arenas read so far. `arenas` counts all arenas, even beyond the capacity. `mapped_bytes` are the
-   * bytes of chunks with their own mapping. */
+  /* The sums over the arenas read so far. `arenas` may exceed `capacity`. `mapped_bytes` are the bytes of chunks with
+   * their own mapping. */
   struct mallometer_arena sum;
   uint64_t arenas;
   uint64_t mapped_bytes;
 
-  /* Receives the first arenas, at most `capacity`, in the order of the text. */
+  /* Receives the first `capacity` arenas in the order of the text. */
   struct mallometer_arena *rows;
   uint32_t capacity;
 
-  /* The arena that is being read; the bytes of its free chunks without the chunk at the arena's end. */
+  /* The arena that is being read, and the bytes of its free chunks except the chunk at the arena's end. */
   struct mallometer_arena current;
   uint64_t in_bins;
-  /* The bytes by which the arena's sum is too high, because glibc added up size words with their flags. */
+  /* The bytes to subtract from the arena's sum, because glibc added up size words with their flags. */
   uint64_t flags;
   int inside;
 
-  /* The element that is being read, without its brackets, cut to the length of the longest known one. */
+  /* The element that is being read, without brackets, cut to the length of the longest known element. */
   char element[160];
   size_t length;
   int in_element;

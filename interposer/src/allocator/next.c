@@ -17,8 +17,7 @@ NEAR_VARIABLE struct next_allocator next;
 struct next_allocator after;
 bool after_serves;
 
-/* Returns whether the loaded object that contains `address` precedes the one that contains `other` in the loader's
- * order. */
+/* Returns whether the object file with `address` precedes the one with `other` in the loader's order. */
 static bool comes_before(const void *address, const void *other) {
   const struct link_map *object = object_of(address), *later = object_of(other);
   while (object && object != later) object = object->l_next;
@@ -26,9 +25,9 @@ static bool comes_before(const void *address, const void *other) {
 }
 
 /*
- * Finds a function as the loader does for a program. dlsym skips functions that an object has under an old version
- * only, such as all of libc_malloc_debug's; dlvsym skips functions without version, such as those of other allocators.
- * If both find a function, the loader uses the one whose object comes first.
+ * Finds a function as the loader does for a program. dlsym skips functions that an object has only under an old
+ * version, such as those of libc_malloc_debug, and dlvsym skips functions without version. If both find a function,
+ * the loader uses the one whose object comes first.
  */
 static void *find_version(void *scope, const char *name, const char *version) {
   void *usual = dlsym(scope, name);
@@ -40,9 +39,9 @@ static void *find_version(void *scope, const char *name, const char *version) {
 void *program_function(const char *name) { return find_version(RTLD_DEFAULT, name, VERSION_OF_MALLOC); }
 
 /*
- * Stores the address of a function, with memcpy because ISO C has no conversion from an object pointer to a function
- * pointer. With `ours`, stores the function that the program's calls reach, or the next definition if they reach this
- * library's own function.
+ * Stores the function that the program's calls reach, or the next definition if that is this library's own (`ours`).
+ * If `ours` is NULL, stores the next definition. Uses memcpy, because ISO C has no conversion from an object pointer
+ * to a function pointer.
  */
 static bool find(void *function, const char *name, const char *version, const void *ours) {
   void *own = NULL;
@@ -53,7 +52,7 @@ static bool find(void *function, const char *name, const char *version, const vo
   return address != NULL;
 }
 
-/* X(member of struct next_allocator, function, its version) */
+/* X(member of struct next_allocator, function, version) */
 #define EACH_FUNCTION(X)                                    \
   X(malloc, malloc, VERSION_OF_MALLOC)                      \
   X(free, free, VERSION_OF_MALLOC)                          \
@@ -73,8 +72,8 @@ static bool find_all(struct next_allocator *found, const struct next_allocator *
   return complete;
 }
 
-/* Fills `after`. If this library was loaded late, it is behind the C library, no allocator follows, and `after` stays
- * empty. */
+/* Leaves `after` empty if no allocator follows this library, because the library was loaded late, behind the C
+ * library. */
 static void find_after(void) {
   struct next_allocator found = {0};
   if (!find_all(&found, NULL) || !comes_before(&after, (const void *)(uintptr_t)found.malloc)) return;
@@ -92,8 +91,8 @@ bool next_allocator_find(const struct next_allocator *ours) {
 
 static bool is_look_up(const char *name) { return strcmp(name, "dlsym") == 0 || strcmp(name, "dlvsym") == 0; }
 
-/* Returns whether an allocator may call the next malloc, because it looks functions up by name. jemalloc and glibc's
- * checking malloc are exceptions: they look up other functions, but not malloc. */
+/* An allocator that looks functions up by name may call the next malloc. jemalloc and glibc's checking malloc are
+ * exceptions: they look up other functions only. */
 static bool may_call_next(const struct link_map *object) {
   bool keeps_memory = function_in(object, "mallctl") || file_begins_with(object, "libc_malloc_debug");
   return refers_to(object, is_look_up) && !keeps_memory;
@@ -141,13 +140,12 @@ bool next_allocator_bypass_executable(void) {
 
 /*
  * musl's calloc calls malloc by its name, and its memalign and posix_memalign call aligned_alloc. These calls reach
- * this library, and the object would count twice. While this thread finds the next allocator, this library allocates
- * from the bootstrap buffer, so an object of that buffer reveals such a function. The functions below replace it.
+ * this library, so the object would count twice. While the next allocator is being found, this library allocates from
+ * the bootstrap buffer, so an object in that buffer reveals such a function, and a function below replaces it.
  */
 enum { CLEARED_AT_ONCE = 4096 };
 
-/* Clears memory. In large objects, blocks that are zero already are only read, so that untouched pages do not get
- * memory of their own. */
+/* In large objects, only reads blocks that are zero already, so that untouched pages get no memory of their own. */
 static void clear(char *bytes, size_t count) {
   static const char zeros[CLEARED_AT_ONCE];
   for (size_t at = 0, now; at < count; at += now) {
@@ -185,7 +183,7 @@ static void replace_self_calls(void) {
   if (calls_this_library(next.calloc(1, 1))) next.calloc = calloc_by_malloc;
   size_t alignment = 2 * sizeof(void *);
   if (!calls_this_library(next.memalign(alignment, 1))) return;
-  /* Heap-Layers' aligned_alloc calls memalign and malloc by name too: a replacement would call itself. */
+  /* Heap-Layers' aligned_alloc also calls memalign and malloc by name, so a replacement would call itself. */
   if (calls_this_library(next.aligned_alloc(alignment, alignment))) return;
   next.memalign = next.aligned_alloc;
   next.posix_memalign = posix_memalign_by_aligned_alloc;
@@ -236,8 +234,9 @@ void next_allocator_name(char *name, size_t capacity) {
 static void *operator_in(const char *object_name, const char *mangled_name, const void *ours) {
   void *object = already_loaded(object_name);
   if (!object) return NULL;
-  /* The reference that already_loaded() took is kept, so that the object is not unloaded while its operator is in
-   * use. */
+  /*
+   * The reference that already_loaded() took is kept, so that the object is not unloaded while its operator is used.
+   */
   void *address = dlsym(object, mangled_name);
   return address == ours ? NULL : address;
 }

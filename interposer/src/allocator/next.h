@@ -1,9 +1,8 @@
 /*
  * The next allocator, which would serve the process if this library were absent.
  *
- * All its functions are found by the loader's search order, so they belong to one allocator: under another allocator
- * than the C library's, a free by the C library's own function would abort the process. The hooked functions call no
- * other function of the system.
+ * All its functions are found by the loader's search order, so they belong to one allocator. A free of the C library
+ * would abort the process if another allocator serves it. The hooked functions call no other function of the system.
  */
 #ifndef MALLOMETER_ALLOCATOR_NEXT_H
 #define MALLOMETER_ALLOCATOR_NEXT_H
@@ -31,72 +30,72 @@ struct next_allocator {
 extern HIDDEN struct next_allocator next;
 
 /*
- * The allocator behind this library in the search order. Used while `after_serves`: the program's malloc, and so
- * `next`, is then that of a library in front of this one. Such a malloc may pass its calls on to this library, which
- * passes them to `after`: from `next` they would come back without end.
+ * The allocator behind this library in the search order. `after_serves` is set if a library in front of this one has
+ * the program's malloc, which is in `next`. That malloc may pass its calls on to this library, which must pass them
+ * to `after`, because from `next` they would come back without end.
  */
 extern HIDDEN struct next_allocator after;
 extern HIDDEN bool after_serves;
 
 /*
- * Fills `next` with the functions that come after this library in the search order. With `ours`, the functions of the
- * hook, the program's malloc is another library's: `next` then gets the functions that serve the program (the next
- * definition of a function that the program finds in this library), and `after` is filled. Enters the loader, which may
- * allocate; the caller serves these allocations from the bootstrap buffer. Returns false if a function is missing;
- * `next` must then not be used.
+ * Fills `next` with the functions that come after this library in the search order. Returns false if a function is
+ * missing, and `next` must then not be used. Enters the loader, which may allocate; the caller serves these
+ * allocations from the bootstrap buffer.
+ *
+ * `ours`, the functions of the hook, is given if the program's malloc is another library's. `next` then gets the
+ * functions that serve the program, or the next definition of a function that the program finds in this library, and
+ * `after` is filled.
  */
 bool next_allocator_find(const struct next_allocator *ours);
 
 /*
- * Makes the pointers in `next` lead to the real definitions. If an executable is linked to fixed addresses and takes a
- * function's address, the loader finds the executable's PLT entry instead, which jumps through a word that a
- * redirection changes (hooks/redirection.h). The caller must hold the loader's lock. Returns false, and leaves `next`
- * unchanged, if the definition of a function cannot be found.
+ * Makes the pointers in `next` lead to the real definitions. If an executable is linked to fixed addresses and takes
+ * a function's address, the loader finds the executable's PLT entry, which jumps through a word that a redirection
+ * changes (hooks/redirection.h). The caller must hold the loader's lock. Returns false, and leaves `next` unchanged,
+ * if a definition cannot be found.
  */
 bool next_allocator_bypass_executable(void);
 
 /*
- * Returns whether a function of `next` is in an object in front of this library and may pass its calls on to this
- * library; calls that come here must then not be passed to `next`. This is assumed if its object looks functions up by
- * name. The caller must hold the loader's lock.
+ * Returns whether a function of `next` may pass its calls on to this library, which must then not pass them back.
+ * This is assumed if the function is in an object in front of this library that looks functions up by name. The
+ * caller must hold the loader's lock.
  */
 bool next_allocator_may_call_back(void);
 
-/* Returns a function of malloc's family, in malloc's symbol version, as the program would find it; NULL if there is
- * none. Enters the loader. */
+/* Returns a function of malloc's family, in malloc's symbol version, as the program would find it, or NULL. Enters
+ * the loader. */
 void *program_function(const char *name);
 
 /*
- * Calls once each function that initializes itself at its first call and may allocate then, as tcmalloc's
- * malloc_usable_size does. The bootstrap buffer serves these allocations. Replaces functions of `next` that call
- * malloc's family by name and so reach this library.
+ * Calls each function that may allocate at its first call, as tcmalloc's malloc_usable_size does, so that the
+ * bootstrap buffer serves these allocations. Replaces functions of `next` that call malloc's family by name and so
+ * reach this library.
  */
 void next_allocator_warm_up(void);
 
-/* Returns whether objects of the next allocator have memory tags. Memory before such an object must not be read. Call
- * this only when `next` serves. */
+/* Returns whether objects of the next allocator have memory tags. Memory before a tagged object must not be read. May
+ * be called only when `next` serves. */
 bool next_allocator_tags_memory(void);
 
-/*
- * Returns whether a malloc belongs to a sanitizer's runtime. While the runtime starts, no function that it intercepts
- * may be called; these are most functions of the C library.
- */
+/* Returns whether a malloc belongs to a sanitizer's runtime. While the runtime starts, none of the functions that it
+ * intercepts, which are most functions of the C library, may be called. */
 bool is_of_sanitizer(const void *function);
 
 /* Writes the name of the allocator's file, such as "libjemalloc.so.2", NUL-terminated. */
 void next_allocator_name(char *name, size_t capacity);
 
 /*
- * Returns an operator new that is not this library's, by its mangled name: one behind this library, in the object that
- * contains `caller` (JNI libraries often contain the C++ library), or in a C++ library that was loaded later with
- * RTLD_LOCAL. Skips the allocator's own unless `of_allocator`. NULL if there is none. Enters the loader.
+ * Returns an operator new that is not this library's, by its mangled name, or NULL. It may be behind this library, in
+ * the object that contains `caller` (JNI libraries often contain the C++ library), or in a C++ library that was
+ * loaded later with RTLD_LOCAL. Skips the allocator's own unless `of_allocator` is set. Enters the loader.
  */
 void *next_operator(const char *mangled_name, const void *caller, bool of_allocator);
 
 /* Returns whether a function belongs to the object that defines malloc. Enters the loader. */
 bool next_allocator_contains(const void *function);
 
-/* Sets a pointer to a function of the object that defines malloc. Returns false, and sets NULL, if there is none. */
+/* Sets a pointer to a function of the object that defines malloc. If there is none, sets NULL and returns false. */
 bool next_allocator_function(void *function, const char *name);
 
 #endif

@@ -1,7 +1,5 @@
-/*
- * A tree of three levels, with 12 bits of the address each. The first level is part of the library and covers addresses
- * of 48 bits, which programs on x86-64 and aarch64 have unless they request more. See page_set.h.
- */
+/* A tree of three levels, with 12 bits of the address each, for addresses of 48 bits. Programs on x86-64 and aarch64
+ * have no others unless they request them. The first level is part of the library. See page_set.h. */
 #include "allocator/page_set.h"
 
 #include <stddef.h>
@@ -27,8 +25,6 @@ static struct node *nodes[BRANCHES];
 
 static uint64_t number_of(const void *page) { return (uintptr_t)page / SMALLEST_PAGE; }
 
-/* Returns the branch at `place`. If there is none, allocates one of `bytes` zeroed bytes; returns NULL if there is no
- * memory. */
 static void *find_or_add_branch(void **place, size_t bytes) {
   void *known = __atomic_load_n(place, __ATOMIC_ACQUIRE);
   if (known) return known;
@@ -36,11 +32,13 @@ static void *find_or_add_branch(void **place, size_t bytes) {
   if (!fresh || __atomic_compare_exchange_n(place, &known, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
     return fresh;
   }
-  next.free(fresh); /* Another thread has stored its branch first. */
+  next.free(fresh); /* another thread has stored its branch first */
   return known;
 }
 
-/* Returns the word with the page's bit; NULL if the tree has none. With `grow`, adds missing branches to the tree. */
+/*
+ * Returns the word with the page's bit. If the tree has none, adds it if `grow` is set, and otherwise returns NULL.
+ */
 static uint64_t *word_of(const void *page, bool grow) {
   uint64_t number = number_of(page), branch = number >> (2 * BITS);
   if (branch >= BRANCHES) return NULL;
@@ -56,8 +54,8 @@ static uint64_t bit_of(const void *page) { return (uint64_t)1 << number_of(page)
 
 /*
  * Must be called before an object in the page is handed out. A thread that tests the bit got the object's address
- * later, if from another thread through a barrier of the program. A relaxed load then sees the bit, because a processor
- * cannot load the word before the address from which the word's place is computed (test/litmus/page-of-slot).
+ * later. A relaxed load then sees the bit, because the word's place is computed from that address, which the
+ * processor must load first (test/litmus/page-of-slot).
  */
 bool page_set_add(const void *page) {
   uint64_t *word = word_of(page, true);

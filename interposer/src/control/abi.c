@@ -1,4 +1,4 @@
-/* The functions of mallometer.h. Each function checks its arguments and preserves errno. The values come from the other
+/* The functions of mallometer.h. Each function checks its arguments and preserves errno. The values come from other
  * folders. */
 #include <errno.h>
 #include <stddef.h>
@@ -112,8 +112,7 @@ int mallometer_scope_close(uint32_t number, struct mallometer_scope *figures) {
 
 /* ---- Monitors ----------------------------------------------------------------------------------------- */
 
-/* Returns whether events may be counted. A constructor of the program may call this before the first event of the
- * process; hook_ready() then starts the hook. */
+/* If a constructor of the program calls this before the first event of the process, hook_ready() starts the hook. */
 static bool may_count(void) {
   return !process_never_counts() && hook_ready() && malloc_leads_here && !process_never_counts();
 }
@@ -218,8 +217,8 @@ int mallometer_modules(struct mallometer_module *modules, uint32_t capacity, uin
   return known ? (int)modules_copy(known, modules, capacity, first) : -ENODATA;
 }
 
-/* Inserts a range in the order of addresses, unless it overlaps another one. If there is no room, drops the last range.
- * Returns the number of ranges. */
+/* Keeps the order of addresses, drops the last range if there is no room, and leaves out a range that overlaps
+ * another one. Returns the number of ranges. */
 static uint32_t insert_row(struct mallometer_range *rows, uint32_t capacity, uint32_t count,
                            struct mallometer_range row) {
   uint32_t place = count;
@@ -232,8 +231,10 @@ static uint32_t insert_row(struct mallometer_range *rows, uint32_t capacity, uin
   return count + 1;
 }
 
-/* Adds the library's own ranges between `from` and the last copied range, but not later ones, because further ranges of
- * the program may come before them. If none was copied, adds all from `from` on. Returns the number of ranges. */
+/*
+ * Adds the library's own ranges between `from` and the last copied range, or all from `from` on if none was copied.
+ * Later ones are left out, because further ranges of the program may come before them. Returns the number of ranges.
+ */
 static int add_own_ranges(struct mallometer_range *rows, uint32_t capacity, int copied, uint64_t from) {
   if (copied < 0) return copied;
   uint32_t count = (uint32_t)copied;
@@ -260,8 +261,7 @@ int mallometer_objects(struct mallometer_object *objects, uint32_t capacity) {
                                 NULL); /* objects in slots (slots.h) come first, because most is known about them */
 }
 
-/* Returns why objects cannot be moved into slots (leak/slots.h), which show whether objects are used; NULL if they
- * can. */
+/* Returns why objects cannot be moved into slots (leak/slots.h), which show whether objects are accessed, or NULL. */
 static const char *unable_to_observe(void) {
   if (sampler_interval() == 1)
     return "MALLOMETER_SAMPLE_INTERVAL=1 samples every allocation, too many to observe; raise it";
@@ -421,8 +421,8 @@ int mallometer_configure(uint32_t option, uint64_t value) {
 }
 
 /*
- * Adds the bytes of slots (pages of single objects, leak/slots.h) that glibc unmapped. glibc subtracts them from its
- * mapped bytes, although it never added them. If such an unmapping was not noticed yet, the sum may be below 0 and is
+ * Adds the bytes of slots (pages of single objects, leak/slots.h) that glibc unmapped: glibc subtracts them from its
+ * mapped bytes, although it never added them. If an unmapping was not noticed yet, the sum may be below 0, and is
  * raised to 0.
  */
 static void add_slot_bytes(struct mallometer_allocator_state *figures) {

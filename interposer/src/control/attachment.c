@@ -1,4 +1,4 @@
-/* See attachment.h. */
+/* Attaches to the running process and detaches from it. See attachment.h. */
 #include "control/attachment.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@
 #include "platform/loader_lock.h"
 
 static bool attached;
-/* whether some redirected pointers could not be restored and still lead to this library, although nothing is counted */
+/* True if redirected pointers that could not be restored still lead to this library, although nothing is counted. */
 static bool has_redirected_words;
 static struct redirection redirection; /* the results of the latest walk over the loaded objects */
 
@@ -35,13 +35,13 @@ static int refuse(int error, const char *reason) {
 
 static bool next_is_part_of_program(void) {
   const struct link_map *object = object_of((const void *)(uintptr_t)next.malloc);
-  return object && object == first_object(); /* unknown on Darwin: both are NULL */
+  return object && object == first_object(); /* On Darwin both are NULL, because the object is unknown. */
 }
 
 /*
- * Returns whether an object is another copy of the library that counts. Calls the copy's functions to find out, because
- * a look-up of malloc may find an executable's PLT entry instead of the copy. A copy of another version cannot be
- * asked, and is assumed to count.
+ * Returns whether an object is another copy of the library that counts. Asks the copy's own functions, because a
+ * look-up of malloc may find an executable's PLT entry. A copy of another version cannot be asked, and is assumed to
+ * count.
  */
 static bool is_copy_that_counts(const struct link_map *object) {
   struct mallometer_report report = {0};
@@ -66,10 +66,8 @@ static void look_for_another_copy(void *found) {
   }
 }
 
-/*
- * The reason why this allocator does not allow an attach; NULL if there is none. Determined only once, because this
- * needs the loader's lock, and so waits for threads that load libraries.
- */
+/* The reason why this allocator does not allow an attach, or NULL. Determined only once, because the loader's lock
+ * waits for threads that load libraries. */
 static const char *unfit;
 
 static void look_at_allocator(void *unused) {
@@ -111,7 +109,7 @@ static int error_of(const struct redirection *failed) {
   return redirection_met_forks(failed) ? -EBUSY : -EACCES;
 }
 
-/* Ends counting. Pointers that stay redirected lead to functions that pass the calls on to the allocator. */
+/* Pointers that stay redirected lead to functions that pass the calls on to the allocator. */
 static void stop_counting(bool words_stay) {
   hook_detach();
   ranges_forget();
@@ -127,7 +125,7 @@ static int abort_attach(int error, const char *reason) {
   return error;
 }
 
-static bool new_objects_unread; /* whether objects that were loaded since the latest walk could not be read */
+static bool new_objects_unread; /* Set if objects that were loaded since the latest walk could not be read. */
 
 static void report_counting(void) {
   uint64_t bound;
@@ -154,15 +152,15 @@ static void report_counting(void) {
 }
 
 /*
- * A walk over the loaded objects, which redirects their calls, is due after the loader has loaded or unloaded an
- * object, and once more some seconds later: a thread may have looked a function up before the first walk and stored the
- * address after it.
+ * A walk over the loaded objects redirects their calls. It is due when an object was loaded or unloaded, and once
+ * more some seconds later, because a thread may look a function up before the first walk and store the address after
+ * it.
  */
 static uint64_t changes_at_walk;
 static uint64_t late_walk_ns; /* 0: no late walk is due */
 
 static void note_walk(uint64_t changes) {
-  loaded_objects_refresh(); /* dlopen, which calls this otherwise, is not hooked here */
+  loaded_objects_refresh(); /* otherwise called by dlopen, which is not hooked here */
   const uint64_t late_ns = 5000000000;
   late_walk_ns = changes == changes_at_walk ? 0 : monotonic_ns() + late_ns;
   changes_at_walk = changes;
@@ -177,8 +175,8 @@ static int begin(void) {
   if (refused != 0) return refused;
   process_prepare();
   if (!hook_attach()) return refuse(-ENOTSUP, "a memory checker replaces malloc");
-  /* Threads read the redirected words without a fence. This barrier first makes the data that the hooked functions use
-   * visible to them (hooks/route.h). */
+  /* Makes the data of the hooked functions visible to all threads, which read the redirected words without a fence
+   * (hooks/route.h). */
   barrier_for_all_threads();
   changes_at_walk = 0;
   uint64_t changes = loader_changes();
@@ -205,7 +203,7 @@ static int walk_again(uint64_t changes) {
   const char *failure = redirection_apply(&again);
   if (redirection_met_forks(&again)) return -EBUSY;
   new_objects_unread = again.nothing_changed;
-  if (new_objects_unread) return 0; /* The next check tries again, when file descriptors may be free. */
+  if (new_objects_unread) return 0; /* The next check tries again, because file descriptors may be free then. */
   redirection = again;
   if (!failure) {
     note_walk(changes);

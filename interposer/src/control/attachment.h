@@ -1,6 +1,5 @@
 /*
- * Attaching, which is counting in a running process whose malloc is not this library's. This part checks whether an
- * attach is possible, and begins and ends counting in the right order.
+ * Attaching: counting in a running process whose malloc is not this library's.
  *
  * An attach changes the words of data through which the program calls malloc (hooks/redirection.h). Counting is
  * switched on before the first word is changed, and off after the last word was restored.
@@ -15,7 +14,7 @@ int attachment_begin(void);
 int attachment_check(void);
 int attachment_end(void);
 
-/* Fills the fields that say whether the library is preloaded or attached. */
+/* Fills in whether the library is preloaded or attached. */
 void attachment_describe(struct mallometer_report *report);
 
 #endif

@@ -1,4 +1,4 @@
-/* See baseline.h. */
+/* Finds the baseline from the live bytes that glibc reports. See baseline.h. */
 #include "control/baseline.h"
 
 #include <stddef.h>
@@ -19,25 +19,24 @@
 
 static int64_t drift;
 static uint64_t drift_bound, next_comparison;
-static uint64_t paused_ns; /* time slept between readings, not counted as cost */
+static uint64_t paused_ns; /* ns slept between readings, which are not counted as cost */
 
-/* Begins with an unknown baseline (bytes that were live before counting). Its upper bound is the private writable
- * memory, which contains everything that malloc gave out. */
+/* The baseline (bytes that were live before counting) is unknown. It is at most the private writable memory, which
+ * contains everything that malloc gave out. */
 static void begin_without_baseline(void) { snapshot_begin(MALLOMETER_UNKNOWN, totals_net(), process_memory().data); }
 
 /* ---- Threads' caches ---------------------------------------------------------------------------------- */
 
 /*
  * glibc counts the free chunks in a thread's cache as live, so the baseline contains them. If the caches of other
- * threads cannot be read, each thread that existed when the baseline was read reports the bytes in its cache at its
- * next event; until then its cache is unchanged. The baseline is reduced by these bytes. For each thread that has not
- * reported, it may be too high by what a cache can hold.
+ * threads cannot be read, each thread reports the bytes in its cache at its next event, and the baseline is reduced
+ * by them. For each thread that has not reported, the baseline may be too high by what a cache can hold.
  */
 enum { MOST_THREADS = 16384 };
-static uint32_t unreported[MOST_THREADS]; /* thread ids; 0: has reported */
+static uint32_t unreported[MOST_THREADS]; /* thread ids, 0 for a thread that has reported */
 static uint32_t unreported_count, unreported_end;
-static bool can_read_own_cache;  /* a thread can read its own cache */
-static bool can_read_all_caches; /* the caches of all threads can be read */
+static bool can_read_own_cache;
+static bool can_read_all_caches;
 
 static void report_own_cache(uint64_t still_unknown) {
   uint32_t id = thread_id_known();
@@ -50,8 +49,7 @@ static void report_own_cache(uint64_t still_unknown) {
   }
 }
 
-/* Reports the cache of a thread during an event of that thread. If the event is an allocation, the event has already
- * changed the cache. */
+/* The event, if it is an allocation, has already changed the thread's cache by up to GLIBC_CACHE_CHANGE_BYTES. */
 static void report_cache_in_event(void) { report_own_cache(GLIBC_CACHE_CHANGE_BYTES); }
 
 void baseline_forget_threads(void) {
@@ -59,7 +57,7 @@ void baseline_forget_threads(void) {
   thread_blocks_request_answer(NULL);
 }
 
-/* Stores the ids of all threads. Returns false if there are too many, or the kernel does not report them. */
+/* Returns false if there are too many threads, or the kernel does not report them. */
 static bool note_threads(void) {
   baseline_forget_threads();
   can_read_own_cache = glibc_cache_find() && thread_id_known() != 0;
@@ -76,18 +74,15 @@ static void request_reports(void) {
 
 /* ---- Live bytes of glibc ------------------------------------------------------------------------------- */
 
-/* Returns whether glibc may be asked for its live bytes, which takes 300 ns for each free chunk. No thread may wait
- * longer than 10 ms for an arena. */
+/* glibc's report takes 300 ns for each free chunk, and no thread may wait longer than 10 ms for an arena. */
 static bool may_ask_glibc(void) {
   enum { MOST_FREE_CHUNKS = 10000000 / 300 };
   uint64_t chunks;
   return glibc_most_free_chunks(&chunks) && chunks <= MOST_FREE_CHUNKS;
 }
 
-/*
- * Reads the live bytes of glibc and of slots (pages of single objects, leak/slots.h). glibc does not count objects in
- * slots, but subtracts a slot's bytes when glibc frees the slot. Adding retired_bytes corrects this.
- */
+/* Reads the live bytes of glibc and of slots (pages of single objects, leak/slots.h). glibc does not count objects in
+ * slots, but subtracts a slot's bytes when it frees the slot, so retired_bytes are added. */
 static bool bytes_in_use(uint64_t *bytes) {
   uint64_t of_glibc, objects, in_slots = slots_counted_bytes(&objects);
   if (!glibc_bytes_in_use(&of_glibc)) return false;
@@ -97,15 +92,12 @@ static bool bytes_in_use(uint64_t *bytes) {
 
 struct reading {
   uint64_t in_use; /* MALLOMETER_UNKNOWN if glibc does not report it */
-  int64_t counted; /* net bytes counted at the time of the reading */
+  int64_t counted; /* the net bytes counted at the time of the reading */
   uint64_t error;
 };
 
-/*
- * Reads live bytes and counters once. The error covers the bytes that other threads allocated and freed meanwhile,
- * which may or may not be in the reading, and the changes of their caches. If this error would exceed the live bytes,
- * the error is the process's private writable memory instead.
- */
+/* Reads live bytes and counters once. The error covers the bytes that other threads allocated and freed meanwhile,
+ * and the changes of their caches. If it would exceed the live bytes, it is the private writable memory instead. */
 static struct reading read_once(void) {
   struct reading reading = {MALLOMETER_UNKNOWN, 0, UINT64_MAX};
   uint64_t in_use, in_caches = 0, change_of_caches = 0;
@@ -131,9 +123,9 @@ static void pause_between_readings(void) {
 static int64_t before_counting(const struct reading *reading) { return (int64_t)reading->in_use - reading->counted; }
 
 /*
- * Makes several readings and returns the one with the least error. Of readings without an error, returns the one with
- * the lowest baseline, because events in progress raise the baseline: a thread has an object that it has not counted
- * yet, or has counted a free that it has not made yet. Begins no reading later than 20 ms after the first.
+ * Returns the best of several readings: the one with the least error or, of those without error, the lowest baseline.
+ * Events in progress raise the baseline: a thread has an object that it has not counted yet, or has counted a free
+ * that it has not made yet. Begins no reading later than 20 ms after the first.
  */
 static struct reading best_of_several(void) {
   enum { ENOUGH_ALIKE = 4 };
@@ -153,10 +145,7 @@ static struct reading best_of_several(void) {
   return best;
 }
 
-/*
- * Returns whether each other thread sleeps, and therefore is not in the middle of an event. A thread that does not get
- * a processor may be in the middle of an event for any time.
- */
+/* A thread that sleeps is not in the middle of an event. A thread that waits for a processor may be. */
 static bool others_sleep(void) {
   static uint32_t ids[MOST_THREADS];
   size_t count = thread_ids(ids, MOST_THREADS);
@@ -165,7 +154,7 @@ static bool others_sleep(void) {
   return sleep;
 }
 
-/* Waits until each other thread sleeps, but at most 20 ms. Sets `counted` to the totals just before the latest test. */
+/* Waits at most 20 ms. Sets `counted` to the totals just before the latest test. */
 static bool wait_until_others_sleep(struct totals_bytes *counted) {
   const uint64_t enough_ns = 20000000, begin = monotonic_ns();
   for (;;) {
@@ -176,11 +165,8 @@ static bool wait_until_others_sleep(struct totals_bytes *counted) {
   }
 }
 
-/*
- * Reads live bytes and counters with an error that includes events in progress, unless each other thread slept before
- * and after the readings, and nothing was counted meanwhile. The memory that glibc allocates for its report does not
- * matter, because it comes from this thread's cache and returns there.
- */
+/* The error includes events in progress, unless all other threads slept before and after the readings and nothing was
+ * counted meanwhile. The memory for glibc's report comes from this thread's cache and returns there. */
 static struct reading read_in_use(void) {
   enum { USUAL_OBJECTS = 65536 };
   struct thread_block *block = thread_block_leave();
@@ -215,19 +201,19 @@ void baseline_find(void) {
 /* ---- Drift: glibc's live bytes less the counted ones --------------------------------------------------- */
 
 /*
- * The bytes, for each thread, that glibc and the loader allocate and free without any function that can be redirected.
- * Measured differences: up to 832 bytes in 20 attached JVMs with some 15 threads, 62 KiB in a program with 41 threads
- * over glibc 2.42, 290 KiB in one with 400.
+ * The bytes for each thread that glibc and the loader allocate and free without any function that can be redirected.
+ * Measured: up to 832 bytes in JVMs with some 15 threads, 62 KiB in a program with 41 threads over glibc 2.42, and
+ * 290 KiB in one with 400 threads.
  */
 enum { UNSEEN_OF_THREAD = 1600 };
 
 static uint64_t unseen_of_threads(uint64_t threads) { return UNSEEN_OF_THREAD * (threads > 0 ? threads : 1); }
 
 /*
- * Compares the live bytes that glibc reports with the counted live bytes. Returns whether they were compared. Three
- * things explain a difference: the error of the baseline; the threads' caches, if they were not read; and memory that
- * is allocated for threads. A larger difference means that calls are missed. Readings take at most a thousandth of the
- * time, because a reading may wait for locks or swapped memory.
+ * Compares the live bytes that glibc reports with the counted live bytes. A difference may come from the error of the
+ * baseline, from threads' caches that were not read, and from memory allocated for threads. A larger difference means
+ * that calls are missed. Readings take at most a thousandth of the time, because a reading may wait for locks or
+ * swapped memory.
  */
 bool baseline_compare(void) {
   enum { SHARE = 1000 };

@@ -1,5 +1,5 @@
-/* Stores a baseline (the live bytes of each call site) while memory hardly grows, looks for rises, and describes a
- * rise. See burst.h. */
+/* Stores a baseline (the live bytes of each call site) while memory hardly grows, and finds and describes rises. See
+ * burst.h. */
 #include "control/burst.h"
 
 #include <inttypes.h>
@@ -16,38 +16,37 @@
 
 #define SECOND UINT64_C(1000000000)
 #define MILLISECOND UINT64_C(1000000)
-/* The pauses between looks, which test whether memory rises. A look takes 10 to 30 us, mostly to wake up. Above half of
- * the memory limit looks are more frequent. */
+/* The pauses between looks, which test whether memory rises. A look takes 10 to 30 us, mostly to wake up. Above half
+ * of the memory limit, looks are more frequent. */
 #define QUIET_PAUSE (100 * MILLISECOND)
 #define TIGHT_PAUSE (50 * MILLISECOND)
 #define RISING_PAUSE (5 * MILLISECOND)
-/* The pause while memory rises, as a multiple of the CPU time of the latest look. Looks thus take 2.5 % of a processor
- * at most. */
+/* The pause while memory rises, as a multiple of the CPU time of the latest look, so that looks take at most 2.5 % of
+ * a processor. */
 #define PAUSE_OF_COST 40u
-/* A rise that lasts longer than this is not sudden, and is looked at every TIGHT_PAUSE. */
+/* A longer rise is not sudden, and is looked at every TIGHT_PAUSE. */
 #define SUDDEN_TIME (15 * SECOND)
 /* A rise ends when memory has not grown for this time. */
 #define STILL_TIME (3 * SECOND)
-/* The age at which the baseline (the memory before a rise) is replaced even while memory grows, so that slow growth
- * does not add up to a rise. */
+/* The baseline (the memory before a rise) is replaced at this age even while memory grows, so that slow growth is no
+ * rise. */
 #define OLDEST_BASELINE (10 * SECOND)
-/* The least growth that is a rise: a 16th of the memory limit, at least 8 MiB; 64 MiB without a limit. */
+/* The least growth that is a rise: a 16th of the memory limit, but at least 8 MiB, or 64 MiB without a limit. */
 #define LEAST_RISE (UINT64_C(8) << 20)
 #define LEAST_RISE_WITHOUT_LIMIT (UINT64_C(64) << 20)
-/* Growth by less than 1/STEPS of the least rise counts as none; during a rise, growth by less than half of that. */
+/* Growth by less than 1/STEPS of the least rise counts as none. During a rise, half of that is enough to count. */
 #define STEPS 8u
 #define MOST_FRAMES 700u
 #define MOST_THREADS 8u
 #define MOST_THREAD_NAMES 16u
-/* The number of innermost frames of each site that are named before the other frames of all sites. */
+/* The innermost frames of each site that get names before the other frames of all sites. */
 #define FIRST_FRAMES 5u
 #define MOST_NAMES (RECORDING_MOST_SITES * RECORDING_MOST_FRAMES)
 /* The call sites explain a rise if they grew by at least the rise divided by this number. */
 #define LEAST_EXPLAINED 4u
 
-/* The memory before a rise: the live bytes of each site, and totals. Replaced when memory is quiet (has not grown much
- * in the latest second) and differs from the baseline, and in any case when the baseline is older than OLDEST_BASELINE.
- * Not replaced during a rise. */
+/* The memory before a rise: the live bytes of each site, and totals. Outside of rises it is replaced when memory
+ * hardly grew in the latest second but differs from it, and when it is older than OLDEST_BASELINE. */
 static struct {
   uint32_t number[MOST_SITES];
   double live_bytes[MOST_SITES];
@@ -59,28 +58,28 @@ static struct {
 } baseline;
 
 static bool rising;
-static bool is_hurried;    /* whether samples came so fast that the next look comes after RISING_PAUSE */
+static bool is_hurried;    /* set if the next look comes after RISING_PAUSE, because samples came fast */
 static uint64_t looked_at; /* the bytes sampled from the baseline to the latest look */
-static bool tight;         /* whether more than half of the memory limit is charged */
+static bool tight;         /* set if more than half of the memory limit is charged */
 static uint64_t least_rise = LEAST_RISE_WITHOUT_LIMIT;
-static uint64_t begin_ns;   /* the latest time at which memory had not risen yet */
-static uint64_t highest;    /* the most memory of the rise */
+static uint64_t begin_ns; /* the latest time at which memory had not risen yet */
+static uint64_t highest;
 static uint64_t highest_ns; /* the time at which memory last grew */
-static uint64_t described;  /* the memory when the rise was last described */
-static bool is_explained;   /* whether the call sites explain the rise */
-static bool is_written;     /* whether the rise was described */
-static uint64_t look_ns;    /* the thread's CPU time at the latest look at a rise */
+static uint64_t described;  /* the memory when the rise was last described, in bytes */
+static bool is_explained;
+static bool is_written;
+static uint64_t look_ns; /* the thread's CPU time at the latest look at a rise */
 
-/* The latest description of a rise. `version` is odd while the description is written. */
+/* The latest description of a rise. `version` is odd while it is written. */
 static struct recording_burst description;
 static uint32_t version;
 
-/* The description of a rise while it is made, and its copy for the thread that asks the JVM for names. */
+/* The description of a rise while it is made, and a copy for the thread that asks the JVM for names. */
 static struct recording_burst draft, copy;
 static uint64_t frames_of_a_site[MOST_FRAMES];
 static struct mallometer_method asked;
 
-/* The frames of one rise whose names were requested. Only the thread that asks the JVM uses this. */
+/* The frames of one rise whose names were requested. Only the thread that asks the JVM uses them. */
 static struct {
   uint64_t begin_ns;
   uint64_t frames[MOST_NAMES];
@@ -99,10 +98,8 @@ void burst_start(void) {
   latest_samples_keep();
 }
 
-/*
- * Returns the memory whose rise is watched. The charged bytes are not used, because at the limit they stay constant
- * while the kernel drops cached files in favour of the memory that grows.
- */
+/* At the limit the charged bytes would show no rise, because the kernel drops cached files in favour of the memory
+ * that grows. */
 static uint64_t used_bytes(void) { return process_memory().anonymous; }
 
 static uint64_t difference(uint64_t one, uint64_t other) { return one > other ? one - other : other - one; }
@@ -121,8 +118,7 @@ static void note_baseline(uint64_t used, uint64_t now) {
   baseline.monotonic_ns = begin_ns = now;
 }
 
-/* Returns whether memory has changed since the baseline. If it has not, a new baseline would only cost time: it reads
- * the live bytes of all sites. */
+/* Without a change, a new baseline would only cost the time to read the live bytes of all sites. */
 static bool has_changed(uint64_t used) {
   return latest_samples_bytes() - baseline.sampled_bytes >= least_rise / 64 ||
          difference(used, baseline.used_bytes) >= least_rise / 64;
@@ -170,7 +166,7 @@ static uint64_t growth_at(uint32_t place, uint32_t *number) {
   return growth > 0 ? (uint64_t)growth : 0;
 }
 
-/* Inserts a site into the list, which is sorted by growth. If the list is full, drops the site that grew least. */
+/* Keeps the list sorted by growth. If the list is full, drops the site that grew least. */
 static void insert(struct recording_burst *burst, uint32_t site, uint64_t growth) {
   uint32_t at = burst->sites < RECORDING_MOST_SITES ? burst->sites++ : RECORDING_MOST_SITES - 1;
   if (burst->grown[at].live_bytes > growth) return;
@@ -182,7 +178,7 @@ static void insert(struct recording_burst *burst, uint32_t site, uint64_t growth
   burst->grown[at].live_bytes = growth;
 }
 
-/* Puts the sites that grew most into the description of a rise. Returns the growth of all sites, in bytes. */
+/* Puts the sites that grew most into the description. Returns the growth of all sites, in bytes. */
 static uint64_t choose_sites(struct recording_burst *burst) {
   uint32_t places = call_sites_places();
   uint64_t sum = 0;
@@ -195,8 +191,9 @@ static uint64_t choose_sites(struct recording_burst *burst) {
   return sum;
 }
 
-/* Copies frames of a site's stack: those from the innermost Java frame on, or the innermost frames if there is no Java
- * frame. */
+/*
+ * Copies a site's frames from the innermost Java frame on, or from the innermost frame on if there is no Java frame.
+ */
 static void copy_stack(struct recording_grown *grown) {
   uint64_t *frames = frames_of_a_site;
   int count = call_site_stack(grown->site, frames, MOST_FRAMES), first = 0;
@@ -204,11 +201,11 @@ static void copy_stack(struct recording_grown *grown) {
   if (first >= count) first = 0;
   for (int i = first; i < count && grown->frames < RECORDING_MOST_FRAMES; i++) {
     if (frames[i] >> 62 != 3)
-      grown->stack[grown->frames++] = frames[i]; /* frames of foreign calls (jvm/foreign_calls.h) stand for no method */
+      grown->stack[grown->frames++] = frames[i]; /* a foreign call (jvm/foreign_calls.h) stands for no method */
   }
 }
 
-/* The threads with samples of a site. Threads after the first MOST_THREADS are left out. */
+/* The threads with samples of a site, at most MOST_THREADS. */
 struct tally {
   uint32_t thread[MOST_THREADS];
   uint64_t bytes[MOST_THREADS];
@@ -229,7 +226,7 @@ static uint32_t most_of(const struct tally *tally) {
   return tally->thread[most];
 }
 
-/* The names of the threads in the present rise. Each name is stored, because reading it opens a file of /proc. */
+/* The names of the threads in the present rise. They are stored because reading a name opens a file of /proc. */
 static struct {
   uint32_t thread[MOST_THREAD_NAMES];
   char name[MOST_THREAD_NAMES][RECORDING_THREAD_NAME_BYTES];
@@ -272,8 +269,8 @@ static const struct recording_burst *publish(const struct recording_burst *burst
   return &description;
 }
 
-/* Describes the rise, without sites if the memory was freed again. Returns NULL if the call sites explain too little of
- * the rise, which is then the Java heap or mappings. */
+/* Leaves out the sites if the memory was freed again. Returns NULL if the call sites explain too little of the rise,
+ * because the Java heap or mappings then grew. */
 static const struct recording_burst *describe(uint64_t used, const struct memory_cgroup *cgroup, uint64_t limit,
                                               bool is_freed) {
   uint64_t charged = limit != RECORDING_UNKNOWN ? memory_charged(cgroup) : used;
@@ -367,8 +364,9 @@ static bool is_named(uint64_t frame) {
   return false;
 }
 
-/* Returns the line number of a frame in its source file; 0 if it is unknown, or if the frame is a method that the JVM
- * compiles. */
+/*
+ * Returns the line number of a frame in its source file, or 0 if it is unknown or the JVM was compiling the method.
+ */
 static uint32_t line_of(const struct mallometer_method *method, uint64_t frame) {
   uint32_t line = 0, begin = 0, bytecode = (uint32_t)frame & UNKNOWN_BYTECODE;
   if (is_compiled_frame(frame)) return 0;
@@ -380,7 +378,7 @@ static uint32_t line_of(const struct mallometer_method *method, uint64_t frame) 
   return line;
 }
 
-/* Appends a line of text about a frame. Returns whether there was room; a frame without a name needs no room. */
+/* Returns whether there was room for the line. A frame without a name needs no room. */
 static bool append(uint64_t frame, char *text, size_t capacity) {
   memset(&asked, 0, sizeof asked);
   if (jvm_describe_method((uint32_t)(frame >> 16) & INT32_MAX, &asked) != 0) return true;
@@ -392,10 +390,8 @@ static bool append(uint64_t frame, char *text, size_t capacity) {
   return true;
 }
 
-/*
- * Appends the lines of some frames of all sites. Records each frame before it requests the frame's name, so that no
- * name is requested twice. Returns whether there was room for all lines.
- */
+/* Records each frame before it requests the frame's name, so that no name is requested twice. Returns false if there
+ * was no room for a line. */
 static bool append_frames(const struct recording_burst *burst, uint32_t first, uint32_t end, char *text,
                           size_t capacity) {
   bool is_full = false;
@@ -411,7 +407,6 @@ static bool append_frames(const struct recording_burst *burst, uint32_t first, u
   return !is_full;
 }
 
-/* Appends the missing lines, those of the innermost frames of all sites first. */
 static bool append_missing(const struct recording_burst *burst, char *text, size_t capacity) {
   bool has_room = append_frames(burst, 0, FIRST_FRAMES, text, capacity);
   return append_frames(burst, FIRST_FRAMES, RECORDING_MOST_FRAMES, text, capacity) && has_room;
@@ -427,7 +422,7 @@ size_t burst_names(char *text, size_t capacity) {
   }
   size_t before = named.bytes;
   if (append_missing(burst, text, capacity)) return named.bytes > before ? named.bytes : 0;
-  /* Begins with an empty text again, because lines of sites that are no longer in the description take up the room. */
+  /* Lines of sites that are no longer in the description take up the room, so the text is written anew. */
   named.count = 0;
   named.bytes = 0;
   append_missing(burst, text, capacity);

@@ -13,12 +13,11 @@
 #define TENTH (SECOND / 10)
 #define MIB (UINT64_C(1) << 20)
 #define LEAST_BYTES (4 * MIB)
-/* A method is named if its growth is at least the rise divided by this number, and at least LEAST_BYTES. */
+/* A method is named if its growth is at least LEAST_BYTES and the rise divided by this number. */
 #define LEAST_PART 4u
 #define DIGITS 16u
 #define LONGEST_WORD 80u
 
-/* A field of a line in `names`. */
 struct word {
   const char *begin;
   size_t length;
@@ -43,7 +42,6 @@ static bool are_equal(struct word one, struct word other) {
   return one.length == other.length && memcmp(one.begin, other.begin, one.length) == 0;
 }
 
-/* Finds the line of a frame in `names`. Returns false if there is none yet. */
 static bool find(const char *names, uint64_t frame, struct method *method) {
   char digits[DIGITS + 1];
   snprintf(digits, sizeof digits, "%016" PRIx64, frame);
@@ -73,8 +71,7 @@ static bool is_plumbing(const struct method *method) {
   return contains(method->words[CLASS], "$$Lambda") || contains(method->words[CLASS], "$Proxy");
 }
 
-/* Finds the method after which a site is named. The search ends at a frame without a name: otherwise the next frame
- * would be blamed for that frame's allocations. */
+/* The search ends at a frame without a name, because the next frame would be blamed for that frame's allocations. */
 static bool find_naming(const struct recording_grown *grown, const char *names, struct method *method) {
   for (uint32_t i = 0; i < grown->frames && i < RECORDING_MOST_FRAMES; i++) {
     if (!find(names, grown->stack[i], method)) return false;
@@ -83,7 +80,7 @@ static bool find_naming(const struct recording_grown *grown, const char *names, 
   return false;
 }
 
-/* Finds the method whose sites grew most together. Returns the bytes of their growth; 0 if no site has a name. */
+/* Returns the bytes by which the sites of one method grew most, or 0 if no site has a name. */
 static uint64_t find_largest(const struct recording_burst *burst, const char *names, struct method *largest) {
   struct method methods[RECORDING_MOST_SITES];
   uint64_t bytes[RECORDING_MOST_SITES], most = 0;
@@ -117,13 +114,12 @@ static struct word last_part(struct word word) {
   return word;
 }
 
-/* Returns the simple name of a class that is written as in class files: Lcom/shop/Cart; */
+/* Returns "Cart" for Lcom/shop/Cart; as class files write it. */
 static struct word simple_name(struct word class) {
   if (class.length > 2 && class.begin[0] == 'L') class = (struct word){class.begin + 1, class.length - 2};
   return last_part(class);
 }
 
-/* Text that grows up to its capacity. */
 struct text {
   char *bytes;
   size_t length, capacity;

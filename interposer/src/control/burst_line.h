@@ -1,7 +1,7 @@
 /*
- * The line of Java code that allocated most in a fast rise, for the termination message. The growth of call sites is
- * added up for each method that names them: the method of the innermost frame outside of the JDK. Java's reports
- * (SiteNaming) also skip libraries, which they know by their jars.
+ * The method that allocated most in a fast rise, for the termination message. The growth of call sites is added up
+ * for each method that names them: the method of the innermost frame outside of the JDK. Java's reports (SiteNaming)
+ * also skip libraries, which they know by their jars.
  */
 #ifndef MALLOMETER_CONTROL_BURST_LINE_H
 #define MALLOMETER_CONTROL_BURST_LINE_H
@@ -12,11 +12,11 @@
 #include "control/recording_format.h"
 
 /*
- * Writes a clause such as "in the last 0.3 s Buffers.grab (Buffers.java:7) allocated 223 MiB". If no method allocated
- * at least a quarter of the rise and 4 MiB, writes how much memory grew instead. For a method that the JVM compiles:
- * "compilation of Buffers.grab allocated 223 MiB".
+ * Writes a clause such as "in the last 0.3 s Buffers.grab (Buffers.java:7) allocated 223 MiB", or "compilation of
+ * Buffers.grab allocated 223 MiB" if the JVM was compiling the method. If no method allocated at least a quarter of
+ * the rise and 4 MiB, writes how much memory grew.
  *
- * `names`: the known lines of RECORDING_NAMES (recording_format.h), NUL-terminated.
+ * `names` has the known lines of RECORDING_NAMES (recording_format.h), NUL-terminated.
  */
 void burst_line(const struct recording_burst *burst, const char *names, char *text, size_t capacity);
 

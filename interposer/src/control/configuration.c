@@ -1,5 +1,5 @@
-/* Reads the MALLOMETER_* variables. An invalid value is reported, and the default is used (for MALLOMETER_ATTACH: off).
- * See configuration.h. */
+/* Reads the MALLOMETER_* variables. An invalid value is reported and replaced by the default, or by off for
+ * MALLOMETER_ATTACH. See configuration.h. */
 #include "control/configuration.h"
 
 #include <stdint.h>
@@ -17,14 +17,14 @@ static const char *value_of(char *const environment[], const char *name) {
   for (char *const *entry = environment; entry && *entry; entry++) {
     if (strncmp(*entry, name, length) == 0 && (*entry)[length] == '=') {
       const char *value = *entry + length + 1;
-      return *value ? value : NULL; /* an empty variable counts as one that is not set */
+      return *value ? value : NULL; /* an empty variable counts as not set */
     }
   }
   return NULL;
 }
 
-/* Reports an invalid value. The value may be of any length and content, so the message shows only its beginning, with a
- * question mark for each character that is not printable. */
+/* Shows only the beginning of the value, which may have any length and content, with a question mark for each
+ * character that is not printable. */
 static void refuse(const char *name, const char *value, const char *expected, const char *used) {
   char shown[64];
   size_t length = strnlen(value, sizeof shown - 1);
@@ -76,8 +76,8 @@ static bool parse_bytes(const char *text, size_t *bytes) {
   return true;
 }
 
-/* Reads a size of at least `least` bytes; `otherwise` is the default. The message about an invalid value says which
- * sizes are `expected`, and with `used` which default is used. */
+/* `otherwise` is the default. The message about an invalid value says which sizes are `expected`, and which default
+ * is `used`. */
 static size_t read_size(char *const environment[], const char *name, size_t least, size_t otherwise,
                         const char *expected, const char *used) {
   const char *value = value_of(environment, name);
@@ -124,7 +124,7 @@ static void read_stacks(char *const environment[], struct configuration *configu
   }
 }
 
-/* Parses "1%", "0.5%", "2.25%" (at most 100, with up to four decimals) or "off" into millionths. */
+/* Parses "1%", "0.5%" or "off" into millionths: at most 100 %, with up to four decimals. */
 static bool parse_percent(const char *text, uint32_t *ppm) {
   if (strcmp(text, "off") == 0) {
     *ppm = 0;
@@ -152,7 +152,7 @@ static uint32_t read_overhead_target(char *const environment[]) {
   return DEFAULT_OVERHEAD_TARGET;
 }
 
-/* Reads MALLOMETER_ATTACH, which the Java bridge reads, too. A mistyped value counts as off, which is safer. */
+/* The Java bridge reads this variable, too. A mistyped value counts as off, which is safer. */
 static bool read_attach(char *const environment[]) {
   static const char *const yes[] = {"auto", "early", "true", "1", "yes", "on", NULL};
   static const char *const no[] = {"false", "0", "no", "off", NULL};
@@ -166,7 +166,7 @@ static bool is_word(const char *text, size_t length, const char *word) {
   return strlen(word) == length && strncmp(text, word, length) == 0;
 }
 
-/* Parses words separated by commas. An invalid word does not affect the others. */
+/* An invalid word does not affect the others. */
 static struct exit_report read_monitor(char *const environment[]) {
   struct exit_report report = {.maximum = false};
   const char *value = value_of(environment, "MALLOMETER_MONITOR");
@@ -198,7 +198,6 @@ static enum log_level read_log(char *const environment[]) {
   return LOG_WARN;
 }
 
-/* Returns whether the comma-separated list contains the base name of the executable. */
 static bool list_contains(const char *list, const char *executable) {
   const char *slash = strrchr(executable, '/');
   const char *name = slash ? slash + 1 : executable;
@@ -212,8 +211,8 @@ static bool list_contains(const char *list, const char *executable) {
   return false;
 }
 
-/* Returns the value of a variable that applies only to programs named java, or named by MALLOMETER_ONLY, because all
- * programs that a script starts inherit it. */
+/* Returns the value of a variable only for programs named java or named by MALLOMETER_ONLY, because all programs that
+ * a script starts inherit it. */
 static const char *value_for_java(char *const environment[], const char *name, const char *executable, bool named) {
   return named || (executable && list_contains("java", executable)) ? value_of(environment, name) : NULL;
 }
@@ -231,7 +230,7 @@ struct configuration configuration_read(char *const environment[], const char *e
   const char *only = value_of(environment, "MALLOMETER_ONLY");
   bool named = only && executable && list_contains(only, executable);
   configuration.excluded = only && executable && !named;
-  if (configuration.excluded) return configuration; /* the other variables are neither read nor checked */
+  if (configuration.excluded) return configuration;
   configuration.log = read_log(environment);
   log_threshold = configuration.log;
   configuration.may_attach = read_attach(environment);

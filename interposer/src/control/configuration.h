@@ -1,8 +1,5 @@
-/*
- * The settings from the environment, read once when the process starts. An invalid value is reported in one line on
- * standard error, and the default is used (for MALLOMETER_ATTACH: off). docs/reference/settings.md is the reference for
- * users.
- */
+/* The settings from the environment, read once when the process starts (docs/reference/settings.md). For an invalid
+ * value the library writes one line to standard error and uses the default; for MALLOMETER_ATTACH it uses off. */
 #ifndef MALLOMETER_CONTROL_CONFIGURATION_H
 #define MALLOMETER_CONTROL_CONFIGURATION_H
 
@@ -18,35 +15,32 @@
 struct configuration {
   /* MALLOMETER_ENABLED */
   bool enabled;
-  /* MALLOMETER_ATTACH: off, or an invalid value, forbids counting in a process that runs already. */
+  /* MALLOMETER_ATTACH: whether counting may start in a process that runs already. False after an invalid value. */
   bool may_attach;
   /* MALLOMETER_ONLY names executables, and this one is not among them. */
   bool excluded;
-  /* MALLOMETER_ACCOUNTING=header instead of usable. */
+  /* MALLOMETER_ACCOUNTING=header: each object gets a header, which has its size. */
   bool headers;
   /* MALLOMETER_HUGE, in bytes. */
   size_t huge_threshold;
-  /*
-   * MALLOMETER_RECORDING, a path. NULL unless the program is named java or is in MALLOMETER_ONLY: every program that a
-   * script starts inherits the variable, and the first would take the file.
-   */
+  /* MALLOMETER_RECORDING, a path. NULL unless the program is named java or MALLOMETER_ONLY names it: otherwise
+   * another program of a script, which inherits the variable, would take the file. */
   const char *recording;
-  /* MALLOMETER_AGENT, a jar with options. NULL for the programs for which `recording` is NULL. */
+  /* MALLOMETER_AGENT, a jar with options. NULL unless the program is named java or MALLOMETER_ONLY names it. */
   const char *agent;
-  /* MALLOMETER_SAMPLE_INTERVAL, in bytes; 0: no samples. */
+  /* MALLOMETER_SAMPLE_INTERVAL, in bytes; 0 takes no samples. */
   size_t sample_interval;
-  /* MALLOMETER_STACKS: whether stacks are taken of samples, and not only of huge requests; whether stacks have Java
-   * frames. */
+  /* MALLOMETER_STACKS: whether samples have stacks (not only huge requests), and whether stacks have Java frames. */
   bool call_sites;
   bool java_frames;
   /* MALLOMETER_STACKS or MALLOMETER_SAMPLE_INTERVAL is set, so call sites are recorded from the start. */
   bool call_sites_asked_for;
-  /* MALLOMETER_OVERHEAD_TARGET, in millionths; 0: none. */
+  /* MALLOMETER_OVERHEAD_TARGET, in millionths; 0 if it is off. */
   uint32_t overhead_target_ppm;
-  /* The way to take stacks: MALLOMETER_UNWIND, unless MALLOMETER_STACKS=off. */
+  /* MALLOMETER_UNWIND: how stacks are walked. UNWIND_OFF if MALLOMETER_STACKS is off. */
   enum unwinding unwinding;
-  /* MALLOMETER_LEAKS; MALLOMETER_ARENA_BYTES, the most bytes that slots (pages of single objects) take in addition to
-   * their objects. */
+  /* MALLOMETER_LEAKS, and MALLOMETER_ARENA_BYTES: the most memory, beyond the objects themselves, that is spent on
+   * giving sampled objects pages of their own. */
   enum leaks_wanted leaks;
   size_t arena_bytes;
   /* MALLOMETER_MONITOR */
@@ -55,10 +49,8 @@ struct configuration {
   enum log_level log;
 };
 
-/*
- * Reads the variables from `environment`, a NULL-terminated array of NAME=VALUE (may be NULL). `executable` is the
- * path of the running program, for MALLOMETER_ONLY; NULL if unknown (then MALLOMETER_ONLY excludes nothing).
- */
+/* Reads the variables from `environment`, a NULL-terminated array of NAME=VALUE (may be NULL). `executable` is the
+ * path of the running program, for MALLOMETER_ONLY; if it is NULL, MALLOMETER_ONLY excludes nothing. */
 struct configuration configuration_read(char *const environment[], const char *executable);
 
 #endif

@@ -47,7 +47,6 @@ static void write_classes(const uint64_t *allocations, const char *size) {
 
 static uint64_t returned[MALLOMETER_SIZE_CLASSES];
 
-/* Writes an address in the form that addr2line takes: the object, and the address in it. */
 static void write_frame(uint64_t address) {
   const struct link_map *object = object_of((const void *)(uintptr_t)address);
   if (!object) {

@@ -1,9 +1,9 @@
 /*
- * The report on the program's memory, written to standard error when the program ends (MALLOMETER_MONITOR).
+ * The report on the program's memory, written to standard error when the program ends (MALLOMETER_MONITOR). It serves
+ * programs that cannot be queried, and forked children.
  *
- * It serves programs that cannot be queried: every preloaded program has it, and so have its forked children, which
- * inherit the function that is called at exit. All numbers but those of `usable-sizes` are of counters that exist
- * anyway, so they cost nothing before the exit.
+ * Only the part `usable-sizes` costs time while the program runs. The other numbers come from counters that exist
+ * anyway.
  */
 #ifndef MALLOMETER_CONTROL_EXIT_REPORT_H
 #define MALLOMETER_CONTROL_EXIT_REPORT_H
@@ -16,17 +16,14 @@ struct exit_report {
   bool maximum;
   /* The allocations of each size class. */
   bool histogram;
-  /* The allocations of each class of usable sizes, counted by a monitor, which makes all events take the complete
-   * route, a slower one. */
+  /* The allocations of each class of usable sizes. Counting them makes every event take a slower route. */
   bool returned;
   /* The latest requests above MALLOMETER_HUGE, with their stacks. */
   bool threshold;
 };
 
-/*
- * Makes the process write the report when it calls exit() or returns from main. There is no report after a signal or
- * _exit(), or if standard error is another file by then. A second call has no effect. Allocates. May change errno.
- */
+/* Makes the process write the report when it calls exit() or returns from main, unless standard error is another file
+ * by then. A second call has no effect. Allocates. May change errno. */
 void exit_report_start(struct exit_report wanted);
 
 #endif

@@ -19,8 +19,8 @@
 #define LONGEST_OPTIONS 8192u
 #define BLANKS " \t\n\v\f\r"
 
-/* Returns whether the file ends with the record that ends each zip file. In the agent's jar this record has no comment,
- * so its length is known. */
+/* Returns whether the file ends with the end record of a zip file. The agent's jar has no comment at its end, so the
+ * length of this record is known. */
 static bool is_whole_jar(int file) {
   static const char signature[4] = {'P', 'K', 5, 6};
   enum { END_RECORD = 22 };
@@ -31,7 +31,6 @@ static bool is_whole_jar(int file) {
          memcmp(end, signature, sizeof end) == 0;
 }
 
-/* Returns why the jar cannot be used; NULL if it can. */
 static const char *objection_to_jar(const char *jar) {
   int file = open(jar, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return strerror(errno);
@@ -55,11 +54,10 @@ static bool cannot_instrument(void) {
   return true;
 }
 
-/* Returns whether `options` contain `option`, alone or with an argument. */
 static bool contains_option(const char *options, const char *option) {
   size_t length = strlen(option);
   for (const char *at = options; at && (at = strstr(at, option)); at += length) {
-    if (strchr(BLANKS "=", at[length])) return true; /* matches the terminating 0, too */
+    if (strchr(BLANKS "=", at[length])) return true; /* strchr also finds the terminating 0 */
   }
   return false;
 }
@@ -105,8 +103,8 @@ void java_agent_append(const char *agent) {
              "command line.");
     return;
   }
-  /* A JVM that this one starts, and the launcher when it executes itself again, inherit MALLOMETER_AGENT and VARIABLE.
-   * The option may therefore be there already. */
+  /* The option may be there already: a JVM that this one starts inherits the variable, and so does the launcher when
+   * it executes itself again. */
   char named[sizeof jar + sizeof OPTION];
   snprintf(named, sizeof named, OPTION "%s", jar);
   if (contains_option(before, named)) return;

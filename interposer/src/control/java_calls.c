@@ -1,12 +1,10 @@
 /*
- * Native methods of the bridge's class io.mallometer.internal.library.abi.DirectCalls, by which the bridge calls the
- * functions of mallometer.h. They replace JNA: loading JNA takes as long as the start of the rest of the bridge. The
- * JVM binds them to the class loader that loads the library by its path; other class loaders cannot use them. Loading
- * by the path returns the copy that the process already has, unless the file was replaced (is_counting_copy()).
+ * The native methods of io.mallometer.internal.library.abi.DirectCalls, by which Java calls the functions of
+ * mallometer.h. They replace JNA, whose loading takes as long as the start of the rest of the bridge. The JVM binds
+ * them only for the class loader that loads the library by its path.
  *
- * A function's number is its row in a table that is generated from mallometer.h. The bridge has the same numbers. It
- * first calls row 0, which returns the version of the interface, and uses the table only if the bridge has this
- * version.
+ * Java names a function by its row in a table that is generated from mallometer.h. Row 0 returns the version of the
+ * interface; Java uses the other rows only if it has this version.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -27,7 +25,6 @@
 
 #define METHOD(name) Java_io_mallometer_internal_library_abi_DirectCalls_##name
 
-/* Declares the native methods as the headers do that javac generates. */
 EXPORT jlong METHOD(function)(JNIEnv *, jclass, jint);
 EXPORT jint METHOD(call)(JNIEnv *, jclass, jlong, jlong, jlong, jlong, jlong, jlong);
 EXPORT jobject METHOD(allocate)(JNIEnv *, jclass, jint);
@@ -37,31 +34,26 @@ EXPORT jobjectArray METHOD(classes)(JNIEnv *, jclass, jobjectArray);
 EXPORT jlongArray METHOD(stacks)(JNIEnv *, jclass, jobjectArray);
 EXPORT jlong METHOD(cached)(JNIEnv *, jclass, jint, jlong, jlong);
 
-/* Returns whether this copy of the library is the one that the program calls. The path by which the bridge loads the
- * library may lead to a newer file, which is then loaded as a second copy. */
+/* Returns whether the program calls this copy of the library. If the library's file was replaced, loading it by its
+ * path adds a second copy. */
 static int is_counting_copy(void) { return dlsym(RTLD_DEFAULT, "mallometer_abi_version") == functions[0]; }
 
-/*
- * Returns the address of a function; 0 if no function has this number, or if this copy is not the one that the program
- * calls.
- */
+/* Returns the address of a function; 0 if the number is unknown or the program calls another copy of the library. */
 EXPORT jlong METHOD(function)(JNIEnv *thread, jclass class, jint number) {
   (void)thread, (void)class;
   const int known = number >= 0 && (size_t)number < sizeof functions / sizeof *functions;
   return known && is_counting_copy() ? (jlong)(uintptr_t)functions[number] : 0;
 }
 
-/* Calls a function with up to five integers or pointers. All five are passed in registers, and the function does not
- * read registers beyond its own parameters. */
+/* Calls a function with up to five integers or pointers. All are passed in registers, so a function with fewer
+ * parameters ignores the rest. */
 EXPORT jint METHOD(call)(JNIEnv *thread, jclass class, jlong function, jlong a, jlong b, jlong c, jlong d, jlong e) {
   (void)thread, (void)class;
   return ((jint(*)(jlong, jlong, jlong, jlong, jlong))(uintptr_t)function)(a, b, c, d, e);
 }
 
-/*
- * Returns zeroed memory as a direct buffer; NULL if there is none, or `bytes` is not positive. Maps pages instead of
- * calling malloc, because a library that does not serve the process may know no allocator.
- */
+/* Returns zeroed memory as a direct buffer; NULL if there is none or `bytes` is not positive. Maps pages, because
+ * this copy of the library may not have found an allocator. */
 EXPORT jobject METHOD(allocate)(JNIEnv *thread, jclass class, jint bytes) {
   (void)class;
   void *memory = bytes > 0 ? memory_map(NULL, (size_t)bytes) : NULL;
@@ -76,7 +68,6 @@ EXPORT jlong METHOD(address)(JNIEnv *thread, jclass class, jobject buffer) {
   return (jlong)(uintptr_t)(*thread)->GetDirectBufferAddress(thread, buffer);
 }
 
-/* Unmaps a buffer that `allocate` returned. */
 EXPORT void METHOD(free)(JNIEnv *thread, jclass class, jobject buffer) {
   (void)class;
   size_t bytes = (size_t)(*thread)->GetDirectBufferCapacity(thread, buffer);
@@ -95,8 +86,7 @@ EXPORT jlongArray METHOD(stacks)(JNIEnv *thread, jclass class, jobjectArray thre
   return thread_stacks(thread, threads);
 }
 
-/* Tests once, in a child process, whether the kernel reports the page cache. Only one thread may call this at a
- * time. */
+/* Tests once, in a child process, whether the kernel reports the page cache. Not thread-safe. */
 static int may_ask_for_page_cache(void) {
   static int tried, allowed;
   if (!tried) allowed = safety_test_page_cache() == NULL;
@@ -104,10 +94,8 @@ static int may_ask_for_page_cache(void) {
   return allowed;
 }
 
-/*
- * Returns how many bytes of an open file, or of a mapping if the descriptor `file` is negative, are in the page cache;
- * a negative errno value if the kernel does not report that. See platform/page_cache.h.
- */
+/* Returns the bytes in the page cache of the open file `file` or, if `file` is negative, of the mapping; a negative
+ * errno value if the kernel does not report them. See platform/page_cache.h. */
 EXPORT jlong METHOD(cached)(JNIEnv *thread, jclass class, jint file, jlong begin, jlong bytes) {
   (void)thread, (void)class;
   if (!may_ask_for_page_cache()) return -ENOSYS;

@@ -19,21 +19,19 @@
 
 static uint32_t is_busy;          /* a thread is in one of the owners_ functions */
 static struct owner_graph *graph; /* NULL without a search */
-static uint32_t done;             /* the latest step; MALLOMETER_OWNERS_POINTER_HOLDERS after a step for referrers */
+static uint32_t done;             /* the latest step; after a step for referrers it is POINTER_HOLDERS */
 static uint32_t samples_left_out;
 static int pointers_error;
 
 static struct owned_sample {
   const void *object;
   struct live_sample sample;
-} * samples; /* an array of MOST_OWNED */
+} * samples;
 
 static const size_t bytes_of_samples = MOST_OWNED * sizeof *samples;
 
 static bool enter(void) { return !__atomic_exchange_n(&is_busy, 1, __ATOMIC_ACQUIRE); }
 
-/* Waits until no other thread is in one of the owners_ functions. A thread that begins another search does not wait,
- * but is refused. */
 static void wait_and_enter(void) {
   while (!enter()) (void)sched_yield();
 }
@@ -64,8 +62,8 @@ static bool is_before(const void *one, const void *other) {
   return (uintptr_t)sample->object < (uintptr_t)next->object;
 }
 
-/* Passes the samples to the search. If memory was freed and allocated again during the reading, samples may have the
- * same addresses; only the first of these samples is searched for. */
+/* Passes the samples to the search. Two samples have the same address if memory was freed and allocated again while
+ * they were read; only the first is passed. */
 static void hand_over(uint32_t count) {
   uint64_t end = 0;
   uint32_t kept = 0;
@@ -102,8 +100,8 @@ static int begin(uint32_t site) {
 
 /* ---- The steps of a search ----------------------------------------------------------------------------- */
 
-/* Tests in a child process whether memory can be read, because a sandbox may end a process that reads memory by system
- * call. Tests again after a failure, because a test may exceed its time limit on a busy machine. */
+/* Tests in a child process whether memory can be read, because a sandbox may end a process that does so. Tests again
+ * after a failure, because the test may exceed its time limit on a busy machine. */
 static bool may_read_memory(void) {
   return safety_test_copying(COPY_BY_READV) == NULL || safety_test_copying(COPY_BY_READV) == NULL;
 }
@@ -135,7 +133,7 @@ static int step(uint32_t wanted) {
   if (!graph) return -ENODATA;
   if (!is_next || wanted > MALLOMETER_OWNERS_REFERRERS) return -EINVAL;
   int result = step_to(wanted);
-  /* Allows only steps for referrers after such a step: objects that a step for holders found would count as
+  /* After a step for referrers only such steps may follow: objects that a step for holders finds later would count as
    * referrers. */
   if (result == 0) done = wanted == MALLOMETER_OWNERS_REFERRERS ? MALLOMETER_OWNERS_POINTER_HOLDERS : wanted;
   return result;

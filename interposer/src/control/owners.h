@@ -3,8 +3,8 @@
  * (jvm/owner_search.h). This part chooses the samples, enforces the order of the steps, and allows one search at a
  * time.
  *
- * Threads in native code continue while the JVM is stopped, so an object may be freed and its address reused during a
- * search. So each struct mallometer_hold states whether its sample was freed before the rows were read.
+ * Native code runs on while the JVM is stopped, so an object may be freed during a search. Each struct
+ * mallometer_hold states whether its sample was freed.
  */
 #ifndef MALLOMETER_CONTROL_OWNERS_H
 #define MALLOMETER_CONTROL_OWNERS_H
@@ -14,7 +14,7 @@
 
 #include "mallometer.h"
 
-/* Do what the functions of mallometer.h with these names do. */
+/* Implement the functions of mallometer.h with these names after `mallometer_`. */
 int owners_begin(uint32_t site);
 int owners_step(uint32_t step);
 int owners_rows(uint32_t kind, void *rows, uint32_t capacity);

@@ -50,8 +50,8 @@
 
 static int state = MALLOMETER_STATE_COUNTING;
 static char allocator_name[sizeof((struct mallometer_report *)0)->allocator];
-/* Points to a constant or to one of reason_texts. A new reason is written into the text that is not in use, because
- * readers may still read the one in use. */
+/* Points to a constant or to one of reason_texts. A new reason is written into the other text, because readers may
+ * still read the present one. */
 static const char *reason = "";
 static char reason_texts[2][sizeof((struct mallometer_report *)0)->reason];
 static enum unwinding unwinding;
@@ -62,7 +62,7 @@ static struct exit_report wanted_report;
 static pid_t loaded_in;
 static bool stacks_started;
 static bool call_sites_wanted;
-static bool attaches; /* whether the process ran uncounted before an attach */
+static bool attaches; /* whether counting starts in a process that ran before */
 /* Whether the environment has switched counting off, and nothing has switched it on. The library then reserves no
  * memory and writes no file. */
 static bool switched_off;
@@ -77,7 +77,7 @@ void process_set_state(int new_state, const char *format, ...) {
   va_start(arguments, format);
   vsnprintf(wanted, sizeof wanted, format, arguments);
   va_end(arguments);
-  if (strcmp(wanted, reason) != 0) { /* a reader may still read the previous text */
+  if (strcmp(wanted, reason) != 0) {
     char *text = reason_texts[reason == reason_texts[0]];
     memcpy(text, wanted, strlen(wanted) + 1);
     __atomic_store_n(&reason, text, __ATOMIC_RELEASE);
@@ -126,8 +126,7 @@ static void warn_of_removed_deepbind(const char *file) {
 
 /* ---- Call sites --------------------------------------------------------------------------------------- */
 
-/* Makes each free test whether its object is a sample before the first sample is taken, so that no sample's free is
- * missed. */
+/* Makes frees test for samples before the first sample is taken, so that no free of a sample is missed. */
 void process_record_call_sites(void) {
   static bool said;
   if (!call_sites_wanted || call_sites_on() || process_never_counts() || switched_off) return;
@@ -158,7 +157,7 @@ static bool is_of_call_sites(const char *function) {
   return false;
 }
 
-/* Returns whether the program is known to ask for call sites later: they are then recorded from its start. */
+/* Returns whether call sites are recorded from the start, because the program is known to ask for them. */
 static bool will_ask_for_call_sites(const struct configuration *configuration) {
   return configuration->call_sites_asked_for || refers_to(first_object(), is_of_call_sites);
 }
@@ -226,8 +225,8 @@ static void configure(void) {
 const struct hook_owner hook_owner = {hook_find_allocator, configure, warn_of_removed_deepbind, warn_of_internals,
                                       before_jvm_load};
 
-/* Stores why the library does not serve the process. `first` is the malloc that the program calls. This malloc may not
- * be ready, so nothing here may call it. */
+/* Stores why the library does not serve the process. `first` is the malloc that the program calls; it may not be
+ * ready, so nothing here may call it. */
 static void explain_not_preloaded(const void *first) {
   const struct link_map *serving = object_of(first);
   if (malloc_is_replaced) {
@@ -275,8 +274,7 @@ static void in_forked_child(void) {
   mappings_forked();
 }
 
-/* Starts the unwinder without counting events, because a look-up that fails makes the loader allocate and free a
- * message. */
+/* Starts the unwinder without counting events, because the loader allocates a message when a look-up fails. */
 static void start_stacks(void) {
   struct thread_block *own = thread_block_leave();
   unwinding = native_stack_start(unwinding);

@@ -1,8 +1,8 @@
 /*
  * The library's configuration and state in this process: its start, its forks, whether it counts, and why not.
  *
- * The constructor runs before main, when the C library is usable. Events before it (of the loader and of other
- * constructors) are counted as well, because the hook starts itself at its first event.
+ * The constructor runs before main. Earlier events (of the loader and of other constructors) are counted as well,
+ * because the hook starts itself at its first event.
  */
 #ifndef MALLOMETER_CONTROL_PROCESS_H
 #define MALLOMETER_CONTROL_PROCESS_H
@@ -25,19 +25,14 @@ bool process_never_counts(void);
 int process_disable(void);
 int process_enable(void);
 
-/*
- * Returns why the environment forbids an attach (counting in a process that runs already); NULL if it does not. The
- * first call reads the environment.
- */
+/* Returns why the environment forbids counting in a process that runs already; NULL if it does not. The first call
+ * reads the environment. */
 const char *process_objection(void);
 
-/* Returns whether this process was forked after the library was loaded. */
 bool process_was_forked(void);
 
-/*
- * Prepares a running process for counting. Samples of an earlier attach count as freed, because frees between the two
- * attaches were not seen. The first call enters the loader. May change errno.
- */
+/* Prepares a running process for counting. Samples of an earlier attach count as freed, because their frees may have
+ * been missed since. The first call enters the loader. May change errno. */
 void process_prepare(void);
 
 /* Sets the state and its reason, as printf formats it. Only one thread may call this at a time. */
@@ -55,22 +50,19 @@ uint32_t process_byte_unit(void);
 bool process_wants_java_frames(void);
 
 /*
- * Returns whether call sites are recorded, and starts recording them if they are wanted. Their tables count against the
- * limits of the program, so they are reserved at the first call of this function and not at the start: most programs
- * that inherit the preload never call it. Preserves errno.
+ * Returns whether call sites are recorded, and starts recording them if they are wanted. Their tables are reserved at
+ * the first call and not at the start, because most programs that inherit the preload never call this. Preserves
+ * errno.
  */
 bool process_has_call_sites(void);
 
 /* Starts recording call sites if they are wanted and there is memory for the tables. May change errno. */
 void process_record_call_sites(void);
 
-/* Begins to record mappings, if call sites are recorded. */
 void process_note_mappings(void);
 
-/* Starts the recording, as recording_start() does. */
 int process_record(const char *path);
 
-/* Starts the termination message, as recording_start_message() does. */
 int process_write_message(const char *path);
 
 #endif

@@ -1,5 +1,4 @@
-/* Writes the samples of each second in a thread of the library, the records that Java passes, and the record of the
- * exit. See recording.h. */
+/* Writes the samples of each second, the records that Java passes, and the record of the exit. See recording.h. */
 #include "control/recording.h"
 
 #include <errno.h>
@@ -37,7 +36,8 @@
 #define IS_NEAR_LIMIT(charged, limit) ((charged) / 4 >= (limit) / 5)
 /* The termination message is written from 85 % of the limit on, until less than 80 % is used. */
 #define IS_SCARCE(used, limit, is_written) ((used) / ((is_written) ? 16 : 17) >= (limit) / 20)
-/* The least time between two termination messages; during a rise, the least time before a message with new content. */
+/* The least times between two termination messages. The second applies during a rise of memory, to messages with new
+ * content. */
 #define MESSAGE_PAUSE SECOND
 #define RISING_MESSAGE_PAUSE (10 * MILLISECOND)
 /* The seconds between two searches for the cgroup: the process may be moved to another one. */
@@ -64,8 +64,8 @@ _Static_assert(1716224 + 5 * RECORDING_PROFILE_BYTES <= 2064384, "the regions do
 _Static_assert(2064384 + 2 * RECORDING_BURST_SLOT_BYTES <= 2072576, "the regions do not overlap");
 _Static_assert(2072576 + 2 * RECORDING_NAMES_SLOT_BYTES <= RECORDING_FILE_BYTES, "the regions fit");
 
-/* The thread that starts the recording sets these variables. Afterwards `state` changes when the recording fails, and
- * the recorder's thread looks `cgroup` up again from time to time. */
+/* The thread that starts the recording sets these variables. Later only two change: `state` when the recording fails,
+ * and `cgroup` by the recorder's thread. */
 enum { IDLE, STARTING, RECORDING, FAILED, FORKED };
 static int state = IDLE;
 static char *mapping;
@@ -81,7 +81,7 @@ static uint64_t sequences[REGIONS];
 static bool claimed[REGIONS];
 
 static bool has_thread;
-static bool prepared; /* whether prepare() has run */
+static bool prepared;
 static uint64_t thread_ns;
 static size_t stack_bytes;
 
@@ -90,8 +90,8 @@ static bool is_recording(void) { return __atomic_load_n(&state, __ATOMIC_ACQUIRE
 
 /* ---- Records ------------------------------------------------------------------------------------------ */
 
-/* Stores bytes into one page, after the kernel has stored at the offset `probed` in it (see put()). Returns false, and
- * ends the recording, if the kernel's store fails. */
+/* Stores bytes into one page. Before, lets the kernel store at the offset `probed` (see put()); if that fails, ends
+ * the recording and returns false. */
 static bool store(char *to, size_t probed, const void *bytes, size_t length) {
   if (!file_takes_stores(to + probed)) {
     __atomic_store_n(&state, FAILED, __ATOMIC_RELEASE);
@@ -102,10 +102,11 @@ static bool store(char *to, size_t probed, const void *bytes, size_t length) {
 }
 
 /*
- * Writes the first `head` bytes of a record and its content into the region's next slot. A store into a file that was
- * truncated, or for which a copy-on-write file system finds no room, would raise SIGBUS and end the program. So the
- * kernel stores into each page first, and returns an error instead. The record's first fields, among them the checksum,
- * are written last: until then the slot has an old checksum or none, and a reader skips the slot.
+ * Writes the first `head` bytes of a record and its content into the region's next slot.
+ *
+ * The kernel stores into each page first, because a store by the program would raise SIGBUS if the file was truncated
+ * or a copy-on-write file system has no room. The record's first fields, with the checksum, are written last: until
+ * then a reader skips the slot.
  */
 static bool put(enum region region, struct recording_sample *record, size_t head, const char *content, size_t length) {
   const struct recording_region *ring = &layout[region];
@@ -153,14 +154,14 @@ static void take_memory(struct recording_sample *record, const struct memory_rea
 /* ---- The recorder's thread ---------------------------------------------------------------------------- */
 
 /*
- * The names of the methods in a fast rise of memory (burst.h). The thread that may ask the JVM (java_thread.h) fills
- * `names` while `names_bytes` is 0. The recorder's thread copies the names to `known_names`, sets `names_bytes` to 0
- * and wakes the other thread, which may have more names.
+ * The names of the methods in a fast rise of memory (burst.h). The thread that asks the JVM (java_thread.h) writes
+ * `names` only while `names_bytes` is 0. The recorder's thread copies them to `known_names` and sets `names_bytes` to
+ * 0.
  */
 static char names[RECORDING_NAMES_SLOT_BYTES - RECORDING_FRAME_BYTES];
 static size_t names_bytes;
 static char known_names[sizeof names + 1];
-static char clause[400]; /* the termination message's clause about the present memory */
+static char clause[400]; /* what the termination message says about the present memory */
 
 static void hand_names_over(void) {
   if (__atomic_load_n(&names_bytes, __ATOMIC_ACQUIRE) == 0) {
@@ -168,8 +169,8 @@ static void hand_names_over(void) {
   }
 }
 
-/* Takes new names from the thread that asks the JVM, and records them. Sets `are_new` to whether there were any.
- * Returns false if the file is gone. */
+/* Records new method names from the thread that asks the JVM. Sets `are_new` to whether there were any. Returns false
+ * if the file is gone. */
 static bool take_names(bool *are_new) {
   size_t length = __atomic_load_n(&names_bytes, __ATOMIC_ACQUIRE);
   *are_new = length > 0;
@@ -184,16 +185,16 @@ static bool take_names(bool *are_new) {
   return !is_recording() || put(NAMES, &record, RECORDING_FRAME_BYTES, known_names, length);
 }
 
-/* Makes the kernel charge the pages of the regions BURST and NAMES before memory is scarce, by a store to the end of
- * each page, where no record has its frame (its first fields). */
+/* Makes the kernel charge the pages of the regions BURST and NAMES before memory is scarce. Stores at the end of each
+ * page, where no record has its first fields. */
 static void touch_pages_of_bursts(void) {
   for (size_t at = layout[BURST].offset; at < RECORDING_FILE_BYTES; at += RECORDING_PAGE) {
     if (!file_takes_stores(mapping + at + RECORDING_PAGE - 2 * sizeof(uint64_t))) return;
   }
 }
 
-/* Starts the thread that asks the JVM for names, unless the thread runs or memory is near the limit. Ends the thread
- * when there is no JVM or the library does not count. */
+/* Starts the thread that asks the JVM for names, unless memory is near the limit. Ends it when there is no JVM or the
+ * library does not count. */
 static void keep_java_thread(const struct memory_reading *reading) {
   if (!wants_names()) {
     java_thread_end();
@@ -221,7 +222,6 @@ static bool is_grave(const struct recording_burst *burst, const struct memory_re
          (reading->limit_bytes == RECORDING_UNKNOWN || used_bytes(reading) > reading->limit_bytes / 3);
 }
 
-/* Records a fast rise of memory. Returns false if the file is gone. */
 static bool write_burst(const struct recording_burst *burst) {
   struct recording_sample record = {.kind = RECORDING_RECORD_BURST};
   record.realtime_ns = realtime_ns();
@@ -231,7 +231,6 @@ static bool write_burst(const struct recording_burst *burst) {
 
 /* ---- The termination message -------------------------------------------------------------------------- */
 
-/* Writes the termination message: the memory that is used, and the memory that rises. Leaves out unknown amounts. */
 static void write_message(const struct recording_burst *rise, const struct memory_reading *reading) {
   uint64_t limit = reading->limit_bytes;
   uint64_t used = limit == RECORDING_UNKNOWN ? process_memory().anonymous : used_bytes(reading);
@@ -250,7 +249,7 @@ static void write_message(const struct recording_burst *rise, const struct memor
 /* Writes the message while memory is scarce or rises fast, and empties the file afterwards. */
 static void update_message(const struct memory_reading *reading, const struct recording_burst *rise, bool is_new) {
   static uint64_t written_ns;
-  static bool is_pending; /* whether something is new since the latest message */
+  static bool is_pending;
   is_pending |= is_new;
   if (!message_is_on()) {
     written_ns = 0;
@@ -271,10 +270,7 @@ static void update_message(const struct memory_reading *reading, const struct re
 
 /* ---- The work of each second -------------------------------------------------------------------------- */
 
-/*
- * Looks for fast rises until the next full second since `start`. Seconds that have passed are skipped. Ends early if
- * the file of the recording is gone.
- */
+/* Looks for fast rises until the next full second since `start`. Ends early if the file is gone. */
 static void look_until_next_second(uint64_t start, struct memory_reading *reading) {
   static const struct recording_burst *latest;
   bool is_written = true, are_new;
@@ -293,11 +289,9 @@ static void look_until_next_second(uint64_t start, struct memory_reading *readin
   }
 }
 
-/* Writes the sample to each ring that is due. Returns false if the file is gone. */
 static bool write_due(struct recording_sample *record, uint64_t due[]) {
   for (enum region ring = SECONDS; ring <= MINUTES; ring++) {
-    /* A ring is due half a second early, because the thread wakes up at a slightly different time after each full
-     * second. */
+    /* A ring is due half a second early, because the time of the thread's wake-up varies. */
     if (record->monotonic_ns + SECOND / 2 < due[ring]) continue;
     due[ring] = record->monotonic_ns + layout[ring].interval_ns;
     if (!put_sample(ring, record)) return false;
@@ -318,7 +312,6 @@ static void read_memory(struct memory_reading *reading, uint64_t tick) {
   if (near || tick % 10 == 0) memory_read_rest(&cgroup, reading);
 }
 
-/* Writes what is due in this second. Returns false if the file is gone. */
 static bool write_second(const struct memory_reading *reading, uint64_t due[]) {
   static bool touched;
   if (!touched) touch_pages_of_bursts();
@@ -329,20 +322,19 @@ static bool write_second(const struct memory_reading *reading, uint64_t due[]) {
   return write_due(&record, due);
 }
 
-/* Returns whether the thread has something to do. If it has not, stores that the thread ends. */
+/* Returns whether the thread has something to do. Otherwise stores that the thread ends. */
 static bool goes_on(void) {
   if (is_recording() || message_is_on()) return true;
-  /* The thread that asks the JVM for names is ended before the exchange: after it, the next recorder's thread may have
-   * begun, and would lose the thread for names that it has started. */
+  /* The thread that asks the JVM for names must end before the exchange. After it, another recorder's thread may have
+   * begun and started its own, which must go on. */
   java_thread_end();
   (void)__atomic_exchange_n(&has_thread, false, __ATOMIC_SEQ_CST);
-  /* A call that requested a recording or a message before this exchange has seen that this thread runs, and has started
-   * no thread: this thread then goes on. */
+  /* A recording or message that was requested before this exchange relies on this thread, so this thread goes on. */
   return (is_recording() || message_is_on()) && !__atomic_exchange_n(&has_thread, true, __ATOMIC_SEQ_CST);
 }
 
-/* Prepares the memory of the threads, once in a process. A second recorder's thread must not clear this memory: the
- * thread that asks the JVM for names, which the first recorder's thread has told to end, may still write to it. */
+/* Prepares the threads' memory once in a process. It must not be cleared again: a thread that asks the JVM for names
+ * may still write to it after it was told to end. */
 static void prepare(void) {
   if (prepared) return;
   prepared = true;
@@ -371,7 +363,6 @@ static void *record_until_the_end(void *unused) {
   return unused;
 }
 
-/* Starts the recorder's thread, unless it runs already. Returns false if it cannot be started. */
 static bool start_thread(void) {
   if (__atomic_exchange_n(&has_thread, true, __ATOMIC_SEQ_CST)) return true;
   memory_cgroup_find(&cgroup);
@@ -382,8 +373,8 @@ static bool start_thread(void) {
 
 /* ---- Records that Java writes ------------------------------------------------------------------------- */
 
-/* Returns the slot in the file for a profile of call sites; -1 if there is none. Profiles at the peak use the slots 0
- * and 1 in turn; each share of the limit (85, 90 and 95 %) has one slot. */
+/* Returns the slot for a profile of call sites; -1 if there is none. Profiles at the peak take the slots 0 and 1 in
+ * turn. */
 static int slot_of(uint32_t percent) {
   static unsigned peaks;
   return percent == 0 ? (int)(++peaks % 2) : percent == 85 ? 2 : percent == 90 ? 3 : percent == 95 ? 4 : -1;
@@ -426,7 +417,6 @@ int recording_write(uint32_t kind, uint32_t percent, const char *content, uint32
 
 /* ---- The end of the process --------------------------------------------------------------------------- */
 
-/* Writes the record of the exit; exit() calls it. */
 static void write_exit_record(int status) {
   if (!is_recording()) return;
   struct recording_sample record = {.kind = RECORDING_RECORD_EXIT};

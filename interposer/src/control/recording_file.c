@@ -1,5 +1,4 @@
-/* Creates a new file beside those of previous runs, in such a way that no reader ever sees an incomplete file. See
- * recording_file.h. */
+/* Creates the recording's file so that no reader ever sees it incomplete. See recording_file.h. */
 #include "control/recording_file.h"
 
 #include <errno.h>
@@ -37,8 +36,8 @@ static bool read_header(int file, struct recording_header *header) {
          memcmp(header->magic, RECORDING_MAGIC, sizeof RECORDING_MAGIC) == 0;
 }
 
-/* Opens an existing recording that may be moved. Returns -1 if that fails: with ENOENT if there is no file, with errno
- * 0 if this function has already stored the reason in `attempt`. */
+/* Opens an existing recording that may be moved. Returns -1 if that fails; errno is then ENOENT if there is no file,
+ * and 0 if `attempt` already has the reason. */
 static int open_own(struct creation_attempt *attempt, const char *path, struct recording_header *header) {
   int file = file_open_existing(path);
   if (file < 0) {
@@ -90,8 +89,7 @@ static bool check_previous_files(struct creation_attempt *attempt, bool *keep) {
   return true;
 }
 
-/* Returns whether this process itself wrote the recording, before it executed the present program (exec). Such a
- * recording is not one of a previous run. */
+/* Returns whether this process wrote the recording before an exec. It is then not one of a previous run. */
 static bool is_this_process(const struct recording_header *older, const struct recording_header *now) {
   return older->pid == now->pid && older->process_start_ticks == now->process_start_ticks &&
          now->process_start_ticks != 0 && memcmp(older->boot_id, now->boot_id, sizeof now->boot_id) == 0;
@@ -154,7 +152,6 @@ static void *fill_and_map(struct creation_attempt *attempt, int file, const stru
   return NULL;
 }
 
-/* Moves the files of previous runs and puts the new file in place. */
 static bool move_into_place(struct creation_attempt *attempt, int file, bool displaces, bool keep) {
   if (displaces) {
     if (keep && rename(attempt->previous, attempt->kept) != 0 && errno != ENOENT) return false;

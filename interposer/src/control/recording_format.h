@@ -3,14 +3,11 @@
  * docs/reference/recording.md is the reference.
  *
  * A header, written once, lists regions: rings of slots of one size. Each slot holds one record, which begins with a
- * frame: checksum, length, sequence number. A torn record (after a kill between two stores, or with two halves of
- * different age) has a wrong checksum and is skipped. No other data needs to be consistent, so the file is never
- * flushed.
+ * checksum, its length and a sequence number. A record that a kill cut off has a wrong checksum and is skipped. No
+ * other data needs to be consistent, so the file is never flushed.
  *
- * A slot has the size that its region states; `length` is the part that the record takes. Every change of the layout
- * gets another RECORDING_FORMAT. Readers refuse any format but their own.
- *
- * Numbers are little-endian. Samples never cross a page.
+ * Every change of the layout gets another RECORDING_FORMAT, and readers refuse any other format. Numbers are
+ * little-endian. Samples never cross a page.
  */
 #ifndef MALLOMETER_CONTROL_RECORDING_FORMAT_H
 #define MALLOMETER_CONTROL_RECORDING_FORMAT_H
@@ -20,7 +17,6 @@
 
 #define RECORDING_MAGIC "mallometer-rec\n"
 #define RECORDING_FORMAT 3u
-/* The bytes of the whole file, a fixed size. */
 #define RECORDING_FILE_BYTES 2097152ul
 #define RECORDING_PAGE 4096u
 
@@ -29,22 +25,21 @@ enum recording_region_kind {
   RECORDING_SAMPLES = 1,
   /* The end of the process, written by the library. */
   RECORDING_EXIT = 2,
-  /* Texts from Java: when its shutdown begins, about the JVM, each minute, and when a share of the limit is
-   * exceeded. */
+  /* Texts from Java, in the order of these values: when its shutdown begins, about the JVM, each minute, and when a
+   * share of the memory limit is exceeded. */
   RECORDING_SHUTDOWN = 3,
   RECORDING_JVM = 4,
   RECORDING_MINUTES = 5,
   RECORDING_EXCEEDED = 6,
-  /*
-   * Call sites at the peak (slots 0 and 1 in turn) and when 85, 90 and 95 % of the limit were last exceeded (slots 2 to
-   * 4). The writer skips sequence numbers to reach the slot.
-   */
+  /* The call sites at the peak (slots 0 and 1 in turn) and when 85, 90 and 95 % of the memory limit were last
+   * exceeded (slots 2 to 4). The writer skips sequence numbers to reach a slot. */
   RECORDING_PROFILES = 7,
   /* The call sites of the latest fast rise of memory (struct recording_burst), in two slots in turn. */
   RECORDING_BURST = 8,
   /*
-   * The Java methods in the stacks of the rise in RECORDING_BURST, in two slots in turn. A line has, separated by tabs,
-   * the frame in hexadecimal digits, the class as in class files, the method, its source file, and the line number.
+   * The Java methods in the stacks of the rise in RECORDING_BURST, in two slots in turn. Tabs separate the fields of
+   * a line: the frame in hexadecimal digits, the class as in class files, the method, its source file, the line
+   * number.
    */
   RECORDING_NAMES = 9
 };
@@ -67,14 +62,13 @@ struct recording_region {
 #define RECORDING_NAMES_SLOT_BYTES 12288u
 
 struct recording_header {
-  /* "mallometer-rec\n", NUL-terminated. */
   char magic[16];
   /* RECORDING_FORMAT */
   uint32_t format;
-  /* sizeof(struct recording_header). The checksum covers the header without the checksum itself. */
+  /* sizeof(struct recording_header) */
   uint32_t header_bytes;
   uint64_t file_bytes;
-  /* The random number of this run of the process. */
+  /* A random number for this run of the process. */
   uint64_t life;
   /* Start of the recording, in nanoseconds since 1970. */
   uint64_t started_realtime_ns;
@@ -82,7 +76,7 @@ struct recording_header {
   uint64_t started_monotonic_ns;
   uint32_t pid;
   uint32_t unused;
-  /* Clock ticks from the start of the machine to that of the process (/proc/self/stat, field 22). */
+  /* The start of the process, in clock ticks since the start of the machine (/proc/self/stat, field 22). */
   uint64_t process_start_ticks;
   /* enum mallometer_byte_unit; 0 if unknown */
   uint32_t byte_unit;
@@ -117,10 +111,8 @@ enum recording_record_kind {
 #define RECORDING_STATUS_NOT_TOLD 0x80000000u
 /* Bits of recording_sample.flags in a sample. RECORDING_RECORD_EXIT has the exit status in this field instead. */
 enum recording_sample_flags {
-  /*
-   * Counting was off for some time or began with an attach, so allocated less freed bytes are not the live bytes. After
-   * an attach Java's texts state the difference.
-   */
+  /* Counting was off for some time or began with an attach, so the live bytes are not the allocated minus the freed
+   * bytes. After an attach Java's texts state the difference. */
   RECORDING_INCOMPLETE = 1u
 };
 
@@ -129,7 +121,7 @@ enum recording_sample_flags {
 struct recording_sample {
   /* CRC-32 of the bytes after it, up to `length`. */
   uint32_t checksum;
-  /* Bytes of the record, including this frame (RECORDING_FRAME_BYTES). */
+  /* The bytes of the whole record, from the checksum on. */
   uint32_t length;
   /* The number of the record in its ring, from 1; 0 for an empty slot. */
   uint64_t sequence;
@@ -176,10 +168,10 @@ struct recording_grown {
   uint32_t thread;
   /* The name of the thread, NUL-terminated; empty if unknown. */
   char thread_name[RECORDING_THREAD_NAME_BYTES];
-  /* The number of stored frames. */
   uint32_t frames;
   uint32_t reserved;
-  /* The innermost Java frames, innermost first, as in mallometer_site_stack(); without any, the innermost frames. */
+  /* The innermost Java frames or, if the stack has none, the innermost frames; innermost first, as in
+   * mallometer_site_stack(). */
   uint64_t stack[RECORDING_MOST_FRAMES];
 };
 
@@ -193,7 +185,7 @@ struct recording_burst {
   uint64_t charged_bytes;
   /* RECORDING_UNKNOWN without a limit. */
   uint64_t limit_bytes;
-  /* The sites of the record, most growth first; 0: the memory was freed again. */
+  /* The number of call sites in `grown`, which has the most growth first; 0 if the memory was freed again. */
   uint32_t sites;
   uint32_t reserved;
   struct recording_grown grown[RECORDING_MOST_SITES];
@@ -201,8 +193,7 @@ struct recording_burst {
 _Static_assert(RECORDING_FRAME_BYTES + sizeof(struct recording_burst) <= RECORDING_BURST_SLOT_BYTES,
                "a slot holds a rise");
 
-/* Returns the same CRC-32 as zlib and java.util.zip.CRC32. `before` is the CRC-32 of the preceding bytes; 0 if there
- * are none. */
+/* Returns the CRC-32 of zlib and java.util.zip.CRC32. `before` is the CRC-32 of the preceding bytes, or 0. */
 static inline uint32_t recording_checksum(uint32_t before, const void *bytes, size_t length) {
   static const uint32_t of_nibble[16] = {0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
                                          0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,

@@ -1,7 +1,7 @@
 /*
- * Detects programs that header accounting (a header before each object) would crash: a loaded object calls the C
- * library's malloc or free by their internal names, which no interposer sees, and might free an object with a header
- * that way.
+ * Detects programs that header accounting (a header before each object) would crash. Such a program has a loaded
+ * object that calls the C library's malloc or free by internal names. These calls bypass this library, and might free
+ * an object with a header.
  */
 #ifndef MALLOMETER_CONTROL_REFUSAL_H
 #define MALLOMETER_CONTROL_REFUSAL_H
@@ -13,10 +13,8 @@
  * `name`. */
 bool find_object_bypassing_interposers(char *name, size_t capacity);
 
-/*
- * Returns whether a file that is about to be loaded contains the name __libc_free. Its dependencies are not searched.
- * Returns false if the file cannot be read. Does not allocate.
- */
+/* Returns whether a file that is about to be loaded contains the name __libc_free; false if the file cannot be read.
+ * Does not search its dependencies. Does not allocate. */
 bool file_contains_internal_names(const char *path);
 
 #endif

@@ -6,18 +6,18 @@
 
 #include "mallometer.h"
 
-/* Fills all fields with the totals since the process started. */
+/* Fills all fields. Totals are those since counting began. */
 void snapshot_read(struct mallometer_counters *snapshot);
 
 /*
- * Sets the baseline when counting begins, or begins again, in a running process: `baseline` bytes were live, known to
- * within `error`, when totals_net() was `counted`. If the bytes are unknown, `baseline` is MALLOMETER_UNKNOWN and
- * `error` is their upper bound.
+ * Sets the baseline when counting begins in a running process: `baseline` bytes, known to within `error`, were live
+ * when totals_net() was `counted`. If the live bytes are unknown, `baseline` is MALLOMETER_UNKNOWN and `error` is
+ * their upper bound.
  */
 void snapshot_begin(uint64_t baseline, int64_t counted, uint64_t error);
 
-/* Subtracts `bytes` from the baseline (bytes live before counting began) and `error` from its error. Called when a
- * later measurement of the baseline is more exact. May be called inside of malloc. */
+/* Corrects the baseline (bytes live before counting began) after a more exact measurement: subtracts `bytes` from it
+ * and `error` from its error. May be called inside of malloc. */
 void snapshot_reduce_baseline(uint64_t bytes, uint64_t error);
 
 /* Reads the error of the baseline. Returns false, with an error of 0, if the baseline is unknown. */

@@ -21,19 +21,17 @@
 #define POLL_NS 1000000u
 #define MOST_POLLS 100u
 
-/*
- * ENDING: the thread that holds the lock `busy` empties the file before it releases the lock. LEFT: the file was
- * changed by another program, or an access failed; the library does not use it any more.
- */
+/* ENDING: the thread that holds the lock `busy` must empty the file before it releases the lock. LEFT: the file is
+ * not used any more, because another program changed it or an access failed. */
 enum { OFF, ON, ENDING, LEFT };
 static int state = OFF;
 static char file_path[sizeof((struct mallometer_message_status *)0)->path];
 static char reason[sizeof((struct mallometer_message_status *)0)->reason];
 static pid_t owner;
 static struct file_status taken;
-static void *mapping; /* keeps the lock */
+static void *mapping; /* keeps the file locked */
 
-/* A lock, which a thread holds while it uses the file and the variables above and below. */
+/* A lock on the file and on the variables above and below. */
 static bool busy;
 
 static char message[MESSAGE_BYTES]; /* the latest message */
@@ -82,12 +80,12 @@ static bool passes(int error) {
   return error == EMFILE || error == ENFILE || error == ENOMEM || error == EINTR || error == EAGAIN || error == EIO;
 }
 
-/* Stops using the file if the latest error is not temporary. */
 static void leave_unless_it_passes(void) {
   if (!passes(errno)) leave(strerror(errno));
 }
 
-/* Whether the file holds the latest message, or nothing if there is none. UNKNOWN: the file cannot be read now. */
+/* Whether the file still holds the latest message, or is empty if none was written. UNKNOWN: the file cannot be read
+ * now. */
 enum comparison { SAME, DIFFERENT, UNKNOWN };
 
 static enum comparison compare(int file) {
@@ -101,7 +99,6 @@ static enum comparison compare(int file) {
   return length == (int64_t)sizeof found && memcmp(found, message, sizeof found) == 0 ? SAME : DIFFERENT;
 }
 
-/* Opens the file for a change. Returns -1 if the file cannot be opened now, or must not be changed any more. */
 static int open_unchanged(void) {
   int file = file_open_existing(file_path);
   if (file < 0) {
@@ -131,8 +128,7 @@ static void clear(void) {
   file_close(file);
 }
 
-/* Writes `text` into the file. If not a byte is written, the file still has the latest message, and a later call may
- * replace it or empty the file. */
+/* Writes `text` into the file. If no byte is written, the file still holds the latest message. */
 static void put(void) {
   int file = open_unchanged();
   if (file < 0) return;
@@ -182,7 +178,6 @@ void message_set_sentence(const char *said, uint32_t length) {
   __atomic_store_n(&storing, false, __ATOMIC_RELEASE);
 }
 
-/* Appends Java's sentence with its age, unless a thread is storing a new sentence. */
 static size_t append_sentence(size_t length) {
   uint32_t before = __atomic_load_n(&sentence_version, __ATOMIC_ACQUIRE);
   uint32_t bytes = sentence_bytes;
@@ -224,7 +219,7 @@ void message_clear(void) {
   give();
 }
 
-/* Changes the state, after which no write begins, and then empties the file. If another thread holds the lock for too
+/* Changes the state, so that no new write begins, and empties the file. If another thread holds the lock for too
  * long, that thread empties the file when it releases the lock. */
 void message_stop(void) {
   int expected = ON;
@@ -240,8 +235,8 @@ static void end(int status) {
   message_stop();
 }
 
-/* Begins to use the file and returns NULL. If that is not possible, returns the reason and sets `result` to the result
- * of message_start(). */
+/* Begins to use the file and returns NULL; or returns the reason why not, and sets `result` to the result of
+ * message_start(). */
 static const char *take_file(int *result) {
   struct file_status named;
   *result = -EINVAL;
@@ -268,7 +263,6 @@ static const char *take_file(int *result) {
   return objection;
 }
 
-/* Takes the file, and touches all memory that a message needs. */
 static int begin(const char *path) {
   static bool registered;
   int result;

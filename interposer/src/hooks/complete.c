@@ -1,9 +1,9 @@
 /*
  * The complete route. See complete.h.
  *
- * Each function first handles objects of the bootstrap buffer and the time before the allocator is found. It then calls
- * the allocator, with or without a header, and counts the event if events are counted. A free is counted before the
- * object is given back, because another thread may immediately get the same address.
+ * Each function first handles objects of the bootstrap buffer, and calls before the allocator is found. It then calls
+ * the allocator and counts the event. A free is counted before the object is given back, because another thread may
+ * immediately get the same address.
  */
 #include "hooks/complete.h"
 
@@ -62,7 +62,7 @@ __attribute__((noinline)) static void record_with_stack(size_t requested, struct
   record_request(requested, frames, native_stack(origin, frames, MALLOMETER_EVENT_FRAMES, NULL, &work));
 }
 
-/* Records a request above `recorded_above`. Its stack is walked, which costs a microsecond, only if the request is
+/* Records a request above `recorded_above`. Walks its stack, which takes a microsecond, only if the request is
  * stored. */
 static void record_large(size_t requested, struct origin origin) {
   if (request_is_kept(requested) && call_sites_may_walk(origin)) return record_with_stack(requested, origin);
@@ -110,8 +110,8 @@ static void *count_outcome(void *object, size_t requested, struct move move, str
 /* The alignment that malloc guarantees for every object. */
 #define USUAL_ALIGNMENT _Alignof(max_align_t)
 
-/* Counts a new object. Its content is undefined or zero, so the sampler need not copy it when it moves the object into
- * a slot (pages of its own, leak/slots.h). */
+/* Counts a new object. Its content is undefined or zero, so the sampler need not copy it when it moves the object to
+ * pages of its own (leak/slots.h). */
 static void *count_new(void *object, size_t requested, size_t alignment, struct origin origin) {
   return count_outcome(object, requested, (struct move){alignment, 0}, origin);
 }
@@ -227,10 +227,8 @@ void *complete_posix_memalign(size_t alignment, size_t size, struct origin origi
   return complete_aligned(posix_aligned, alignment, size, origin);
 }
 
-/*
- * Frees an object in a slot (pages of its own, leak/slots.h). Counts the size that was counted at its allocation, not
- * the slot's. Ignores an object that is freed twice, and an address inside an object.
- */
+/* Frees an object on pages of its own (leak/slots.h), and counts the size that was counted at its allocation. Ignores
+ * a second free, and an address inside an object. */
 static void free_slot(const void *object) {
   struct slot_object removed;
   if (!placement_take_out(object, &removed)) return;
@@ -267,8 +265,8 @@ static void *realloc_bootstrap(void *object, size_t size, struct origin origin) 
   return moved;
 }
 
-/* Moves an object out of its slot (a page of its own; leak/slots.h) to the allocator; the sampler may put the new
- * object into a slot again. */
+/* Moves an object from pages of its own (leak/slots.h) to the allocator. The sampler may move the new object to such
+ * pages again. */
 static void *realloc_slot(void *object, size_t size, struct origin origin) {
   if (size == 0) {
     free_slot(object);

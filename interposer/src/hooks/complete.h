@@ -1,9 +1,9 @@
 /*
  * The complete route: every function of malloc's family in every state and accounting mode. The fast path (malloc.c)
- * handles the one case that matters for speed, and calls these functions in all other cases.
+ * handles the one case that matters for speed, and calls these functions in all others.
  *
- * Each function does the work of the function after which it is named (complete_calloc() that of calloc), counts the
- * event if events are counted, and leaves errno as the allocator sets it. `origin` is the program's call.
+ * Each does the work of the function after which it is named (complete_calloc() that of calloc), counts the event if
+ * events are counted, and leaves errno as the allocator sets it. `origin` is the program's call.
  */
 #ifndef MALLOMETER_HOOKS_COMPLETE_H
 #define MALLOMETER_HOOKS_COMPLETE_H
@@ -32,8 +32,8 @@ struct pending_free {
 
 /*
  * The size and the sample of an object, which complete_begin_free() records while the object exists. The caller then
- * calls complete_confirm_free(), for a free before the allocator gets the object back, for a realloc after it has
- * succeeded; or complete_cancel_free(), if the realloc has failed.
+ * calls complete_confirm_free(): before a free, or after a successful realloc. After a realloc that failed it calls
+ * complete_cancel_free().
  */
 struct begun_free {
   struct pending_free pending;
@@ -46,8 +46,8 @@ void complete_cancel_free(void *object, struct begun_free begun);
 /* Counts the result of a request, an object or NULL, and returns it. */
 void *complete_count_allocation(void *object, size_t requested, struct origin origin);
 
-/* Counts a new object as complete_count_allocation() does. The object's content is undefined or zero, so the sampler
- * need not copy the content when it moves the object into a slot (pages of its own, leak/slots.h). */
+/* Counts a new object as complete_count_allocation() does. Its content is undefined or zero, so the sampler need not
+ * copy it when it moves the object to pages of its own (leak/slots.h). */
 void *complete_count_new_allocation(void *object, size_t requested, struct origin origin);
 
 /* Counts the free of an object of this size. `object` is NULL if its address is unknown. */

@@ -1,14 +1,11 @@
 /*
- * The entry on Darwin: dyld reads pairs of functions in the section __DATA,__interpose of each library in
- * DYLD_INSERT_LIBRARIES, and redirects calls of a pair's second function, from every other image, to the pair's first
- * function. Calls of this library itself are not redirected, so the original is called by its name. In a library that
- * is loaded later the pairs have no effect (hooks/darwin_zone.h).
+ * The entry on Darwin. dyld reads pairs of functions in the section __DATA,__interpose of each library in
+ * DYLD_INSERT_LIBRARIES, and redirects calls of a pair's second function to its first. This library's own calls still
+ * reach the original. The pairs have no effect in a library that is loaded later (hooks/darwin_zone.h).
  *
- * Until the library's constructor has run, calls are forwarded uncounted: libSystem itself allocates before libSystem
- * is ready. Afterwards malloc, calloc, realloc, reallocf and free take the complete route (hooks/complete.h). The other
- * functions call the original and count its result: valloc, aligned_alloc, posix_memalign, the functions that take a
- * zone, and those that take the type of the object. clang calls those with a type from macOS 14 on; older systems lack
- * them.
+ * Until the library's constructor has run, calls are forwarded uncounted, because libSystem allocates before it is
+ * ready. Afterwards malloc, calloc, realloc, reallocf and free take the complete route (hooks/complete.h). The other
+ * functions call the original and count its result.
  */
 #include <malloc/malloc.h>
 #include <stdbool.h>
@@ -29,8 +26,8 @@
   } interpose_##function = {(const void *)(uintptr_t)our_##function, (const void *)(uintptr_t)function};
 #endif
 
-/* Records that a call reached this library. Returns false until the library's constructor has run; the caller must then
- * forward the call. */
+/* Records that a call reached this library. Returns false until the library's constructor has run; the caller must
+ * then forward the call. */
 static inline bool is_counted(void) {
   /* Stores the flag only once, because all threads share its cache line. */
   if (!__atomic_load_n(&calls_have_arrived, __ATOMIC_RELAXED))
@@ -126,7 +123,6 @@ static void our_malloc_zone_free(malloc_zone_t *zone, void *object) {
   malloc_zone_free(zone, object);
 }
 
-/* Counts the result of a zone's realloc; `begun` was recorded before the call. */
 static void *count_move(void *object, struct begun_free begun, void *result, size_t size, struct origin origin) {
   if (!result) { /* a zone's realloc that fails frees nothing */
     if (object) complete_cancel_free(object, begun);

@@ -1,9 +1,8 @@
 /*
- * The hook's start and switches on Darwin, instead of start.c, and the attach to a running process, instead of
- * redirection.c. See start.h and redirection.h.
+ * The hook's start and switches on Darwin (see start.h), and the attach to a running process (see redirection.h).
  *
- * Calls reach this library in one of two ways: through the interposed functions from the start, or through the zones
- * after mallometer_attach(), which fails in a process that counts from the start.
+ * Calls reach this library through the interposed functions from the start, or through the zones after
+ * mallometer_attach(), which fails in a process that counts from the start.
  */
 #include <errno.h>
 #include <mach/mach.h>
@@ -49,8 +48,7 @@ _Static_assert(sizeof(struct zone) == offsetof(struct zone, try_free_default) + 
 
 bool calls_have_arrived;
 
-/* Returns whether other libraries' calls of malloc reach this library. The test is the C library's strdup, which calls
- * malloc. */
+/* Returns whether other libraries' calls of malloc reach this library, by a call of strdup, which calls malloc. */
 static bool calls_arrive(void) {
   char *copy = strdup("mallometer");
   free(copy); /* a call of this library, which is not redirected */
@@ -75,7 +73,7 @@ static int wanted_state(void) {
 /* Stores the state. On Darwin there is one route (hooks/complete.h), which checks for samples and matched scopes
  * itself. */
 void hook_choose_route(void) {
-  if (__atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) < HOOK_COUNTING) return; /* hook_find_allocator() sets it */
+  if (__atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) < HOOK_COUNTING) return;
   __atomic_store_n(&hook_state, wanted_state(), __ATOMIC_RELEASE);
 }
 

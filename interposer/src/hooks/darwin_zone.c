@@ -1,5 +1,5 @@
-/* The functions that replace the functions of a malloc zone. Each calls the zone's own function and counts the event
- * once; calls that the zone's function makes in turn are not counted. See darwin_zone.h. */
+/* The functions that replace those of a malloc zone. Each calls the zone's own function and counts the event once;
+ * calls made inside of that function are not counted. See darwin_zone.h. */
 #include "hooks/darwin_zone.h"
 
 #include <string.h>
@@ -8,14 +8,14 @@
 #include "hooks/complete.h"
 #include "platform/page_protection.h"
 
-/* The call of the function that contains this macro, by the program or by a function of libsystem_malloc. */
+/* The call of the function that contains this macro. The caller is the program or a function of libsystem_malloc. */
 #define ORIGIN ((struct origin){__builtin_return_address(0), (const char *)__builtin_frame_address(0) + 16})
 
 /* ---- The zones' own functions -------------------------------------------------------------------------- */
 
 #define MOST_ZONES 64
 
-/* The table of hooked zones. The entry of a zone stays when the zone is unhooked, for calls that are in progress. */
+/* The table of hooked zones. An entry stays when its zone is unhooked, for calls that are in progress. */
 static struct hooked {
   struct zone *zone; /* NULL: this entry and all later ones are free */
   bool active;
@@ -41,7 +41,6 @@ static void *count_new(struct thread_block *block, void *object, size_t size, st
   return complete_count_new_allocation(object, size, origin);
 }
 
-/* Counts a free before the object is given back, while its size can still be read. */
 static void count_free(void *object) {
   if (object) complete_confirm_free(complete_begin_free(object));
 }
@@ -117,7 +116,9 @@ static void our_free_definite_size(struct zone *zone, void *object, size_t size)
   thread_block_return(block);
 }
 
-/* Counts the free of an object of any zone. The zone's own function passes objects of other zones on to those zones. */
+/*
+ * Counts the free of an object of any zone: the zone's own function passes objects of other zones on to those zones.
+ */
 static void our_try_free_default(struct zone *zone, void *object) {
   count_free(object);
   struct thread_block *block = thread_block_leave();
@@ -182,7 +183,6 @@ static void *our_malloc_type_malloc_with_options(struct zone *zone, size_t align
 
 #define HAS(zone, member, since) ((zone)->version >= (since) && (zone)->member)
 
-/* Returns the length of the struct, which depends on its version. */
 static size_t bytes_of(unsigned version) {
   if (version >= 16) return sizeof(struct zone);
   if (version >= 15) return offsetof(struct zone, malloc_type_malloc);
@@ -194,7 +194,6 @@ static size_t bytes_of(unsigned version) {
   return offsetof(struct zone, memalign);
 }
 
-/* Returns the zone's table entry from an earlier hook, or the first free entry; NULL if there is none. */
 static struct hooked *row_for(const struct zone *zone) {
   struct hooked *known = find(zone);
   for (unsigned i = 0; !known && i < MOST_ZONES; i++) {
@@ -225,8 +224,8 @@ bool zone_hook(struct zone *zone) {
     memcpy(&row->own, zone, bytes);
     __atomic_store_n(&row->zone, zone, __ATOMIC_RELEASE); /* calls of a replaced function must find the entry */
   }
-  /* Another tool may have changed some members since an earlier attach. A member that still is this library's function
-   * is skipped: the entry already has the original function. */
+  /* Another tool may have changed members since an earlier attach. A member that still is this library's function is
+   * skipped, because the entry already has the original. */
 #define TAKE(member, since)                                             \
   if (HAS(zone, member, since) && zone->member != our_##member) {       \
     __atomic_store_n(&row->own.member, zone->member, __ATOMIC_RELEASE); \

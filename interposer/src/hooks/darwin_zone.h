@@ -2,13 +2,12 @@
  * The attach on Darwin: this library's functions replace those of a malloc zone, the struct of function pointers
  * through which libsystem_malloc reaches each of its allocators.
  *
- * Each object counts once, even if zones call each other. A zone may pass a request on to another zone, as the "nano"
- * zone does with large requests. Calls that are made inside one of this library's functions are therefore not counted;
- * the function itself counts the event.
+ * A zone may pass a request on to another zone, as the "nano" zone does with large requests. So that each object
+ * counts once, calls inside one of this library's functions are not counted; the function itself counts the event.
  *
- * The struct is declared here, because its versions differ: a version older than the one beside a member lacks that
- * member. The order is that of the public header malloc/malloc.h and of libmalloc 521 and later (versions 15 and 16);
- * the build for Darwin compares the members that its header has.
+ * The number beside a member is the first version of the struct that has it. The order is that of the public header
+ * malloc/malloc.h and of libmalloc 521 and later (versions 15 and 16); the build for Darwin compares the members that
+ * its header has.
  */
 #ifndef MALLOMETER_HOOKS_DARWIN_ZONE_H
 #define MALLOMETER_HOOKS_DARWIN_ZONE_H
@@ -49,17 +48,18 @@ struct zone {
 };
 
 /*
- * Replaces the functions by which a zone allocates and frees, as far as the zone has them. Returns false, without a
- * change, if the version is unknown, the zone is hooked already, there are too many zones, or the zone's memory cannot
- * be made writable (platform/page_protection.h). Also returns false if the earlier protection of that memory cannot be
- * restored after the change. Only one thread may call this at a time; other threads may use the zone meanwhile.
+ * Replaces the functions by which a zone allocates and frees. Returns false, without a change, if the version is
+ * unknown, the zone is hooked already, there are too many zones, or the zone's memory cannot be made writable
+ * (platform/page_protection.h). Also returns false if the memory's protection cannot be restored afterwards.
+ *
+ * Only one thread may call this at a time; other threads may use the zone meanwhile.
  */
 bool zone_hook(struct zone *zone);
 
 /*
- * Restores the zone's own functions, except those that another tool has replaced since. Such a tool still calls this
- * library, which forwards the calls. Returns false if the protection of the memory cannot be changed or
- * restored, or if another tool's function remains.
+ * Restores the zone's own functions, except those that another tool has replaced since: that tool still calls this
+ * library, which forwards the calls. Returns false if another tool's function remains, or if the protection of the
+ * memory cannot be changed or restored.
  */
 bool zone_unhook(struct zone *zone);
 

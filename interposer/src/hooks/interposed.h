@@ -1,7 +1,5 @@
-/*
- * The functions that this library takes over from the next allocator. stdlib.h and malloc.h are not included: they
- * lack the oldest and newest functions, and their attributes would apply to this library's definitions, too.
- */
+/* The functions that this library takes over from the next allocator. The C library's headers are not included: they
+ * lack some of these functions, and their attributes would apply to this library's definitions, too. */
 #ifndef MALLOMETER_HOOKS_INTERPOSED_H
 #define MALLOMETER_HOOKS_INTERPOSED_H
 
@@ -30,9 +28,9 @@ EXPORT size_t malloc_usable_size(void *object);
   X(sdallocx)
 
 /*
- * C++'s operators. The mangled names say nw, na, dl or da for new and delete of one object or an array, m for a size,
- * St11align_val_t for an alignment, RKSt9nothrow_t for nothrow. X(form, mangled name, base form): the standard derives
- * a form from its base form, which comes earlier in this list. A form that is not derived names itself.
+ * C++'s operators, as X(form, mangled name, base form). The standard derives a form from its base form, which comes
+ * earlier in this list; a form that is not derived names itself. In the mangled names nw, na, dl and da stand for
+ * new, new[], delete and delete[], m for a size, St11align_val_t for an alignment, RKSt9nothrow_t for nothrow.
  */
 #define EACH_OPERATOR(X) \
   X(NEW, _Znwm, NEW) \
@@ -57,7 +55,7 @@ EXPORT size_t malloc_usable_size(void *object);
   X(DELETE_ARRAY_ALIGNED_NOTHROW, _ZdaPvSt11align_val_tRKSt9nothrow_t, DELETE_ARRAY_ALIGNED)
 /* clang-format on */
 
-/* dlopen and dlmopen, under other C names, since this library calls the real dlopen too. */
+/* dlopen and dlmopen. They have other names in C, because this library also calls the real dlopen. */
 EXPORT void *program_dlopen(const char *file, int mode) __asm__("dlopen");
 EXPORT void *program_dlmopen(Lmid_t namespace, const char *file, int mode) __asm__("dlmopen");
 

@@ -1,24 +1,23 @@
 /*
- * Replacements of dlopen and dlmopen, needed only for header mode (a header before each object), JVMs and Java's
- * foreign functions.
+ * Replacements of dlopen and dlmopen, needed for header mode (a header before each object), JVMs and Java's foreign
+ * functions.
  *
- * A library that is opened with RTLD_DEEPBIND calls the C library's free directly. If it frees an object with a header,
- * the C library aborts. In header mode the flag is therefore removed and reported; the library then finds its symbols
- * in the usual order, in which this library's free comes before the C library's. A separate namespace (dlmopen) has a C
- * library of its own, which never gets objects with headers.
+ * A library that is opened with RTLD_DEEPBIND calls the C library's free directly, which aborts for an object with a
+ * header. In header mode the flag is therefore removed and reported. A separate namespace (dlmopen) has a C library
+ * of its own, which never gets objects with headers.
  *
- * From JDK 22 on, Java code can call malloc as a foreign function. To find the address, the JVM calls dlsym with a
- * handle of libsyslookup.so, a library of the JDK that has no functions but depends on the C library. Such a search
- * skips preloaded libraries. When the JVM opens libsyslookup.so, the JVM's calls of dlsym are therefore redirected, so
- * that such a search finds this library's functions. If the JVM's GOT entry of dlsym cannot be changed, the JVM gets a
- * handle of the program instead, by which it also finds this library's malloc.
+ * From JDK 22 on, Java code can call malloc as a foreign function. The JVM finds malloc by dlsym in libsyslookup.so,
+ * a library without functions that depends on the C library. This search skips preloaded libraries. When the JVM
+ * opens libsyslookup.so, the JVM's calls of dlsym are therefore redirected so that they find this library's
+ * functions. If the JVM's GOT entry of dlsym cannot be changed, the JVM gets a handle of the program instead, by
+ * which it also finds this library's malloc.
  *
- * Call sites are recorded from the opening of libjvm.so on, because the bridge asks for them only some time after the
- * JVM has begun to allocate.
+ * Call sites are recorded from the opening of libjvm.so on, because the bridge asks for them only after the JVM has
+ * begun to allocate.
  *
- * dlopen chooses the search path and the namespace by its return address. The call of the real dlopen must therefore be
- * a jump, so that the return address stays the program's; the test `fast_path` checks it. musl's dlopen ignores its
- * return address, so a normal call is enough there.
+ * dlopen chooses the search path and the namespace by its return address. The real dlopen is therefore called by a
+ * jump, which keeps the program's return address; the test `fast_path` checks it. musl's dlopen ignores its return
+ * address, so a normal call is enough there.
  */
 #include <dlfcn.h>
 #include <stddef.h>
@@ -74,7 +73,7 @@ __attribute__((noinline)) static void *search_java_lookup_library(const char *na
   return own ? own : found;
 }
 
-/* Replaces dlsym in the JVM, for searches in libsyslookup.so. Passes other searches on by a jump, because the result of
+/* Replaces the JVM's dlsym for searches in libsyslookup.so. Passes other searches on by a jump, because the result of
  * dlsym also depends on its return address. */
 static void *java_dlsym(void *place, const char *name) {
   if (place == __atomic_load_n(&java_lookup_library, __ATOMIC_ACQUIRE)) return search_java_lookup_library(name);
@@ -82,9 +81,9 @@ static void *java_dlsym(void *place, const char *name) {
 }
 
 /*
- * Opens libsyslookup.so, and redirects dlsym to java_dlsym() in the calling object (which contains `caller`). Returns
- * the file that the call of dlopen must then open: `file`, or NULL (the program) if the library was opened but dlsym
- * could not be redirected. The library is never closed, so no other library gets its handle.
+ * Opens libsyslookup.so, and redirects dlsym to java_dlsym() in the object that contains `caller`. Returns the file
+ * that dlopen must then open: `file`, or NULL (the program) if the library was opened but dlsym could not be
+ * redirected. The library is never closed, so no other library gets its handle.
  */
 __attribute__((noinline)) static const char *open_for_java(dlopen_function *open, const char *file, int mode,
                                                            const void *caller) {
@@ -129,6 +128,6 @@ __attribute__((noinline)) static dlmopen_function *find_next_dlmopen(void) {
 void *program_dlmopen(Lmid_t namespace, const char *file, int mode) {
   dlmopen_function *open = __atomic_load_n(&next_dlmopen, __ATOMIC_ACQUIRE);
   if (!open) open = find_next_dlmopen();
-  if (!open) return NULL; /* the C library has no dlmopen */
+  if (!open) return NULL;
   return open(namespace, file, namespace == LM_ID_BASE ? safe_mode(file, mode) : mode);
 }

@@ -1,16 +1,15 @@
 /*
  * The entry: every function by which a C program allocates or frees.
  *
- * Each of these functions jumps to an address in `entry`; hook_open_route() sets these addresses (hooks/route.h). The
- * counted route comes first and reads from top to bottom: the allocator's own call, one comparison against the thread's
- * headroom (account/thread_block.h), four additions to cache lines of this thread (three for a free), and one step of a
- * countdown that picks the allocations for the sampler. A call leaves this route in all rarer cases, such as a thread's
- * first event, an open scope, the end of the sampler's countdown, or a freed object that may be a sample. Requests
- * above 32 KiB take the same steps on a route of their own, so that their call paths can be told from those of other
- * requests.
+ * Each function jumps to an address in `entry`, which hook_open_route() sets (hooks/route.h). The counted route comes
+ * first: the allocator's own call, one comparison against the thread's headroom (account/thread_block.h), four
+ * additions to cache lines of this thread (three for a free), and one step of a countdown that picks the allocations
+ * for the sampler. Rarer cases leave this route, such as a thread's first event, an open scope, the end of the
+ * countdown, or a freed object that may be a sample. Requests above 32 KiB take the same steps on a route of their
+ * own, so that their call paths can be told from those of other requests.
  *
- * This file does not allocate, lock, enter the loader or change errno, except through the allocator that is called
- * anyway; the slow path preserves errno around other calls. ARCHITECTURE.md accounts for each instruction.
+ * This file does not allocate, lock, enter the loader or change errno, except through the allocator; the slow path
+ * preserves errno around other calls. ARCHITECTURE.md accounts for each instruction.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -60,15 +59,13 @@ static void *large_realloc(void *object, size_t size, struct origin origin);
 
 /* ---- The counted route -------------------------------------------------------------------------------- */
 
-/*
- * Returns whether the fast path knows the size class of a request, given as doubled_size(). Size 0 wraps to the largest
- * number and takes the slow path. A size of 2^63 or more wraps too, and may look small: the allocator refuses it.
- */
+/* Returns whether the fast path serves a request of this doubled_size(). Size 0 wraps to the largest number and takes
+ * the slow path. A size of 2^63 or more wraps too, and may look small: the allocator refuses it. */
 INLINE bool is_usual(size_t doubled) { return is_below_power(doubled, 16); }
 _Static_assert(2 * LARGEST_FAST_REQUEST == 1 << 16, "is_usual() tests 16 bits: keep it equal to LARGEST_FAST_REQUEST");
 
-/* Counts an allocation that does not use up the thread's headroom (bytes that it may still count by itself;
- * account/thread_block.h). */
+/* Counts an allocation that leaves the thread headroom: bytes that it may still count by itself
+ * (account/thread_block.h). */
 INLINE void *count_usual_allocation(struct thread_block *block, void *object, size_t usable_size, size_t doubled,
                                     int64_t left, bool frameless) {
   size_t class = size_class_of_doubled(doubled);
@@ -81,10 +78,8 @@ INLINE void *count_usual_allocation(struct thread_block *block, void *object, si
   return object;
 }
 
-/*
- * Counts the result of a request for which is_usual() is true, fully here or fully on the slow path. Reading the
- * thread's block after the allocator's call is cheaper than keeping it in a register across that call.
- */
+/* Counts the result of a request for which is_usual() is true. Reads the thread's block after the allocator's call,
+ * which is cheaper than keeping it in a register across that call. */
 INLINE void *count_usual_outcome(void *object, size_t doubled, bool frameless) {
   KEEP_IN_RETURN_REGISTER(object);
   struct thread_block *block = own_block(); /* read before the branch, which saves an instruction */
@@ -105,8 +100,8 @@ static void *counted_malloc(size_t size) {
 }
 
 INLINE void counted_free_of(void *object, bool tracked) {
-  /* NULL and objects in slots (leak/slots.h) are below this address. Objects of the bootstrap buffer are, too, unless
-   * ranged_free() handles them. */
+  /* NULL and objects on pages of their own (leak/slots.h) are below this address. So are objects of the bootstrap
+   * buffer, unless ranged_free() handles them. */
   if (unlikely((uintptr_t)object < NEAR_VALUE(low_range_end))) return complete_free(object);
   if (tracked && may_be_sampled(object)) return free_possible_sample(object);
   struct thread_block *block = own_block();
@@ -126,7 +121,6 @@ static OUT_OF_LINE void free_possible_sample(void *object) {
   counted_free(object);
 }
 
-/* Serves free while call sites are recorded: the object may be a sample. */
 static void tracked_free(void *object) { counted_free_of(object, true); }
 
 static void *counted_calloc(size_t count, size_t size) {
@@ -152,8 +146,8 @@ INLINE void *counted_realloc_of(void *object, size_t size, bool tracked) {
   if (unlikely(!moved)) return complete_count_allocation(NULL, size_of_doubled(doubled), ORIGIN);
   struct thread_block *block = own_block();
   size_t usable_size = glibc_usable_size(moved);
-  /* This step accounts for the old and the new size together. An object that grows repeatedly therefore takes only the
-   * difference from the headroom. */
+  /* Counts the old and the new size in one step, so an object that grows repeatedly takes only the difference from
+   * the thread's headroom. */
   int64_t left = 0;
   if (unlikely(!event_begin_realloc(block, old_size, usable_size, &left))) {
     return count_move_without_headroom(moved, old_size, doubled, ORIGIN);
@@ -166,8 +160,8 @@ static void *counted_realloc(void *object, size_t size) { return counted_realloc
 
 static void *tracked_realloc(void *object, size_t size) { return counted_realloc_of(object, size, true); }
 
-/* Allocates for an operator new. Compares the size itself, not its double: the double of a very large size wraps and
- * would look small. */
+/* Allocates for an operator new. Compares the size itself, because the double of a very large size wraps and would
+ * look small. */
 INLINE void *counted_new_of(size_t size) {
   if (unlikely(size - 1 >= LARGEST_FAST_REQUEST)) return large_malloc(size, ORIGIN);
   size_t doubled = doubled_size(size);
@@ -186,7 +180,6 @@ static void *counted_new_nothrow(size_t size, const void *nothrow) {
   return unlikely(!object) ? operator_new_nothrow_fails(size, nothrow, ORIGIN) : object;
 }
 
-/* Passes an allocation to the sampler. `origin` is the program's call. */
 static void *visit_sampler(void *object, size_t doubled, struct origin origin) {
   size_t size = size_of_doubled(doubled);
   return sampler_visit(own_block(), object, size, glibc_usable_size(object), (struct move){_Alignof(max_align_t), size},
@@ -196,9 +189,9 @@ static void *visit_sampler(void *object, size_t doubled, struct origin origin) {
 /* ---- The counted route of large requests -------------------------------------------------------------- */
 
 /*
- * Returns whether a request must take the complete route: it is above `recorded_above`, or it is 0. Reads
- * `recorded_above` without an atomic load, so that the comparison can have a memory operand. A thread that reads an
- * outdated value treats the request as if it came before the change.
+ * Returns whether a request must take the complete route: it is 0 or above `recorded_above`. The read is not atomic,
+ * so that the comparison can have a memory operand. A thread that reads an outdated value treats the request as if it
+ * came before the change.
  */
 INLINE bool is_recorded(size_t size) { return size - 1 >= recorded_above; }
 
@@ -207,8 +200,8 @@ static OUT_OF_LINE void *visit_sampler_large(void *object, size_t size, size_t c
                              (struct move){_Alignof(max_align_t), content}, origin);
 }
 
-/* Counts an allocation that does not use up the thread's headroom (bytes that it may still count by itself;
- * account/thread_block.h). The program may have written the first `content` bytes. */
+/* Counts an allocation that leaves the thread headroom: bytes that it may still count by itself
+ * (account/thread_block.h). The program may have written the first `content` bytes. */
 INLINE void *count_large_allocation(struct thread_block *block, void *object, size_t usable_size, size_t size,
                                     size_t content, int64_t left, struct origin origin) {
   size_t class = size_class(size);
@@ -258,14 +251,14 @@ static OUT_OF_LINE void *large_realloc(void *object, size_t size, struct origin 
 
 /* ---- Events for which the thread has no headroom (bytes that it may still count by itself) ---------------- */
 
-/* Returns whether the thread is in scopes (account/scopes.h), none of which matches frees with allocations, and nothing
- * else needs the complete route. */
+/* Returns whether the thread has open scopes (account/scopes.h), none of which matches frees with allocations, and
+ * nothing else needs the complete route. */
 INLINE bool has_only_unmatched_scopes(const struct thread_block *block) {
   const struct reporting usual = {SCOPED, 0};
   return memcmp(&block->reporting, &usual, sizeof usual) == 0 && !is_in_event(block);
 }
 
-/* Returns whether the thread is in a scope that matches frees with allocations, and nothing else needs the complete
+/* Returns whether an open scope of the thread matches frees with allocations, and nothing else needs the complete
  * route. */
 INLINE bool has_only_matched_scopes(const struct thread_block *block) {
   const struct reporting usual = {SCOPED | SCOPED_MATCHED, 0};
@@ -277,7 +270,7 @@ static OUT_OF_LINE void *visit_sampler_in_scope(void *object, size_t doubled, st
   return scope_allocation(own_block(), object, doubled);
 }
 
-/* Counts an allocation while no open scope of the thread matches frees with allocations. Rare cases are left to tail
+/* Counts an allocation while no open scope of the thread matches frees with allocations. Leaves rare cases to tail
  * calls, so no register has to be saved. */
 INLINE void *count_in_scope(struct thread_block *block, void *object, size_t doubled, struct origin origin) {
   counter_add(&block->events.allocated_bytes, glibc_usable_size(object));
@@ -288,7 +281,6 @@ INLINE void *count_in_scope(struct thread_block *block, void *object, size_t dou
   return scope_allocation(block, object, doubled);
 }
 
-/* Counts an allocation while scopes are open and at least one of them matches frees with its allocations. */
 static OUT_OF_LINE void *count_to_match(void *object, size_t doubled, struct origin origin) {
   struct thread_block *block = own_block();
   counter_add(&block->events.allocated_bytes, glibc_usable_size(object));
@@ -299,8 +291,8 @@ static OUT_OF_LINE void *count_to_match(void *object, size_t doubled, struct ori
   return scope_match_allocation(block, object, doubled);
 }
 
-/* The following functions serve a thread without headroom. They read the thread's block again: the block as a parameter
- * would make the fast path keep it in a register. */
+/* The following functions serve a thread without headroom. They read the thread's block again, because the fast path
+ * would have to keep a parameter in a register. */
 static OUT_OF_LINE void *count_without_headroom(void *object, size_t doubled, struct origin origin) {
   struct thread_block *block = own_block();
   if (has_only_unmatched_scopes(block)) return count_in_scope(block, object, doubled, origin);
@@ -308,7 +300,7 @@ static OUT_OF_LINE void *count_without_headroom(void *object, size_t doubled, st
   return complete_count_allocation(object, size_of_doubled(doubled), origin);
 }
 
-/* Counts a free. Does not update the peak, which a free cannot raise. */
+/* Does not update the peak, which a free cannot raise. */
 INLINE void count_free_in_scope(struct thread_block *block, size_t usable_size) {
   counter_add(&block->events.freed_bytes, usable_size);
   counter_add(&block->events.frees, 1);
@@ -452,8 +444,8 @@ static void *early_realloc(void *object, size_t size) {
   return moved;
 }
 
-/* Whether the program's calls of these functions come here although its malloc is that of another library, which lacks
- * the functions. */
+/* Whether the program's calls of these functions come here although its malloc is another library's: that library
+ * lacks the functions. */
 static struct {
   bool valloc, pvalloc;
 #define MEMBER(name) bool name;
@@ -503,9 +495,9 @@ static struct {
   ((route) == ROUTE_COUNTED ? (counted) : (route) == ROUTE_FORWARDED ? (forwarded) : (completed))
 
 /*
- * Returns this library's operator for a route. It serves instead of the operators of the allocator and of the C++
- * library: an allocator's own `new` would not be counted, and the C++ library's would only call this library's malloc.
- * Every form of delete is the free of the route.
+ * Returns this library's operator for a route. Other operators would not do: an allocator's own `new` would not be
+ * counted, and the C++ library's would only call this library's malloc. Every form of delete is the free of the
+ * route.
  */
 static operator_function *own_operator(enum operator_form form, enum hook_route route, void (*route_free)(void *)) {
   switch (form) {
@@ -526,8 +518,8 @@ static operator_function *own_operator(enum operator_form form, enum hook_route 
   }
 }
 
-/* Serves an operator until a route is opened. The call finds the allocator if it is still unknown; then it is known
- * whether another library's operator serves instead of this library's. */
+/* Serves an operator until a route is opened. The call finds the allocator; only then is it known whether another
+ * library's operator serves instead. */
 #define EARLY_OPERATOR(form, name, derived_from)                                                      \
   static void *early_##form(uintptr_t first, uintptr_t second, uintptr_t third) {                     \
     operator_function *other = hook_ready() ? operator_in_place(form) : NULL;                         \
@@ -538,8 +530,9 @@ EACH_OPERATOR(EARLY_OPERATOR)
 #define EARLY_ENTRY(form, name, derived_from) [form] = early_##form,
 static operator_function *operators[OPERATOR_FORMS] = {EACH_OPERATOR(EARLY_ENTRY)};
 
-/* Replaces the pointers to the functions one after the other, so meanwhile threads may run functions of the old and the
- * new route. */
+/*
+ * Replaces the pointers to the functions one after the other, so meanwhile threads may run functions of both routes.
+ */
 void hook_open_route(enum hook_route route, bool tracked, bool matched) {
   static bool counted_before;
   if (route != ROUTE_FORWARDED) __atomic_store_n(&counted_before, true, __ATOMIC_RELAXED);

@@ -49,8 +49,6 @@ static struct {
   void *(*mremap)(void *memory, size_t old_bytes, size_t bytes, int flags, ...);
 } behind = {call_mmap, call_mmap, call_munmap, mremap_by_system};
 
-/* Sets *function to the definition of `name` that follows this library's. Returns false if there is none, or if it is
- * this library's own. */
 static bool find_next(void *function, const char *name, const void *ours) {
   const void *address = dlsym(RTLD_NEXT, name);
   bool found = address && address != ours;
@@ -58,8 +56,8 @@ static bool find_next(void *function, const char *name, const void *ours) {
   return found;
 }
 
-/* Finds the mmap, munmap and mremap that follow this library's in the search order. The thread's events are not counted
- * meanwhile: the loader allocates and frees a message if a look-up fails. */
+/* Finds the mmap, munmap and mremap that follow this library's in the search order. Counts no events meanwhile,
+ * because the loader allocates and frees a message if a look-up fails. */
 void mappings_find_next(void) {
   struct thread_block *own = thread_block_leave();
 #define FIND(function) find_next(&behind.function, #function, (const void *)(uintptr_t)program_##function)
@@ -74,8 +72,8 @@ void mappings_find_next(void) {
 
 /* ---- Whether mappings are recorded --------------------------------------------------------------------- */
 
-/* The ID of the process that records its mappings. Children of vfork share this memory but have other IDs; children of
- * fork store theirs. */
+/* The ID of the process that records its mappings. A child of vfork shares this memory but has another ID; a child of
+ * fork stores its own. */
 static pid_t noting;
 
 /* The size in bytes of the smallest anonymous mapping that seed() records. */
@@ -122,7 +120,6 @@ static uint64_t not_walked;
 
 uint64_t mappings_not_walked(void) { return __atomic_load_n(&not_walked, __ATOMIC_RELAXED); }
 
-/* Adds stack walks to the budget: as many as the time since the latest addition allows. */
 static void add_walks(void) {
   uint64_t now = coarse_monotonic_ns(), before = __atomic_load_n(&walks_added_ns, __ATOMIC_RELAXED);
   uint64_t walks = (now - before) / (1000000000 / WALKS_A_SECOND);
@@ -155,8 +152,8 @@ static bool is_of_allocator(const void *caller) {
   return (uintptr_t)caller >= begin && (uintptr_t)caller < end;
 }
 
-/* Calls a probe for tracers (platform/memory_probes.h), except for a mapping of the allocator: the allocator's objects
- * have probes of their own. */
+/* Calls a probe for tracers (platform/memory_probes.h), except for the allocator's own mappings: its objects have
+ * probes. */
 static void tell(void probe(const void *memory, size_t bytes), const void *memory, size_t bytes, struct origin origin) {
   if (!is_of_allocator(origin.caller)) probe(memory, bytes);
 }
@@ -182,7 +179,6 @@ static bool is_own_stack(uintptr_t begin, uintptr_t end, struct origin origin) {
   return own_stack_at((uintptr_t)origin.stack, &own) && begin >= own.begin && end <= own.end;
 }
 
-/* A call of the program that changes its mappings. */
 struct change {
   bool noted;
   uint32_t generation;
@@ -190,8 +186,8 @@ struct change {
   uint64_t latest;
 };
 
-/* Prepares to record a change of mappings; must precede the system call. `unmaps` says whether the call may unmap
- * memory, even if it then fails. Preserves errno. */
+/* Prepares to record a change of mappings, before the system call. `unmaps` says whether the call may unmap memory,
+ * even if it then fails. Preserves errno. */
 static struct change begin_change(bool unmaps) {
   KEEP_ERRNO; /* a sandbox may refuse getpid(2), which then sets errno */
   struct change change = {.generation = ranges_generation(), .noted = is_noting()};

@@ -1,10 +1,9 @@
 /*
  * The operators of other libraries, and operator new when memory has run out. See operators.h.
  *
- * When memory has run out, the C++ library must call the new handler, try again, and at last throw std::bad_alloc or
- * return NULL. After a failure, this library therefore looks up the next operator and calls it. The C++ library's
- * operator calls malloc again, and this library's malloc counts the object. An allocator's own operator does not call
- * malloc, so its object is counted here.
+ * When memory has run out, an operator new must call the new handler, try again, and finally throw std::bad_alloc or
+ * return NULL. This library leaves that to the next operator. The C++ library's operator calls malloc again, which
+ * counts the object. An allocator's own operator does not, so its object is counted here.
  *
  * An exception may pass through this file's functions. The compiler's unwind tables suffice for that.
  */
@@ -31,10 +30,12 @@ static const struct {
 /* ---- Operators of other libraries ---------------------------------------------------------------------- */
 
 /*
- * The operators of other libraries; NULL for a form (variant of new or delete) that this library's operator serves.
- * This library passes calls that reach it on to `in_place`. `resolved` is the operator that the program's own calls
- * reach. The two differ if a library before this one in the search order defines the operator. As that operator may
- * call this library's, passing a call back to it could loop forever.
+ * For each form (variant of new or delete): `in_place` is another library's operator to which this library passes
+ * calls, or NULL if this library's own operator serves; `resolved` is the operator that the program's own calls
+ * reach.
+ *
+ * They differ if a library before this one in the search order defines the operator. That operator may call this
+ * library's, so passing a call back to it could loop forever.
  */
 static operator_function *in_place[OPERATOR_FORMS], *resolved[OPERATOR_FORMS];
 
@@ -52,9 +53,9 @@ static bool is_cxx_library(const struct link_map *object) {
 }
 
 /*
- * Finds another library's definition that must serve a form of an operator instead of this library's; NULL if there is
- * none. The allocator's definition is skipped if the program's malloc is this library's. If the first other definition
- * is the C++ library's, the result is NULL, because this library's operator does the same.
+ * Finds another library's definition that must serve a form of an operator instead of this library's. Skips the
+ * allocator's definition if the program's malloc is this library's. Returns NULL if there is none, or if the first is
+ * the C++ library's, because this library's operator does the same.
  */
 static operator_function *other_definition(enum operator_form form, const struct link_map *begin,
                                            const struct link_map *end) {
@@ -65,10 +66,8 @@ static operator_function *other_definition(enum operator_form form, const struct
   return address && !is_cxx_library(object_of(address)) ? function_at(address) : NULL;
 }
 
-/*
- * The C++ library's nothrow forms. A nothrow form calls a form that may throw, and must catch the exception. Only C++
- * can catch it, and this library is C. Without a C++ library the exception reaches the caller.
- */
+/* The C++ library's nothrow forms, which call a form that may throw and catch the exception. This library is C and
+ * cannot catch it; without a C++ library the exception reaches the caller. */
 static operator_function *of_cxx_library[OPERATOR_FORMS];
 
 static operator_function *of_linked_cxx_library(enum operator_form form) {
@@ -107,7 +106,6 @@ static void *in_place_of_DELETE_ARRAY_SIZED_ALIGNED(uintptr_t object, uintptr_t 
   return resolved[DELETE_ARRAY_ALIGNED](object, alignment, size);
 }
 
-/* Returns a function that serves `form` by calling the form from which it is derived. */
 static operator_function *derived(enum operator_form form) {
   switch (form) {
 #define CASE(form) \
@@ -146,7 +144,7 @@ void operators_take_over(void) {
 
 /*
  * Calls the next operator of this name, which calls the new handler, and counts its object if the operator is the
- * allocator's own. If there is no next operator, returns NULL, or aborts if the operator may throw: a program without a
+ * allocator's own. Without a next operator, returns NULL, or aborts if the operator may throw: a program without a
  * C++ library could not catch an exception.
  */
 static void *call_next(const char *mangled_name, bool may_throw, uintptr_t size, uintptr_t second, uintptr_t third,

@@ -1,11 +1,11 @@
 /*
- * C++'s operators: which definitions serve instead of the library's, and what the library's do when memory has run out.
+ * C++'s operators: which definitions serve instead of the library's, and what the library's do when memory has run
+ * out.
  *
- * A program may replace only some operators, such as operator new(size_t) and operator delete(void *) by those of a
- * pool. By the standard the other forms (variants) call these: new[] calls new, a new that does not throw calls the one
- * that does, delete[] and sized delete call delete. Without a preload the C++ library's forms do so. This library's
- * forms come before the C++ library's in the search order, so they must do the same: otherwise the allocator would free
- * objects of the pool, or the pool objects of the allocator.
+ * A program may replace only some operators, such as new and delete by those of a pool. By the standard the other
+ * forms (variants) call these: new[] calls new, a new that does not throw calls the one that does, delete[] and sized
+ * delete call delete. This library's forms hide the C++ library's, so they must do the same. Otherwise the allocator
+ * would free objects of the pool, or the pool objects of the allocator.
  */
 #ifndef MALLOMETER_HOOKS_OPERATORS_H
 #define MALLOMETER_HOOKS_OPERATORS_H
@@ -25,26 +25,23 @@ typedef void *operator_function(uintptr_t first, uintptr_t second, uintptr_t thi
 #define OPERATOR(function) ((operator_function *)(void (*)(void))(function))
 
 /*
- * Finds the operators of other linked or preloaded libraries that serve instead of this library's. Called when the next
- * allocator was found, or earlier if malloc is not this library's. The operators of a library that the program opens
- * later stay unknown: calls that the loader does not bind to them reach this library's operators. Further calls of this
- * function do nothing.
+ * Finds the operators of other linked or preloaded libraries that serve instead of this library's. Called when the
+ * next allocator was found, or earlier if malloc is not this library's. Further calls do nothing. The operators of
+ * libraries that the program opens later stay unknown.
  */
 void operators_find(void);
 
-/*
- * Makes this library's own operators serve all forms of new and delete. In a process that was not preloaded, only calls
- * that led to the allocator's operators come here; other replaced operators are called as before.
- */
+/* Makes this library's own operators serve all forms of new and delete. In a process that was not preloaded, only
+ * calls that led to the allocator's operators come here. */
 void operators_take_over(void);
 
 /* Returns the operator that serves a form instead of the library's; NULL if the library's serves. */
 operator_function *operator_in_place(enum operator_form form);
 
 /*
- * Called when an operator new gets no memory: calls the next operator, which calls the program's new handler and tries
- * again until the handler gives up, and then throws std::bad_alloc or returns NULL. `origin` is the call of the code
- * that wants the object.
+ * Called when an operator new gets no memory. Calls the next operator, which calls the program's new handler and
+ * tries again until the handler gives up, and then throws std::bad_alloc or returns NULL. `origin` is the call of the
+ * code that wants the object.
  */
 void *operator_new_fails(size_t size, struct origin origin);
 void *operator_new_nothrow_fails(size_t size, const void *nothrow, struct origin origin);

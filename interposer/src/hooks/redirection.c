@@ -34,8 +34,8 @@ struct function {
   uintptr_t real; /* 0: not replaced; the allocator lacks the function, or its function calls another of this list */
 };
 
-/* Several rows have this library's free. The row of `free` comes first among them, so undoing stores the address of the
- * real free in a data word that points to this library's. */
+/* Several rows have this library's free. The row of `free` comes first among them, so undoing finds it and stores the
+ * address of the real free. */
 static struct function functions[] = {
 #define ROW(function) {#function, (void (*)(void))function, 0},
 #define ROW_OF_FREE(function) {#function, (void (*)(void))free, 0},
@@ -66,9 +66,9 @@ void *redirected_function(const char *name) {
 static uintptr_t in_libc(void) { return (uintptr_t)gnu_get_libc_version; }
 
 /*
- * Finds the function that each row replaces. The first eight are those of `next`. Any other function, such as operator
- * new, is redirected only if the allocator defines it: the C++ library's operators, and the C library's strdup, strndup
- * and realpath, call malloc. The mmap, munmap and mremap to replace are always the C library's.
+ * Finds the function that each row replaces. The first eight rows replace functions of `next`. Any other function,
+ * such as operator new, is replaced only if the allocator defines it, because those of the C and C++ libraries call
+ * malloc. The mmap, munmap and mremap to replace are always the C library's.
  */
 static bool find_real_functions(void) {
   const uintptr_t of_next[] = {(uintptr_t)next.malloc,         (uintptr_t)next.free,
@@ -89,8 +89,8 @@ static bool find_real_functions(void) {
   return true;
 }
 
-/* Returns false for most names that are not in the list. Hundreds of thousands of names are tested and hardly any is in
- * the list, so the test must be quick. */
+/* Returns false for most names that are not in the list. This must be quick, because hundreds of thousands of names
+ * are tested. */
 static bool may_be_listed(const char *name) {
   if (name[0] == '_') return name[1] == 'Z' && (name[2] == 'n' || name[2] == 'd');
   return name[0] == 'm' || name[0] == 'f' || name[0] == 'c' || name[0] == 'r' || name[0] == 'a' || name[0] == 'p' ||
@@ -107,8 +107,8 @@ static const struct function *function_named(const char *name) {
 
 /* ---- strdup, strndup and realpath ---------------------------------------------------------------------- */
 
-/* Allocators such as mimalloc define strdup, strndup and realpath themselves, and do not call their malloc there. The
- * functions below call the allocator's functions and count the copies. They work after a detach, too. */
+/* Allocators such as mimalloc define strdup, strndup and realpath themselves, without calls of their malloc. The
+ * functions below call these and count the copies. They work after a detach, too. */
 #define REAL(number, type) ((type)functions[OF_TEXTS + (number)].real)
 #define ORIGIN ((struct origin){__builtin_return_address(0), __builtin_dwarf_cfa()})
 
@@ -157,9 +157,8 @@ static void note_foreign(struct walk *walk, uintptr_t function) {
   if (walk->foreign_count < MOST_FOREIGN) walk->foreign[walk->foreign_count++] = function;
 }
 
-/* Handles a word that points neither to the function to replace nor to its replacement: a word that is not bound yet,
- * which points into its own object, or a word that points to the executable's PLT entry or to another library's
- * hook. */
+/* Handles a word that points neither to the function to replace nor to its replacement. It points into its own
+ * object, because it is not bound yet, or to the executable's PLT entry, or to another library's hook. */
 static void handle_other_target(struct walk *walk, const struct reference *reference, const struct function *function,
                                 uintptr_t now) {
   if (object_contains(walk->object, now)) {
@@ -223,8 +222,8 @@ static void redirect_object(const struct walked_object *object, void *argument) 
   walk->mappings_only = is_other_allocator(object);
   if (!walk->mappings_only || walk->undoes) references_visit(object, redirect_reference, walk);
   if (walk->mappings_only) return;
-  /* The loader stores pointers to malloc and three more functions of its family, and one to a function free for its
-   * table of unique C++ symbols. */
+  /* The loader stores pointers to functions of malloc's family, among them a free for its table of unique C++
+   * symbols. */
   if (object_contains(object, walk->loader)) data_words_visit(object, redirect_data_word, walk);
 }
 
@@ -342,8 +341,7 @@ static void begin_walk(struct redirection *result) {
   walk = (struct walk){.result = result, .loader = in_loader};
 }
 
-/* Runs a walk with the loader's lock. Tries again, for a second at most, while other threads fork; a fork takes
- * milliseconds in a large process. */
+/* Runs a walk with the loader's lock. Tries again, for a second at most, while other threads fork. */
 static bool walk_with_lock(void (*run)(void *walk), struct redirection *result) {
   const uint64_t pause_ns = 200000, longest_ns = 1000000000, begin = monotonic_ns();
   begin_walk(result);
@@ -396,7 +394,7 @@ bool redirection_works(void) {
   if (!look_up_leads_here()) return false;
   struct thread_block *block = thread_block_acquire();
   duplicate_text *duplicate = duplicate_in_libc();
-  if (!block || !duplicate) return true; /* no test: without a block the thread's events cannot be told from others */
+  if (!block || !duplicate) return true; /* no test is possible without the thread's counters and a strdup */
   bool counted = false;
   for (int attempts = 3; attempts > 0 && !counted; attempts--) { /* a signal handler may allocate meanwhile */
     counted = is_counted_once(duplicate, block);

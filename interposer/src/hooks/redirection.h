@@ -1,14 +1,11 @@
 /*
- * Redirects the calls of malloc and its family in a running process to this library, and back.
+ * Redirects the calls of malloc and its family in a running process to this library, and back. It changes only words
+ * of data, no code, and changes all words or none.
  *
- * A redirection changes only words of data, no code. Three kinds of words lead to malloc: the loader's table of
- * symbols, which all later look-ups read (platform/symbol_table.h); the words of loaded objects that the loader has
- * bound to functions, including libc's own for strdup and the like (platform/references.h); and pointers that the
- * loader stores for itself. A word is changed only if it points to the function that the process uses; the loader binds
- * each word that is not bound yet to this library's function. Where a word points to another library's hook, that
- * library's own pointer to the real function is changed instead: the hook is called first, and its calls are counted.
- *
- * A redirection changes all words or none: if the system refuses the change of one word, all words are restored.
+ * Three kinds of words lead to malloc: the loader's table of symbols, which all later look-ups read
+ * (platform/symbol_table.h); words of loaded objects that the loader has bound to functions (platform/references.h);
+ * and pointers that the loader stores for itself. If a word points to another library's hook, that library's own
+ * pointer to the real function is changed instead: the hook is called first, and its calls are counted.
  *
  * Undoing needs no list of changes: every word that points to one of this library's functions is set to the real
  * function's address.
@@ -35,20 +32,20 @@ static inline bool redirection_met_forks(const struct redirection *redirection) 
   return redirection->nothing_changed && redirection->error == EAGAIN;
 }
 
-/* Returns this library's function of this name, which replaces one of malloc's or mmap's family or an operator; NULL if
- * there is none. */
+/* Returns this library's replacement of the function or operator of this name; NULL if there is none. */
 void *redirected_function(const char *name);
 
 /*
- * Redirects all words of data through which the program calls the allocator, unless they point to this library. The
- * next allocator must be known, and counting must be on. Takes the loader's lock. Returns NULL, or the reason of a
- * failure as text. After a failure every word is as before the call, unless the system refused to restore it; `refused`
- * counts all refused changes. Only one thread may call this at a time.
+ * Redirects all words of data through which the program calls the allocator. The next allocator must be known, and
+ * counting must be on. Takes the loader's lock. Only one thread may call this at a time.
+ *
+ * Returns NULL, or the reason of a failure as text. After a failure every word is as before the call, unless the
+ * system refused to restore it; `refused` counts all refused changes.
  */
 const char *redirection_apply(struct redirection *done);
 
-/* Restores all redirected words under the loader's lock. Words that the system does not let change, or all if
- * `nothing_changed`, still point to this library, which forwards calls. */
+/* Restores all redirected words under the loader's lock. Words that could not be restored (all of them if
+ * `nothing_changed`) still lead to this library, which forwards calls. */
 void redirection_undo(struct redirection *done);
 
 /* Returns whether this library gets the C library's own calls of malloc, and look-ups of malloc find this library.

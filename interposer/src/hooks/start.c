@@ -34,8 +34,8 @@ bool program_malloc_is_ours(void) {
 
 /*
  * Returns whether calls of this library's functions reach this library. Memory checkers such as Valgrind's intercept
- * some functions of malloc's family, but leave their addresses as they are. An intercepted malloc_usable_size() does
- * not know hook_state, and returns 0.
+ * functions of malloc's family, and an intercepted malloc_usable_size() returns 0 for hook_state, which it does not
+ * know.
  */
 static bool calls_arrive(void) { return malloc_usable_size(&hook_state) != 0; }
 
@@ -46,7 +46,6 @@ static int wanted_state(void) {
   return size_source == SIZE_FROM_HEADER ? HOOK_IDLE : HOOK_FORWARDING;
 }
 
-/* Returns whether all events must take the complete route, which calls monitors and records small requests. */
 static bool all_are_monitored(void) { return monitors_listen() || small_requests_are_watched(); }
 
 static enum hook_route route_of(int state, bool monitored) {
@@ -160,16 +159,15 @@ static void choose_route(void) {
   this_thread_chooses--;
 }
 
-/* Does nothing until the next allocator is found, because resolve() chooses the route when it has found the allocator.
- * resolve() and this function both have a fence: either resolve() sees the change, or this thread sees that resolve()
- * is done. */
+/* Does nothing before the next allocator is found, because resolve() then chooses the route. Both functions have a
+ * fence: either resolve() sees the change, or this thread sees that resolve() is done. */
 void hook_choose_route(void) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   if (__atomic_load_n(&hook_state, __ATOMIC_RELAXED) >= HOOK_COUNTING) choose_route();
 }
 
-/* Does not wait for calls of choose_route() in this thread: the caller is then a signal handler that interrupted such
- * a call. */
+/* Does not wait for this thread's own calls of choose_route(): the caller is then a signal handler that interrupted
+ * such a call. */
 void hook_wait_for_route(void) {
   const uint64_t end = monotonic_ns() + 1000000000;
   while (__atomic_load_n(&choosing, __ATOMIC_SEQ_CST) > this_thread_chooses && monotonic_ns() < end) sched_yield();

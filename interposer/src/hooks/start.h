@@ -8,11 +8,11 @@
 #include <stdbool.h>
 
 /* Returns whether the program's calls of malloc reach this library. The first call finds that out: on Linux from the
- * loader's tables, because the program's malloc may not be ready for a call; on Darwin by a call. */
+ * loader's tables, because malloc may not be ready for a call; on Darwin by a call. */
 bool program_malloc_is_ours(void);
 
-/* Finds the C++ operators of other libraries in a process whose malloc is not this library's. This library's operators
- * then pass calls on to them. */
+/* Finds the C++ operators of other libraries, to which this library's operators pass calls on, in a process whose
+ * malloc is not this library's. */
 void hook_find_operators(void);
 
 /* Is the slow path of hook_ready(): finds the next allocator if it is still unknown. Preserves errno. */
@@ -22,15 +22,15 @@ bool hook_find_allocator(void);
  * malloc_leads_here. */
 void hook_set_counting(bool on);
 
-/* Returns whether counting was off at any time since the start or the latest attach. The events of that time are not
- * counted. */
+/* Returns whether counting was off at any time since the start or the latest attach. */
 bool hook_was_off(void);
 
 /*
- * Begins to count in a process whose malloc was not this library's. Call it before redirection_apply(), when the next
- * allocator is found (hook_ready()) and complete (next_allocator_bypass_executable()). Returns false if a memory
- * checker answers calls of the library's malloc. Allocates. hook_detach() makes the hook forward calls again; it may be
- * called from any thread.
+ * Begins to count in a process whose malloc was not this library's. Returns false if a memory checker answers calls
+ * of the library's malloc. Call it before redirection_apply(), when the next allocator is found (hook_ready()) and
+ * complete (next_allocator_bypass_executable()). Allocates.
+ *
+ * hook_detach() makes the hook forward calls again. It may be called from any thread.
  */
 bool hook_attach(void);
 void hook_detach(void);

@@ -1,8 +1,8 @@
 /*
- * The hook's state: whether it counts, forwards, or has not started yet. Only the slow path reads it.
+ * The hook's state: whether it counts, forwards, or has not started yet.
  *
- * The fast path does not read the state: a change of the state also stores other functions in `entry` (malloc.c), to
- * which the program's calls jump. A thread that is in the middle of an event when counting stops may count that event.
+ * The fast path does not read the state: a change also stores other functions in `entry` (malloc.c), to which the
+ * program's calls jump. A thread that is in the middle of an event when counting stops may count that event.
  */
 #ifndef MALLOMETER_HOOKS_STATE_H
 #define MALLOMETER_HOOKS_STATE_H
@@ -41,10 +41,12 @@ enum size_source {
 extern HIDDEN enum size_source size_source;
 
 /*
- * Whether the process's malloc is this library's. If it is not, because the library was loaded late or stands behind
- * another allocator in LD_PRELOAD, nothing is counted before an attach, and `next` is the allocator that serves the
- * process. A call that comes from an allocator in front of this library is passed on to the allocator behind it
- * (`after`), any other call to `next`. Also false if the malloc is a sanitizer's: calls are then only forwarded.
+ * Whether the process's malloc is this library's. It is not if the library was loaded late or stands behind another
+ * allocator in LD_PRELOAD. Then nothing is counted before an attach, and `next` is the allocator that serves the
+ * process. A call from an allocator in front of this library is passed on to the allocator behind it (`after`), any
+ * other call to `next`.
+ *
+ * Also false if malloc is a sanitizer's: calls are then only forwarded.
  */
 extern HIDDEN bool malloc_leads_here;
 
@@ -52,23 +54,23 @@ extern HIDDEN bool malloc_leads_here;
 extern HIDDEN bool malloc_is_replaced;
 
 /* The latest request of hook_set_counting(), and whether counting was off at any time since the start or the latest
- * attach. Events are not counted while counting is off. Both variables are atomic. */
+ * attach. Both are atomic. */
 extern HIDDEN bool counting_is_wanted;
 extern HIDDEN bool counting_was_off;
 
 /*
- * The functions by which the hook calls the code above it (src/control). They cannot be registered in time, because the
- * first event comes before any code of this library has run. So src/control defines `hook_owner`, and the linker takes
- * that definition in place of the empty one in state.c, with which the library cannot run.
+ * The functions by which the hook calls the code above it (src/control). They cannot be registered, because the first
+ * event comes before any code of this library has run. So src/control defines `hook_owner`, and the linker takes that
+ * definition in place of the empty one in state.c.
  */
 struct hook_owner {
-  /* hook_find_allocator() of hooks/start.h. The pointer avoids a cycle of files that call each other. */
+  /* hook_find_allocator(). The pointer avoids a cycle of files that call each other. */
   bool (*find_allocator)(void);
-  /* Reads the configuration. Called once if malloc_leads_here, after the next allocator was found and before it serves.
-   * On Linux the calling thread then allocates from the bootstrap buffer, and other threads wait. */
+  /* Reads the configuration. Called once if malloc_leads_here, before the next allocator serves. On Linux the calling
+   * thread then allocates from the bootstrap buffer, and other threads wait. */
   void (*configure)(void);
-  /* Called when this library clears the flag RTLD_DEEPBIND in a dlopen() of `file` (NULL: the executable). This happens
-   * only in header mode, in which each object has a header before it. */
+  /* Called in header mode (a header before each object) when this library clears the flag RTLD_DEEPBIND in a dlopen()
+   * of `file`; NULL stands for the executable. */
   void (*on_deepbind_removal)(const char *file);
   /* Called in header mode before the program opens `file` by a path. The library in `file` may free objects without
    * regard to their headers. May change errno. */
@@ -79,8 +81,8 @@ struct hook_owner {
 
 extern HIDDEN const struct hook_owner hook_owner;
 
-/* Returns whether `next` may be used. The first call finds the next allocator; calls of other threads wait meanwhile.
- * Returns false in the thread that is finding the allocator, and in all threads if there is none. */
+/* Returns whether `next` may be used. The first call finds the next allocator, while other threads wait. Returns
+ * false in the thread that is finding it, and in all threads if there is none. */
 static inline bool hook_ready(void) {
   return __atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) >= HOOK_COUNTING || hook_owner.find_allocator();
 }

@@ -1,5 +1,4 @@
-/* Switches counting on and off, on Linux and on Darwin: stores whether counting is wanted, and then chooses the route.
- * See start.h. */
+/* Switches counting on and off, on Linux and on Darwin. See start.h. */
 #include "account/scopes.h"
 #include "hooks/start.h"
 #include "hooks/state.h"
@@ -20,5 +19,5 @@ void hook_set_counting(bool on) {
   }
   __atomic_store_n(&counting_is_wanted, on, __ATOMIC_SEQ_CST);
   hook_choose_route();
-  if (!on) scopes_interrupt(); /* marks scopes as incomplete, also those that were opened while the route changed */
+  if (!on) scopes_interrupt();
 }

@@ -43,8 +43,8 @@ static void (*get_call_trace)(struct trace *trace, jint depth, void *context);
 
 /*
  * Fills in the registers of the Java code that called native code. The JVM reads them only if it does not know where
- * the thread's Java frames are, as in critical calls (Linker.Option.critical). If these registers are unknown, fills in
- * those of this function, which the JVM recognizes as no Java code.
+ * the thread's Java frames are, as in critical calls (Linker.Option.critical). If they are unknown, fills in those of
+ * this function, which the JVM recognizes as no Java code.
  */
 static __attribute__((noinline)) void fill_context(ucontext_t *context, const struct registers *caller) {
   memset(context, 0, sizeof *context);
@@ -84,15 +84,14 @@ static struct java_stacks java_stacks = {thread_of_jvm, walk, foreign_calls_note
 /* ---- Events of the JVM --------------------------------------------------------------------------------- */
 
 /*
- * Up to JDK 25, the most methods that get ids when their classes are loaded. Methods of later classes have no names.
- * These JVMs keep an id, some 30 bytes, after its class is unloaded. Without this bound, the memory of a program that
- * generates classes all the time would grow without end.
+ * The most methods that get ids when their classes are loaded, up to JDK 25. Methods of later classes have no names.
+ * These JVMs keep an id, some 30 bytes, after its class is unloaded, so a program that generates classes all the time
+ * would grow without this bound.
  */
 #define MOST_IDS_OF_NEW_CLASSES 1000000u
 
 static uint32_t ids_of_new_classes;
 
-/* Creates the ids of a class's methods and returns their number. */
 static uint32_t make_ids(jvmtiEnv *environment, jclass class) {
   jint count;
   jmethodID *methods;
@@ -117,8 +116,8 @@ static void JNICALL on_class_prepare(jvmtiEnv *environment, JNIEnv *thread, jthr
   __atomic_fetch_add(&ids_of_new_classes, make_ids(environment, class), __ATOMIC_RELAXED);
 }
 
-/* Ends all calls into the JVM. A thread that calls the JVM after the JVM has shut down would wait until the process
- * ends, and hold its locks all the time. */
+/* Ends all calls into the JVM. A thread that calls the JVM after its shutdown would wait until the process ends, and
+ * hold its locks all the time. */
 static void JNICALL on_vm_death(jvmtiEnv *environment, JNIEnv *thread) {
   (void)environment, (void)thread;
   __atomic_store_n(&phase, ENDED, __ATOMIC_SEQ_CST);

@@ -1,10 +1,10 @@
 /*
- * Java frames for call stacks: finds the JVM of this process and gives src/sample access to it.
+ * Java frames for call stacks: finds the JVM of this process and gives src/sample access to it. Any thread of the JVM
+ * can call jvm_attach(), so no agent is needed on the JVM's command line.
  *
- * No agent has to be named on the JVM's command line: any thread of the JVM can call jvm_attach(). AsyncGetCallTrace
- * returns a thread's Java frames; it never waits and may be called at any point. It requires a JVMTI environment that
- * receives class load events, and the ids of all methods. A method gets an id when JVMTI is asked for the methods of
- * its class. JVMTI's GetStackTrace is not used, because it waits for safepoints.
+ * AsyncGetCallTrace returns a thread's Java frames. It never waits and may be called at any point, while JVMTI's
+ * GetStackTrace waits for safepoints. It requires a JVMTI environment that receives class load events, and the ids of
+ * all methods. A method gets an id when JVMTI is asked for the methods of its class.
  */
 #ifndef MALLOMETER_JVM_ATTACH_H
 #define MALLOMETER_JVM_ATTACH_H
@@ -19,16 +19,14 @@
 int jvm_attach(void);
 
 /*
- * Finds the JVM of this process, even if jvm_attach() was not called, and the JNI environment of the calling thread.
- * `found` may be NULL. Returns 0; -ESRCH if there is no JVM, if the JVM has ended, or if the calling thread is not a
- * thread of the JVM.
+ * Finds the JVM of this process, even without jvm_attach(), and the JNI environment of the calling thread. `found`
+ * may be NULL. Returns 0; -ESRCH if there is no JVM, it has ended, or the calling thread is not one of its threads.
  */
 int jvm_find(JavaVM **found, JNIEnv **thread);
 
 /* Returns whether Java frames are on, off, or gone with the JVM (enum mallometer_java_state). */
 uint32_t jvm_state(void);
 
-/* Returns the JVM while it is attached; NULL otherwise. */
 JavaVM *jvm_attached(void);
 
 /* Returns the bytes of memory that the tables of methods and of foreign calls reserve. */

@@ -28,7 +28,6 @@ static uintptr_t perf_memory_word(const char *field) {
   return word;
 }
 
-/* Finds the JVM's counters of garbage collections. Returns an empty text, or the reason why there are none. */
 static const char *find_counters(void) {
   uintptr_t start = perf_memory_word("_start"), end = perf_memory_word("_end");
   if (start == 0 || end <= start) {
@@ -93,7 +92,7 @@ static bool waits_for_references(jthread one) {
 struct candidate {
   struct thread_block *block;
   void *handle;
-  bool is_listed; /* whether JVMTI's GetAllThreads returns the thread */
+  bool is_listed;
 };
 
 static uint32_t find_candidates(struct candidate *candidates) {
@@ -107,9 +106,9 @@ static uint32_t find_candidates(struct candidate *candidates) {
 }
 
 /*
- * If a Java thread is one of the candidates (threads that may be cleaners), records whether its stack has a method in
- * which cleaners wait. `distance` is the distance from the JVM's structure of a thread to the thread's handle, its
- * JNIEnv.
+ * If the Java thread `one` is one of the candidates (threads that may be cleaners), records whether its stack has a
+ * method in which cleaners wait. `distance` is the distance from the JVM's structure of a thread to its JNIEnv, the
+ * handle of a candidate.
  */
 static void look_at(JNIEnv *thread, jthread one, int64_t distance, struct candidate *candidates, uint32_t count) {
   int64_t handle = (*thread)->GetLongField(thread, one, jvm.native_thread) + distance;
@@ -121,9 +120,9 @@ static void look_at(JNIEnv *thread, jthread one, int64_t distance, struct candid
 }
 
 /*
- * Records for each thread that may be a cleaner whether it is one. The distance from the JVM's structure of a thread to
- * the thread's handle is the same for all threads. Threads that GetAllThreads does not return (internal ones, such as
- * compiler threads, and those that have ended) are no cleaners.
+ * Records for each thread that may be a cleaner whether it is one. The distance from the JVM's structure of a thread
+ * to its JNIEnv is the same for all threads. Threads that GetAllThreads does not return (internal ones, and those
+ * that have ended) are no cleaners.
  */
 static void look_at_candidates(JavaVM *vm, JNIEnv *thread) {
   struct candidate candidates[MOST_CANDIDATES];

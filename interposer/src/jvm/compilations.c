@@ -16,8 +16,8 @@
 #include "sample/sampler.h"
 #include "sample/stack_tree.h"
 
-/* The lengths of the tables `places` and `other_threads`, powers of two. The JVM starts and ends compiler threads, so
- * there are more places than a JVM has compiler threads at a time. */
+/* The lengths of two tables, powers of two. `places` has more entries than a JVM has compiler threads at a time,
+ * because the JVM ends and starts such threads. */
 enum { PLACES = 64, OTHER_THREADS = 1024 };
 
 static struct {
@@ -28,9 +28,9 @@ static struct {
 static bool is_known, ids_are_addresses;
 
 /*
- * An entry for each compiler thread. `compilation` has three fields in one word, which is stored atomically, because
- * two threads may share an entry: bits that distinguish the compilation from others, its number of samples, and 1 + the
- * number of its method (0: unknown).
+ * An entry for each compiler thread. `compilation` is one atomic word with three fields, because two threads may
+ * share an entry: bits that distinguish the compilation from others, its number of samples, and 1 + the number of its
+ * method (0: unknown).
  */
 static struct place { uint64_t thread, compilation; } places[PLACES];
 
@@ -42,15 +42,14 @@ static struct place { uint64_t thread, compilation; } places[PLACES];
 #define BITS_OF_METHOD (SAMPLE - 1)
 #define BITS_OF_COMPILATION (~(BITS_OF_METHOD | MOST_SAMPLES * SAMPLE))
 
-/* Threads that are known to be no compiler threads. Their names are not read again. */
+/* Threads that are not compiler threads. Their names are not read again. */
 static uint64_t other_threads[OTHER_THREADS];
 
 static bool find(const char *type, const char *field, uint64_t *offset) {
   return vm_structs_field(type, field, false, offset);
 }
 
-/* Finds the offset of the JNIEnv in the structure of a thread. Thread.eetop of the calling thread is the address of the
- * structure. */
+/* Finds the offset of the JNIEnv in the structure of a thread, whose address Thread.eetop has. */
 static bool find_environment(jvmtiEnv *tools, JNIEnv *thread) {
   jthread object = NULL;
   jclass class = (*thread)->FindClass(thread, "java/lang/Thread");
@@ -67,7 +66,7 @@ static bool find_environment(jvmtiEnv *tools, JNIEnv *thread) {
 
 static bool is_wanted = true; /* whether compilations_switch() switched names on */
 static bool is_open;          /* whether the process's own memory is open for reading */
-static bool is_switching;     /* whether a thread opens or closes the memory */
+static bool is_switching;
 static int readers; /* the number of threads that read, or that are about to see that the memory is closed */
 
 /* A thread that gets true reads before the memory is closed: close_memory() waits for end_reading(). */
@@ -106,7 +105,8 @@ static bool should_be_open(void) {
   return __atomic_load_n(&is_wanted, __ATOMIC_SEQ_CST) && __atomic_load_n(&is_known, __ATOMIC_SEQ_CST);
 }
 
-/* Opens or closes the memory. If another thread does so, that thread sees what has changed before it returns. */
+/* Opens or closes the memory. Returns -EBUSY if another thread is doing so; that thread checks again what is wanted
+ * before it returns. */
 static int apply(void) {
   bool opens;
   int result;
@@ -149,23 +149,19 @@ static bool read_field(uint64_t structure, uint64_t offset, void *to, size_t byt
   return structure && own_memory_read((uintptr_t)(structure + offset), to, bytes);
 }
 
-/* Returns the word at an offset of a structure; 0 if it cannot be read. */
 static uint64_t follow(uint64_t structure, uint64_t offset) {
   uint64_t word;
   return read_field(structure, offset, &word, sizeof word) ? word : 0;
 }
 
-/*
- * Returns whether a word is the id of `method`. If ids are addresses, a valid id is the address of a pointer to the
- * method. JVMTI does not check an address, so this function must. If ids are numbers, which begin with 1, JVMTI looks
- * them up itself.
- */
+/* Returns whether a word is the id of `method`. In some JVMs an id is the address of a pointer to the method, which
+ * JVMTI does not check. In others it is a number from 1 on, which JVMTI looks up itself. */
 static bool is_id(uint64_t word, uint64_t method) {
   return ids_are_addresses ? follow(word, 0) == method : word != 0 && word <= UINT32_MAX;
 }
 
-/* Returns the id of a method; 0 if it is unknown. A class has an array of ids, which begins with the number of ids.
- * Each method has a number, which is the index of its id. */
+/* Returns the id of a method; 0 if it is unknown. A class has an array of ids, which begins with the number of ids. A
+ * method's number is the index of its id. */
 static uint64_t id_of(uint64_t method) {
   uint64_t constants = follow(method, at.constants_of_method), ids;
   uint16_t number;
@@ -183,7 +179,7 @@ static uint64_t method_of(uint64_t task) {
 }
 
 /* Returns the task of the calling compiler thread; 0 if it compiles nothing. While the thread compiles, the structure
- * that points to the task is on the thread's stack. */
+ * that points to the task is on its stack. */
 static uint64_t task_of(uint64_t structure) {
   struct own_stack stack;
   uintptr_t here = (uintptr_t)&stack;
@@ -201,11 +197,8 @@ static uint64_t mix(uint64_t one, uint64_t other) {
   return (mixed ^ mixed >> 32) * factor;
 }
 
-/*
- * Returns whether the calling thread has the name of a compiler thread. HotSpot names these threads "C1
- * CompilerThread0" and so on. The kernel keeps 15 characters of a name, so newer versions of the JVM shorten it to "C1
- * Comp..hread0".
- */
+/* Returns whether the calling thread has the name of a compiler thread. HotSpot's names are "C1 CompilerThread0" and
+ * so on, and "C1 Comp..hread0" in newer versions, because the kernel keeps 15 characters of a name. */
 static bool has_name_of_compiler(void) {
   static const char *const beginnings[] = {"C1 Comp", "C2 Comp", "JVMCI C"};
   char name[THREAD_NAME_BYTES];
@@ -231,7 +224,6 @@ static struct place *take_place(uint64_t thread) {
   return place;
 }
 
-/* Returns the entry of `places` for a compiler thread; NULL for other threads. */
 static struct place *place_of(uint64_t thread) {
   uint64_t *other = &other_threads[thread % OTHER_THREADS];
   if (__atomic_load_n(other, __ATOMIC_RELAXED) == thread) return NULL;
@@ -244,15 +236,15 @@ static struct place *place_of(uint64_t thread) {
   return NULL;
 }
 
-/* Returns how many samples of a compilation come before its method is looked up. With a shorter interval each sample
- * stands for less memory, so more samples come first. */
+/* Returns how many samples of a compilation come before its method is looked up: more with a shorter interval,
+ * because each sample then stands for less memory. */
 static uint64_t samples_before(void) {
   uint64_t samples = FEWEST_BEFORE * UINT64_C(524288) / (sampler_interval() | 1);
   return samples < FEWEST_BEFORE ? FEWEST_BEFORE : samples < MOST_SAMPLES ? samples : MOST_SAMPLES - 1;
 }
 
-/* Counts a sample of the thread's compilation. If samples_before() samples of the compilation came before this one,
- * looks up the method that is compiled. Returns the new `place->compilation`. */
+/* Counts a sample of the thread's compilation, and looks up the method if samples_before() samples came before.
+ * Returns the new `place->compilation`. */
 static uint64_t count_sample(struct place *place, uint64_t task, uint64_t bits) {
   uint64_t known = __atomic_load_n(&place->compilation, __ATOMIC_RELAXED);
   if ((known & BITS_OF_COMPILATION) != (bits & BITS_OF_COMPILATION)) known = bits & BITS_OF_COMPILATION;

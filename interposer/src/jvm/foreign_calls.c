@@ -13,8 +13,8 @@
 
 enum { CALLS = 1024, PROBES = 16, MOST_INLINED = 48 };
 
-/* The two highest bits, which mark a note: a frame that stands for a return address (foreign_calls.h). Frames of Java
- * methods have only the highest bit, because no method number is large enough to set the second. */
+/* The two highest bits, which mark a note: a frame that stands for a return address (foreign_calls.h). In frames of
+ * Java methods only the highest is set, because no method number is large enough to set the second. */
 #define NOTE (JAVA_FRAME | (uint64_t)1 << 62)
 
 enum { NEW, ASKED, TAKING, KNOWN };
@@ -35,8 +35,8 @@ static struct call {
 static bool may_ask;
 static uintptr_t jvm_begin, jvm_end;
 
-/* Whether a thread is asking the JVM about addresses. A thread that meanwhile reads a recorded stack with a new address
- * does not wait: it removes the note (foreign_calls.h) from that stack, and leaves the other frames as they are. */
+/* Whether a thread is asking the JVM about addresses. Another thread that meanwhile reads a stack with a new address
+ * does not wait: it only removes the note (foreign_calls.h) from that stack. */
 static bool is_asking;
 
 void foreign_calls_start(jvmtiEnv *tools, const void *in_jvm) {
@@ -54,8 +54,8 @@ size_t foreign_calls_footprint(void) { return calls ? memory_whole_pages(CALLS *
 
 /* ---- Recording a call, inside of malloc ---------------------------------------------------------------- */
 
-/* Returns the address in Java code to which the stub of the foreign call returns; 0 if it cannot be read. The stub has
- * the usual prologue: it pushes the caller's frame pointer and sets its own. */
+/* Returns the address in Java code to which the stub of the foreign call returns; 0 if it cannot be read. The stub
+ * pushes the caller's frame pointer and sets its own. */
 static uintptr_t return_address(const struct registers *caller) {
   struct own_stack own;
   uintptr_t frame = caller->frame_pointer;
@@ -91,8 +91,8 @@ static void copy(const PCStackInfo *from, struct frames *to) {
   for (jint i = 0; i < most; i++) to->frames[to->count++] = java_frame(method_number(from->methods[i]), from->bcis[i]);
 }
 
-/* Copies the frames of the call's return address and those of the next higher address in the record, whose addresses
- * ascend. Returns false if the record does not have the return address. */
+/* Copies the frames of the call's return address and of the next address in the record, whose addresses ascend.
+ * Returns false if the record does not have the return address. */
 static bool take(struct call *call, const jvmtiCompiledMethodLoadInlineRecord *record) {
   for (jint i = 0; i + 1 < record->numpcs; i++) {
     if ((uintptr_t)record->pcinfo[i].pc != call->address) continue;
@@ -103,8 +103,8 @@ static bool take(struct call *call, const jvmtiCompiledMethodLoadInlineRecord *r
   return false;
 }
 
-/* Stores the frames of those calls whose return addresses lie in the code of this compiled method. The JVM calls this
- * in the thread that runs ask(), and, while ask() has the event enabled, also in threads that compile methods. */
+/* Stores the frames of the calls whose return addresses lie in this compiled method. The JVM calls this in the thread
+ * that runs ask() and, while ask() has the event enabled, in threads that compile methods. */
 void JNICALL foreign_calls_compiled(jvmtiEnv *tools, jmethodID method, jint size, const void *code, jint locations,
                                     const jvmtiAddrLocationMap *map, const void *information) {
   (void)tools, (void)method, (void)locations, (void)map;

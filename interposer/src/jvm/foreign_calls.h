@@ -1,15 +1,14 @@
 /*
  * Calls from compiled Java code to native code by the foreign-function interface.
  *
- * AsyncGetCallTrace finds the inlined frames of compiled code by a return address only if that code is the thread's
- * last Java frame. Calls of the foreign-function interface lead through a stub, which is the last Java frame. So
- * AsyncGetCallTrace uses the next address for which the JVM knows frames, and returns the frames of the code after the
- * call. These frames are wrong, and change with each compilation. JVMTI knows the right frames of every return address
- * in compiled code (jvmticmlr.h), but must not be called inside of malloc.
+ * AsyncGetCallTrace finds the frames of inlined methods by a return address only in the last Java frame. Here this is
+ * a stub, and for the stub's caller AsyncGetCallTrace returns the frames of the code after the call, which are wrong.
+ * JVMTI knows the right frames of every return address in compiled code (jvmticmlr.h), but must not be called inside
+ * of malloc.
  *
- * So the recorded stack has an extra frame after the native frames, the note, which stands for the return address. The
- * reader of a stack calls foreign_calls_correct(). If the JVM does not know the address, or its code is gone, only the
- * note is removed.
+ * So the recorded stack has an extra frame after the native frames, the note, which stands for the return address.
+ * The reader of a stack calls foreign_calls_correct(). If the JVM does not know the address, or its code is gone,
+ * only the note is removed.
  */
 #ifndef MALLOMETER_JVM_FOREIGN_CALLS_H
 #define MALLOMETER_JVM_FOREIGN_CALLS_H
@@ -27,8 +26,8 @@ void foreign_calls_start(jvmtiEnv *tools, const void *in_jvm);
 size_t foreign_calls_footprint(void);
 
 /*
- * Returns the extra frame (note) that stands for the return address of the call; 0 if no call was found, or there is no
- * room. `caller` has the registers of the code that called native code, and `outermost` is the frame of the native
+ * Returns the note, an extra frame that stands for the return address of the call; 0 if no call was found, or there
+ * is no room. `caller` has the registers of the code that called native code. `outermost` is the frame of the native
  * function that Java called, 0 if Java called the hook itself. May be called inside of malloc.
  */
 uint64_t foreign_calls_note(const struct registers *caller, uint64_t outermost);

@@ -146,8 +146,8 @@ static bool begin(enum memory_copying by) {
          copied(by, heap.is_active, &is_active, sizeof is_active) && !is_active;
 }
 
-/* Returns whether the address is in `part`, a region or space. Sets `top` to the end of the part's objects, and `end`
- * to the end of the part. */
+/* Returns whether the address is in `part`, a region or space. Sets `end` to the end of the part, and `top` to the
+ * end of its objects. */
 static bool is_in_part(enum memory_copying by, uintptr_t part, uintptr_t address, uintptr_t *top, uintptr_t *end) {
   uintptr_t bottom;
   return part != 0 && copied(by, part + heap.layout.bottom, &bottom, sizeof bottom) && bottom <= address &&

@@ -7,13 +7,12 @@
 #include "platform/clock.h"
 #include "platform/wait.h"
 
-/* The size of the thread's stack. The JVM's guard pages and the pages that the JVM keeps free for its own code take
- * some 150 KiB of the stack. */
+/* The JVM's guard pages and the pages that it keeps free for its own code take some 150 KiB of this stack. */
 #define STACK_BYTES ((size_t)1 << 20)
 #define POLL_NS 1000000u
 #define MOST_POLLS 100u
-/* The thread rests after its work for this many times the CPU time of the work, but for at most LONGEST_REST_NS, which
- * is less than java_thread_close_and_wait() waits. */
+/* The thread rests after its work for REST_OF_COST times the CPU time of the work, at most for LONGEST_REST_NS.
+ * java_thread_close_and_wait() waits longer than that. */
 #define REST_OF_COST 40u
 #define LONGEST_REST_NS 80000000u
 
@@ -26,7 +25,7 @@ static size_t stack_bytes;
 static JavaVM *vm;
 static void (*wanted_work)(void);
 static uint64_t earlier_ns; /* the CPU time of the threads that ran before the present one */
-static uint64_t spent_ns;   /* the CPU time of all these threads, including the present one */
+static uint64_t spent_ns;   /* the CPU time of all threads so far, including the present one */
 
 static void work_until_the_end(void) {
   uint32_t seen = 0;

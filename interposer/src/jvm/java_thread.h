@@ -1,8 +1,6 @@
 /*
- * A thread of the library that is attached to the JVM: it may ask the JVM for names, and may wait for a safepoint
- * inside of the JVM. No other thread of the library waits for this thread.
- *
- * The thread is attached as a daemon, so the JVM can end while the thread runs. The thread sleeps until
+ * A thread of the library that is attached to the JVM, so it may ask the JVM for names and wait for a safepoint. No
+ * other thread of the library waits for it. It is a daemon, so the JVM can end while it runs. It sleeps until
  * java_thread_wake() is called.
  */
 #ifndef MALLOMETER_JVM_JAVA_THREAD_H
@@ -13,10 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * Starts the thread, which calls `work` each time that it is woken. Does nothing if the thread runs already, if `jvm`
- * is NULL, or after the JVM refused the thread or ended. Only one thread of the library may call this. Allocates.
- */
+/* Starts the thread, which calls `work` each time that it is woken. Does nothing if it runs already, if `jvm` is
+ * NULL, or after the JVM refused it or ended. Only one thread may call this. Allocates. */
 void java_thread_start(JavaVM *jvm, void (*work)(void));
 
 /* Wakes the thread. Must not be called inside of malloc. Does nothing without the thread. */
@@ -25,13 +21,12 @@ void java_thread_wake(void);
 /* Makes the thread leave the JVM and end. Does not wait for the thread. */
 void java_thread_end(void);
 
-/* Ends the thread, because the JVM ends; no further thread can be started. Waits at most a tenth of a second. */
+/* Ends the thread for good, because the JVM ends. Waits at most a tenth of a second. */
 void java_thread_close_and_wait(void);
 
-/* Forgets the thread in the child of a fork, where the thread does not exist. */
 void java_thread_forked(void);
 
-/* Returns the CPU time of the thread and of the threads that ran before it, in nanoseconds. */
+/* Returns the CPU time of the thread and of earlier ones, in nanoseconds. */
 uint64_t java_thread_overhead_ns(void);
 
 /* Returns the bytes of the thread's stack; 0 without a thread. */

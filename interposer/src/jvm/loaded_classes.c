@@ -7,7 +7,7 @@
 
 #include "jvm/attach.h"
 
-/* The largest number of endings of signatures that one call takes; further ones are ignored. */
+/* Further endings are ignored. */
 #define MOST_ENDINGS 16
 
 struct ending {
@@ -35,7 +35,6 @@ static bool is_wanted(jvmtiEnv *tools, jclass class, const struct ending *ending
          (status & JVMTI_CLASS_STATUS_INITIALIZED) && !(status & JVMTI_CLASS_STATUS_ERROR);
 }
 
-/* Moves the classes whose signatures have one of the endings to the front of the array, and returns their number. */
 static jsize select_classes(jvmtiEnv *tools, jclass *classes, jint all, const struct ending *endings, jsize count) {
   jsize wanted = 0;
   for (jint i = 0; i < all; i++) {
@@ -61,7 +60,6 @@ static jobjectArray list(jvmtiEnv *tools, JNIEnv *thread, const struct ending *e
   return array;
 }
 
-/* Reads the endings up to the first one that the JVM does not return. Returns their number. */
 static jsize read_endings(JNIEnv *thread, jobjectArray texts, struct ending *endings) {
   jsize count = (*thread)->GetArrayLength(thread, texts), read = 0;
   if (count > MOST_ENDINGS) count = MOST_ENDINGS;

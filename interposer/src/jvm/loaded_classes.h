@@ -1,14 +1,14 @@
 /* Finds loaded classes of the JVM by name, for the Java code that reads the memory pools of other libraries. Only
- * threads of the JVM may call this function. */
+ * threads of the JVM may call this. */
 #ifndef MALLOMETER_JVM_LOADED_CLASSES_H
 #define MALLOMETER_JVM_LOADED_CLASSES_H
 
 #include <jvmti.h>
 
 /*
- * Returns an array of java.lang.Class: the initialized classes, of all class loaders, with a signature that ends with
- * one of `endings` (an array of strings such as "/buffer/ByteBufUtil;"). NULL without a JVM, or if the JVM refuses.
- * This function loads and initializes no class, and runs no Java code. May allocate: the JVM copies each signature.
+ * Returns an array of java.lang.Class: the initialized classes of all loaders whose signatures end with one of
+ * `endings` (an array of strings such as "/buffer/ByteBufUtil;"). NULL without a JVM, or if the JVM refuses. Loads no
+ * class and runs no Java code. May allocate.
  */
 jobjectArray loaded_classes(JNIEnv *thread, jobjectArray endings);
 

@@ -1,9 +1,7 @@
 /*
- * Numbers for Java methods. Stacks store a number instead of the JVM's id, because an id means nothing once the class
- * is unloaded. A name that was read for a number stays valid.
- *
- * HotSpot never reuses an id, so a number always means the same method. The table needs no lock. It has room for 16,384
- * methods; further methods have no number.
+ * Numbers for Java methods, which stacks store: the JVM's id of a method means nothing once the class is unloaded,
+ * but a name that was read for a number stays valid. HotSpot never reuses an id, so a number always means the same
+ * method. The table needs no lock and has room for 16,384 methods.
  */
 #ifndef MALLOMETER_JVM_METHODS_H
 #define MALLOMETER_JVM_METHODS_H
@@ -29,11 +27,8 @@ uint32_t method_count(void);
 /* Returns how many calls of method_number() found no room for a new method. */
 uint64_t methods_without_room(void);
 
-/*
- * Returns whether ids are addresses, which may be read. Up to JDK 25 an id is the address of the JVM's pointer to the
- * method; the pointer is NULL when the class is unloaded, and stays allocated for good. From JDK 26 on an id is a
- * number that the JVM looks up and forgets with the class.
- */
+/* Returns whether ids are addresses. Up to JDK 25 an id is the address of the JVM's pointer to the method. The
+ * pointer stays allocated for good, and is NULL when the class is unloaded. From JDK 26 on an id is a number. */
 bool method_ids_are_addresses(jvmtiEnv *tools);
 
 /* Asks the JVM about a method. `out` must be zeroed. 0; -EINVAL: no such number; -ESRCH: the class was unloaded. */

@@ -10,12 +10,10 @@
 
 enum {
   MOST_STEPS = 3,
-  /* Steps from the JVM's description of a thread: the first leads to the thread's arenas, the second to the first
-   * chunks of these arenas. */
+  /* The first step leads from the JVM's description of a thread to its arenas, the second to their first chunks. */
   MOST_STEPS_OF_THREAD = 2,
   WORDS = 1024,
-  /* The number of a structure's first words that are tried as pointers: structures have their pointers near the
-   * beginning. */
+  /* Pointers are sought only in this many first words of a structure. */
   WORDS_FOLLOWED = 64,
   WORDS_OF_UNKNOWN = 32,
   FARTHEST_IN_LOW = 64,
@@ -24,7 +22,7 @@ enum {
   MOST_READS_OF_CANDIDATE = 4096
 };
 
-/* The bounds by which a Java heap is recognized: heaps with 32-bit references begin below LOW, and the allocator's
+/* A Java heap is recognized by these bounds: heaps with 32-bit references begin below LOW, and the allocator's
  * mappings below LOW are smaller than LARGE. */
 #define LOW ((uint64_t)64 << 30)
 #define LARGE ((uint64_t)128 << 20)
@@ -56,23 +54,22 @@ struct pointer_walk {
   bool chunks_have_sizes;
   uint32_t reads_left, reads_left_of_candidate;
   uint32_t most_steps;
-  /* the number of threads (at most SHARING_THREADS) whose memory has pointers to a block, for each block; NULL outside
-   * of follow_threads() */
+  /* for each block, how many threads (at most SHARING_THREADS) have pointers to it in their memory; NULL outside of
+   * follow_threads() */
   uint8_t *threads;
   uint8_t threads_of_block[MOST_OWNED];
   uint64_t from;
   uint64_t words[MOST_STEPS][WORDS + 1]; /* the word before the structure, then its words, for each step */
 };
 
-/* Returns the number of words of a glibc chunk with this header. `header` may also be an arbitrary word that is no
- * chunk's header; returns 0 if the size in it is implausible. */
+/* Returns the number of words of the glibc chunk with this header; 0 if the size in it is implausible, because the
+ * word is no header. */
 static size_t plausible_words(uint64_t header) {
   size_t bytes = (size_t)(header & ~(uint64_t)7);
   if (bytes < 32 || bytes % 16 != 0 || bytes > LARGE) return 0;
   return bytes / sizeof(uint64_t) - 1 < WORDS ? bytes / sizeof(uint64_t) - 1 : WORDS;
 }
 
-/* Copies the structure at an address. Returns the number of its words. */
 static size_t read_structure(struct pointer_walk *walk, uint64_t address, uint32_t step) {
   uint64_t *words = walk->words[step];
   if (walk->reads_left == 0 || walk->reads_left_of_candidate == 0) return 0;
@@ -111,9 +108,9 @@ static void note(struct pointer_walk *walk, uint32_t block, uint32_t steps) {
 }
 
 /*
- * Returns whether a word is an address of the block. If ordinary numbers often look like addresses of the block
- * (`is_low`), only the addresses of its first words count. Not only the very first: old C++ strings have up to three
- * words before their contents, and C code puts headers before objects.
+ * Returns whether a word points into the block. If ordinary numbers look like addresses in it (`is_low`), only
+ * addresses of its first words count. They are several, because old C++ strings have three words before their
+ * contents.
  */
 static bool points_to(uint64_t word, const struct owned_block *block) {
   uint64_t offset = word - block->begin;
@@ -144,8 +141,8 @@ static void follow_candidates(struct pointer_walk *walk, bool are_of_threads) {
   }
 }
 
-/* Follows the pointers in the JVM's description of each thread, to the thread's own memory and to memory of the JVM. A
- * block that is reached from several threads is attributed to none of these threads. */
+/* Follows the pointers in the JVM's description of each thread. A block that is reached from several threads is
+ * attributed to none of them. */
 static void follow_threads(struct pointer_walk *walk) {
   struct owner_graph *graph = walk->graph;
   uint32_t kept = graph->pointers;

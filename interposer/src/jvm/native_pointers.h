@@ -1,9 +1,9 @@
 /*
- * Finds paths from a Java long to a block through up to three structures in native memory. For example, the long is the
- * address of a z_stream, which points to zlib's buffers.
+ * Finds paths from a Java long to a block through up to three structures in native memory. For example, the long is
+ * the address of a z_stream, which points to zlib's buffers.
  *
- * The program runs meanwhile and may free memory that is being read. So memory is read by process_vm_readv(2), which
- * fails where a load would fault. A result is only a hint, because the words that it depends on may have changed.
+ * The program runs meanwhile and may free memory, so memory is read by process_vm_readv(2), which fails where a load
+ * would fault. A result is only a hint.
  */
 #ifndef MALLOMETER_JVM_NATIVE_POINTERS_H
 #define MALLOMETER_JVM_NATIVE_POINTERS_H
@@ -27,11 +27,8 @@ void native_ranges_read(struct native_ranges *ranges);
 /* Returns whether a value may be the address of a structure. May be called while the JVM is stopped. */
 bool native_ranges_contain(const struct native_ranges *ranges, uint64_t value);
 
-/*
- * Follows the graph's candidates (values of Java longs that may be addresses of structures) to its blocks. Records the
- * candidates that lead to blocks whose address no Java long holds. `chunks_have_sizes`: the word before each block is
- * its size, as in glibc.
- */
+/* Follows Java longs that may be addresses of structures (the graph's candidates). Records those that lead to blocks
+ * whose address no Java long holds. `chunks_have_sizes`: the word before each block is its size, as in glibc. */
 void native_pointers_follow(struct owner_graph *graph, const struct native_ranges *ranges, bool chunks_have_sizes);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * The result of a search for owners (owner_search.h): which Java objects hold the addresses of native blocks, and which
- * objects, fields and roots refer to these objects.
+ * The result of a search for owners (owner_search.h): the Java objects that hold the addresses of native blocks, and
+ * the objects, fields and roots that refer to these objects.
  *
- * All tables lie in one reserved mapping and are written while the JVM is stopped: no function but owner_graph_start()
- * and owner_graph_end() allocates, locks or makes a system call. Entries without room are counted.
+ * All tables lie in one reserved mapping and are written while the JVM is stopped, so only owner_graph_start() and
+ * owner_graph_end() allocate, lock or make system calls.
  */
 #ifndef MALLOMETER_JVM_OWNER_GRAPH_H
 #define MALLOMETER_JVM_OWNER_GRAPH_H
@@ -22,21 +22,18 @@ enum {
   MOST_POINTERS = 65536,
   MOST_NAMES = 8192,
   NAME_TEXT_BYTES = 1 << 20,
-  /* The largest number of referrers of an object that are recorded. If there are more, `has_more` is set. */
+  /* If an object has more referrers, `has_more` is set. */
   MOST_REFERRERS = 4
 };
 
 #define NO_NAME UINT32_MAX
 #define NO_HEAP_OBJECT UINT32_MAX
 
-/* A live native block whose owners are searched for. The blocks are sorted and do not overlap. */
+/* A live native block whose owners are sought. The blocks are sorted and do not overlap. */
 struct owned_block {
   uint64_t begin, end;
-  /*
-   * Whether the block's addresses are so low that ordinary numbers often look like them. A Java long then counts only
-   * if it is the address of the block's beginning or belongs to a class whose longs are addresses, and a word in
-   * native memory only if it is the address of one of the first words.
-   */
+  /* Whether ordinary numbers often look like addresses in the block, because it lies low. Then only pointers to its
+   * beginning count, except in classes whose Java longs are addresses. */
   bool is_low;
 };
 
@@ -57,12 +54,12 @@ struct heap_object {
   uint32_t kinds;      /* enum mallometer_heap_object_kinds */
   uint32_t first_link; /* 1 + the number of the first reference to it; 0: none */
   uint32_t first_hold; /* 1 + the number of the first Java long in it that leads to a block; 0: none */
-  /* 1 + the number of the entry that is this object, or through which it was reached; 0: none. An entry is an object
-   * that refers into a chain, a list of linked objects of another class (owner_search.c). */
+  /* 1 + the number of the entry that is this object, or through which it was reached; 0: none. See "Chains" in
+   * owner_search.c. */
   uint32_t entry;
   uint8_t referrers;
   bool is_followed, is_reached, is_expanded, has_more;
-  bool has_new_link; /* whether some reference from this object has no name yet */
+  bool has_new_link; /* whether a reference from this object has no name yet */
 };
 
 struct heap_link {
@@ -70,7 +67,7 @@ struct heap_link {
   uint32_t kind;             /* jvmtiHeapReferenceKind */
   uint32_t name;
   int32_t field;
-  uint32_t method; /* the method's number (methods.h) */
+  uint32_t method;
   uint64_t thread;
   uint32_t next; /* 1 + the number of the next link to the same object; 0: none */
 };
@@ -96,7 +93,7 @@ struct owner_graph {
   char text[NAME_TEXT_BYTES];
 };
 
-/* Reserves the memory of a graph. Returns NULL if there is no memory, or if a memory limit leaves too little. */
+/* Returns NULL if there is no memory, or if a memory limit leaves too little. */
 struct owner_graph *owner_graph_start(void);
 void owner_graph_end(struct owner_graph *graph);
 
@@ -109,16 +106,18 @@ struct owner_hold *owner_graph_add_hold(struct owner_graph *graph, uint32_t obje
 /* Adds an object; returns NO_HEAP_OBJECT if there is no room. */
 uint32_t owner_graph_add_object(struct owner_graph *graph, uint32_t level);
 
-/* Records a reference to an object, unless the same referrer and kind, or any root, is recorded for it already. */
+/* Records a reference to an object. Records at most one reference from roots, and one of each kind from the same
+ * referrer. */
 void owner_graph_add_link(struct owner_graph *graph, const struct heap_link *link);
 
-/* Records a value that may lead to a block, unless the value is recorded already. */
 void owner_graph_add_candidate(struct owner_graph *graph, uint64_t value, bool is_of_thread);
 
 /* Returns the number of a text, and stores the text if it is new; NO_NAME if there is no room. */
 uint32_t owner_graph_name(struct owner_graph *graph, const char *text);
 
-/* Sorts the pointers by value, and keeps each pair of a value and a block once, with the fewest steps. */
+/*
+ * Sorts the pointers by value, and removes duplicates of a value and a block, except the one with the fewest steps.
+ */
 void owner_graph_sort_pointers(struct owner_graph *graph);
 
 /* Returns the number of pointers with this value, and sets `first` to the index of the first one. */

@@ -31,7 +31,6 @@ static const char *primitive_name(char type) {
   }
 }
 
-/* Writes the name of a type from its signature in class files, such as [Ljava/lang/String;. */
 static void write_class_name(const char *signature, char name[OWNER_NAME_BYTES]) {
   size_t dimensions = strspn(signature, "[");
   const char *type = signature + dimensions, *primitive = *type == 'L' ? NULL : primitive_name(*type);
@@ -59,15 +58,14 @@ void owner_class_name(jvmtiEnv *tools, jclass class, char name[OWNER_NAME_BYTES]
 struct wanted {
   jvmtiEnv *tools;
   JNIEnv *thread;
-  jint left; /* fields between here and the wanted one; NOT_COUNTED: their number is unknown, so no field is found */
+  jint left; /* number of fields before the wanted one; NOT_COUNTED: unknown, so no field is found */
   char *name;
-  jclass interfaces[MOST_INTERFACES]; /* the interfaces that were visited */
+  jclass interfaces[MOST_INTERFACES];
   int interface_count;
 };
 
 #define NOT_COUNTED INT32_MAX
 
-/* Returns whether the class itself declares the field after the next `left` fields, and writes that field's name. */
 static bool find_in_class(struct wanted *wanted, jclass class) {
   jvmtiEnv *tools = wanted->tools;
   jint count = 0;

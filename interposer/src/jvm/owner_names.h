@@ -13,9 +13,9 @@
 void owner_class_name(jvmtiEnv *tools, jclass class, char name[OWNER_NAME_BYTES]);
 
 /*
- * Writes the name of the field that has this number in walks over the heap: fields of interfaces come first, each
- * interface once, then those of superclasses, then the class's own (jvmtiHeapReferenceInfoField). "?" if the JVM does
- * not return it.
+ * Writes the name of the field with this number in walks over the heap (jvmtiHeapReferenceInfoField): fields of
+ * interfaces come first, each interface once, then those of superclasses, then the class's own. Writes "?" if the JVM
+ * does not return the name.
  */
 void owner_field_name(jvmtiEnv *tools, JNIEnv *thread, jclass class, jint number, char name[OWNER_NAME_BYTES]);
 

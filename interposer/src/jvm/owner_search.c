@@ -17,15 +17,12 @@
 #define CLASS_TAG ((jlong)1 << 40)
 /* The tag of classes whose long fields are addresses. The fields may point into the middle of a block. */
 #define ADDRESSES ((jlong)1 << 41)
-/* The tag of java.lang.Thread and its subclasses. Thread.eetop, the address of the JVM's thread structure, leads to the
- * JVM's memory. */
+/* The tag of java.lang.Thread and its subclasses. Thread.eetop, the address of the JVM's thread structure, leads to
+ * memory of the JVM. */
 #define THREADS ((jlong)1 << 44)
 
-/*
- * Tags for objects that are not in the graph. A chain is a list of linked objects of one class, and an entry is an
- * object outside of the chain that refers to one of them (see "Chains" below). ENTRY_TAG marks an entry, and CHAIN_TAG
- * marks an object of the chain. Both tags contain the number of the entry.
- */
+/* Tags for objects that are not in the graph: ENTRY_TAG marks an entry, CHAIN_TAG an object of a chain (see "Chains"
+ * below). Both contain the number of the entry. */
 #define CHAIN_TAG ((jlong)1 << 42)
 #define ENTRY_TAG ((jlong)1 << 43)
 #define NUMBER_MASK (((jlong)1 << 32) - 1)
@@ -34,25 +31,23 @@ enum {
   TAGS_AT_ONCE = 256,
   LOCAL_REFERENCES = 64,
   CHOSEN_COUNTS = 1024,
-  /* The largest number of holders whose referrers are searched for, among holders that hold blocks by the same field
-   * (chosen_count()). Holders without referrers do not count. */
+  /* Of the objects that hold blocks in the same field, the search looks for the referrers of at most this many.
+   * Objects without referrers do not count. */
   MOST_CHOSEN = 64,
   MOST_ENTRIES = 32768,
-  /* The largest number of objects of chains that get a tag. The JVM keeps some 70 bytes for each tag until the search
-   * ends. */
+  /* Limits the memory of the JVM, which keeps some 70 bytes for each tag until the search ends. */
   MOST_CHAIN_TAGS = 65536
 };
 
 static jvmtiEnv *tools;
-static JNIEnv *thread; /* the JNIEnv of the thread that runs the current step */
+static JNIEnv *thread;
 static struct owner_graph *graph;
 static uint64_t walk_ns;
 static uint32_t level;
 static uint32_t entries, chain_tags, chain_name;
-static uint32_t entries_before; /* `entries` before the present walk; tags with numbers up to it are ignored */
+static uint32_t entries_before; /* the number of entries from earlier walks, whose tags are ignored */
 static bool collects_candidates, looks_for_pointers;
 
-/* Memory that a walk needs in addition to the graph. */
 static struct memory {
   struct native_ranges ranges;
   struct mallometer_method method;
@@ -217,8 +212,8 @@ static int tag_classes(bool tagged) {
 /* ---- Callbacks of the walk that reads Java longs: the JVM is stopped meanwhile ------------------------------ */
 
 struct place {
-  jlong class_tag; /* the tag of the object's class */
-  jlong *tag;      /* the tag of the object; for a static field, that of the class with the field */
+  jlong class_tag;
+  jlong *tag; /* the tag of the object; for a static field, that of the class with the field */
   int32_t field;
 };
 
@@ -285,7 +280,6 @@ static jint JNICALL on_array(jlong class_tag, jlong size, jlong *tag, jint count
 
 /* ---- Objects by their tags ---------------------------------------------------------------------------------- */
 
-/* Calls `act` for each object that has one of these tags and still exists. */
 static void with_tagged(const jlong *tags, jint wanted, void (*act)(jobject object, jlong tag)) {
   jint count = 0;
   jobject *objects = NULL;
@@ -315,7 +309,7 @@ static void with_objects(bool (*wants)(const struct heap_object *object), void (
 
 /* ---- Names ---------------------------------------------------------------------------------------------- */
 
-static uint32_t holds_from; /* the first hold that the latest walk found; the class tags of earlier ones are gone */
+static uint32_t holds_from; /* the first hold of the latest walk; the class tags of earlier holds are gone */
 
 static void name_holds_of(jobject class, jlong tag) {
   owner_class_name(tools, class, memory->name);
@@ -330,7 +324,6 @@ static void name_holds_of(jobject class, jlong tag) {
     bool is_of_thread = (tag & THREADS) && strcmp(memory->other, "eetop") == 0;
     /* Subclasses of Thread count as Thread, so that chosen_count() has one counter for all threads. */
     if (is_of_thread) hold->class_name = owner_graph_name(graph, "java.lang.Thread");
-    /* Other Java longs in this field, often most of them, get the same names here. */
     for (uint32_t j = i + 1; j < graph->holds; j++) {
       struct owner_hold *same = &graph->hold[j];
       if (same->class_tag != tag || same->field != hold->field) continue;
@@ -369,13 +362,13 @@ static uint32_t kinds_of(jobject object) {
   return kinds;
 }
 
-/* Returns whether paths end at an object: at a class, whose static field refers to the previous object, or at a phantom
- * reference (a cleaner), to which something always refers. */
+/* Returns whether paths end at an object. They end at a class, whose static field refers to the previous object, and
+ * at a phantom reference (a cleaner), to which something always refers. */
 static bool ends_paths(const struct heap_object *object) {
   return object->kinds & (MALLOMETER_HEAP_OBJECT_CLASS | MALLOMETER_HEAP_OBJECT_PHANTOM);
 }
 
-/* Names an object without a name. An instance of Class gets the name of the class that it stands for. */
+/* Names an object. An instance of Class gets the name of the class that it stands for. */
 static void name_object(jobject instance, jlong tag) {
   struct heap_object *object = &graph->object[tag - 1];
   jclass class = (*thread)->GetObjectClass(thread, instance);
@@ -434,11 +427,8 @@ static int walk_for_longs(void) {
   return error;
 }
 
-/*
- * Walks over the heap for Java longs that lead to blocks, and tags and names the objects that contain them (holders).
- * Then removes the tags of classes, because walks along references would otherwise report the reference of each object
- * to its class.
- */
+/* Tags and names the objects with Java longs that lead to blocks (holders). Then removes the tags of classes, with
+ * which later walks would report the reference of each object to its class. */
 static int find_holders(void) {
   int error = enter();
   if (error) return error;
@@ -473,14 +463,11 @@ int owner_search_find_pointer_holders(void) {
 
 /* ---- Choice of holders ---------------------------------------------------------------------------------- */
 
-/*
- * A holder is a Java object that contains the address of a block. Unreachable holders are no owners: an unreachable
- * object may still contain an address that a later block was given, and a walk over all objects finds it. Therefore
- * holders are chosen during the first walk along references, each at the first reference to it.
- */
+/* A holder is a Java object that contains the address of a block. Holders are chosen during the first walk along
+ * references, because that reaches only live objects. A dead object may contain the address of an earlier block. */
 
-/* Returns the counter of chosen holders that contain an address in the same field as `hold`, and like `hold` either of
- * a block or of native memory that leads to a block. */
+/* Returns the counter of the chosen holders that have an address in the same field as `hold`. Addresses of blocks and
+ * addresses that lead to blocks through native memory are counted separately. */
 static uint8_t *chosen_count(const struct owner_hold *hold) {
   uint64_t way = ((uint64_t)hold->class_name * 31 + hold->field_name) * 2 + (hold->steps > 0);
   return &memory->chosen[(way * 0x9e3779b97f4a7c15u >> 40) % CHOSEN_COUNTS];
@@ -496,10 +483,8 @@ static bool choose(const struct heap_object *holder) {
   return false;
 }
 
-/*
- * Ends the choice of holders, after the first walk along references. The referrers of a holder that this walk reached
- * but did not choose are not searched for. Those of a holder that it did not reach count as known: there are none.
- */
+/* Ends the choice of holders, after the first walk along references. The referrers of holders that were not chosen
+ * are not sought. A holder that the walk did not reach has no referrers, so they count as known. */
 static void drop_unchosen_holders(void) {
   for (uint32_t i = 0; i < graph->objects; i++) {
     struct heap_object *object = &graph->object[i];
@@ -529,7 +514,6 @@ static void describe_root(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceI
   if (method && jvm_state() == MALLOMETER_JAVA_ON) link->method = method_number(method);
 }
 
-/* Returns a link in which everything but the object and the referrer is filled in. */
 static struct heap_link link_of(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, bool is_root) {
   struct heap_link link = {.object = NO_HEAP_OBJECT,
                            .referrer = NO_HEAP_OBJECT,
@@ -543,8 +527,7 @@ static struct heap_link link_of(jvmtiHeapReferenceKind kind, const jvmtiHeapRefe
   return link;
 }
 
-/* Makes the next walk search for the objects that refer to this referrer, unless paths end at it. That applies also to
- * a referrer that is itself a holder and was not chosen. */
+/* Makes the next walk search for the objects that refer to this referrer, unless paths end at it. */
 static void follow_next(struct heap_object *referrer, jvmtiHeapReferenceKind kind) {
   referrer->has_new_link = true;
   if (referrer->is_expanded || ends_paths(referrer) || kind == JVMTI_HEAP_REFERENCE_STATIC_FIELD) return;
@@ -601,7 +584,7 @@ static void expand(jobject instance, jlong tag) {
   (*thread)->DeleteLocalRef(thread, class);
 }
 
-/* Makes the referrers of the objects that a walk searched for unknown again, because the walk failed. */
+/* Marks the referrers of the searched objects as unknown again, after a walk that failed. */
 static void forget_expanded(void) {
   for (uint32_t i = 0; i < graph->objects; i++) {
     struct heap_object *object = &graph->object[i];
@@ -611,7 +594,7 @@ static void forget_expanded(void) {
   if (level == 0) memset(memory->chosen, 0, sizeof memory->chosen);
 }
 
-/* Walks along references. `filter` is HEAP_FILTER_UNTAGGED or 0; `class` is NULL for all classes. */
+/* `filter` is HEAP_FILTER_UNTAGGED or 0; `class` is NULL for all classes. */
 static int walk_along_references(jint filter, jclass class, jvmtiHeapReferenceCallback called) {
   const jvmtiHeapCallbacks callbacks = {.heap_reference_callback = called};
   uint64_t begin = monotonic_ns();
@@ -633,10 +616,11 @@ static int walk_for_referrers(void) {
 
 /*
  * A chain consists of objects of one class that refer to each other, such as the nodes of a queue. One walk for each
- * link would be too many. So if at least half of the objects that are searched for refer to others of their class, one
- * walk reports all references to objects of that class. An object outside of the chain that refers to a member is an
- * entry. A member that another member refers to gets the number of that member's entry: the JVM reports the references
- * from an object after the first reference to it.
+ * link would take too long. So if at least half of the objects whose referrers are sought refer to objects of their
+ * own class, one walk reports all references to this class.
+ *
+ * An object outside of the chain that refers to a member is an entry. Other members get the entry of the member that
+ * refers to them: the JVM reports the references from an object after a reference to it.
  */
 
 static uint32_t new_entry(jlong referrer, const struct heap_link *link) {
@@ -647,10 +631,8 @@ static uint32_t new_entry(jlong referrer, const struct heap_link *link) {
 
 static bool is_of_this_walk(jlong tag) { return (uint32_t)(tag & NUMBER_MASK) > entries_before; }
 
-/*
- * Returns 1 + the number of the entry (the object outside of the chain) through which the object of the chain that has
- * this tag was reached; 0 if the entry is unknown.
- */
+/* Returns 1 + the number of the entry through which the object of a chain with this tag was reached; 0 if it is
+ * unknown. */
 static uint32_t entry_of_link(jlong tag) {
   if (is_object(tag)) return graph->object[tag - 1].entry;
   return (tag & CHAIN_TAG) && is_of_this_walk(tag) ? (uint32_t)(tag & NUMBER_MASK) : 0;
@@ -670,8 +652,7 @@ static uint32_t entry_from_outside(jvmtiHeapReferenceKind kind, const jvmtiHeapR
   return entry;
 }
 
-/* Records a reference to an object of the only tagged class, that of a chain (a list of linked objects). The JVM calls
- * this function while the program is stopped. */
+/* Records a reference to an object of the chain's class. The JVM calls this function while the program is stopped. */
 static jint JNICALL on_chain_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, jlong class_tag,
                                        jlong referrer_class_tag, jlong size, jlong *tag, jlong *referrer_tag,
                                        jint length, void *data) {
@@ -690,8 +671,8 @@ static jint JNICALL on_chain_reference(jvmtiHeapReferenceKind kind, const jvmtiH
   return JVMTI_VISIT_OBJECTS;
 }
 
-/* Returns the name of a class if at least half of the objects that are searched for refer to another object of their
- * own class; else NO_NAME. */
+/* Returns the name of a class if at least half of the objects whose referrers are sought refer to their own class;
+ * else NO_NAME. */
 static uint32_t name_of_chain(void) {
   uint32_t looked_for = 0, chained = 0, name = NO_NAME;
   for (uint32_t i = 0; i < graph->objects; i++) looked_for += is_looked_for(&graph->object[i]);
@@ -717,8 +698,8 @@ static void tag_as_object(jobject instance, jlong tag) {
   if ((*tools)->SetTag(tools, instance, (jlong)of_entry + 1) != JVMTI_ERROR_NONE) of_entry = NO_HEAP_OBJECT;
 }
 
-/* Returns the number of the graph's object for an entry (an object outside of the chain that refers to a member), and
- * adds the object if necessary; NO_HEAP_OBJECT if the object is gone or has no room in the graph. */
+/* Returns the number of an entry's object in the graph, and adds the object if necessary; NO_HEAP_OBJECT if that
+ * fails. */
 static uint32_t object_of_entry(struct entry *entry) {
   if (is_object(entry->referrer)) return (uint32_t)(entry->referrer - 1);
   uint32_t objects = graph->objects;
@@ -730,8 +711,8 @@ static uint32_t object_of_entry(struct entry *entry) {
   return of_entry;
 }
 
-/* Records the entry through which an object of a chain (linked objects of one class) was reached, if any, as the
- * object's referrer. Sets `has_more`, because other objects of the chain may refer to the object as well. */
+/* Records an entry as the referrer of an object of a chain. Sets `has_more`, because other objects of the chain may
+ * refer to the object as well. */
 static void link_to_entry(uint32_t number) {
   struct heap_object *object = &graph->object[number];
   object->has_more = true;
@@ -765,7 +746,7 @@ static int walk_along_chain(void) {
     struct heap_object *object = &graph->object[i];
     bool was_looked_for = object->level == level && object->is_followed;
     if (was_looked_for && object->class_name == chain_name && object->is_expanded) link_to_entry(i);
-    if (was_looked_for && !object->is_expanded) object->level++; /* the next walk searches for its referrers */
+    if (was_looked_for && !object->is_expanded) object->level++;
   }
   return error;
 }
@@ -774,7 +755,7 @@ int owner_search_find_referrers(void) {
   int error = enter();
   if (error) return error;
   named_from = graph->links;
-  /* The first walk must be walk_for_referrers(), which chooses the holders */
+  /* The first walk must be walk_for_referrers(), because it chooses the holders. */
   chain_name = level > 0 ? name_of_chain() : NO_NAME;
   error = chain_name == NO_NAME ? -ENODATA : walk_along_chain();
   if (error == -ENODATA) error = walk_for_referrers();

@@ -37,7 +37,6 @@ static bool has_format(struct counters_memory *memory, size_t bytes) {
          memory->prologue.first_entry >= (int32_t)sizeof(struct prologue);
 }
 
-/* Returns the data of the counter with this name; NULL if there is none, or if the data is shorter than `bytes`. */
 static const char *counter_named(const struct counters_memory *memory, const char *name, int64_t bytes) {
   int64_t at = memory->prologue.first_entry;
   for (int32_t i = 0; i < memory->prologue.entries && i < MOST_ENTRIES; i++) {

@@ -9,18 +9,17 @@
 #include "jvm/vm_structs.h"
 #include "platform/readable_memory.h"
 
-/* The largest plausible size of a stack. The JVM's structure of a thread that ends may have arbitrary values. */
+/* A larger size is implausible: the JVM's structure of a thread that ends may have arbitrary values. */
 #define LARGEST_STACK ((uint64_t)1 << 32)
 
 /* The smallest alignment of stacks that the C libraries guarantee. */
 #define STACK_ALIGNMENT 16u
 
-/* The largest number of words that one read of a thread's structure copies: those from the first to the last of the two
- * fields below. */
+/* The stack's two fields must be in this many words of a thread's structure, which one read copies. */
 enum { MOST_WORDS = 16 };
 
-/* The offsets of the two fields of a thread's structure that describe its stack, and the beginning and length of the
- * range with both. */
+/* The offsets, in the JVM's structure of a thread, of the end and the size of its stack, and the first byte and the
+ * length of the range that contains both fields. */
 static struct {
   bool is_sought, is_known;
   uint64_t end, bytes, first, length;

@@ -7,12 +7,10 @@
 #include "jvm/jvm_symbol.h"
 #include "platform/readable_memory.h"
 
-/* Limits for a plausible table: bytes of an entry, and number of entries. Entries have 56 bytes, and there are about
- * 3,000. */
+/* Limits for a plausible table: bytes of an entry (usually 56), and number of entries (usually about 3,000). */
 enum { MOST_STRIDE = 4096, MOST_ENTRIES = 100000 };
 
-/* A range that the kernel reported as readable. It is remembered, because most texts and entries are near the previous
- * one. */
+/* A range that the kernel reported as readable. It is stored because the next text or entry is mostly near it. */
 struct seen {
   uintptr_t begin, end;
 };
@@ -41,14 +39,12 @@ static bool open_table(struct table *table, const char *symbol, const char *stri
   return entries && table->stride >= sizeof(uint64_t) && table->stride <= MOST_STRIDE;
 }
 
-/* Copies a word of the table's current entry. Returns false if the entry is outside of readable memory. */
 static bool word_of(struct table *table, uint64_t offset, uint64_t *word) {
   if (offset > table->stride - sizeof *word || !can_read(&table->entries, table->entry, table->stride)) return false;
   memcpy(word, (const char *)table->entry + offset, sizeof *word);
   return true;
 }
 
-/* Returns whether a word of the table's current entry points to the text `wanted`. */
 static bool has_text(struct table *table, unsigned which, uint64_t offset, const char *wanted) {
   uint64_t text;
   size_t bytes = strlen(wanted) + 1;

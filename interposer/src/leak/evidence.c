@@ -1,5 +1,5 @@
-/* Stores the evidence (mallometer_site_evidence) of each call site that has had an object in a slot (slots.h). A table
- * leads from the number of a site to its evidence. See evidence.h. */
+/* The records of the call sites that have had an object in a slot (slots.h), and a table that leads from a site's
+ * number to its record. See evidence.h. */
 #include "leak/evidence.h"
 
 #include <stddef.h>
@@ -21,8 +21,8 @@ static uint32_t numbers_taken;
 
 /* ---- Durations ----------------------------------------------------------------------------------------- */
 
-/* Returns twice the binary logarithm of the duration in units of 2^-6 s, rounded down: the binary exponent of its
- * square. */
+/* Returns twice the binary logarithm of the duration in units of 2^-6 s, rounded down. It is computed as the binary
+ * exponent of the squared duration. */
 uint32_t duration_bucket(uint64_t ns) {
   double units = (double)ns * (64 / 1e9), squared = units * units;
   if (units < 1) return 0;
@@ -49,10 +49,8 @@ static void note_duration(struct mallometer_durations *durations, uint64_t ns, c
 
 /* ---- Sites --------------------------------------------------------------------------------------------- */
 
-/*
- * Gives the element of a forgotten site to the site that has taken its place in the table of call sites
- * (sample/call_sites.h). Returns NULL if another thread is doing so, or if the element belongs to a later site already.
- */
+/* Gives the record of a forgotten call site to the site that has taken its place (sample/call_sites.h). Returns NULL
+ * if another thread is doing so, or if the record belongs to a later site already. */
 static struct mallometer_site_evidence *taken_over(struct mallometer_site_evidence *evidence, uint32_t site) {
   uint32_t before = __atomic_load_n(&evidence->site, __ATOMIC_ACQUIRE);
   if (before == site) return evidence;
@@ -65,8 +63,8 @@ static struct mallometer_site_evidence *taken_over(struct mallometer_site_eviden
   return evidence;
 }
 
-/* Returns a site's evidence; NULL if there is no room, or if `site` is NO_SITE. For a new site, reserves an element of
- * `sites`, writes the site's number into it, and then publishes the index of the element. */
+/* Returns a site's record, and creates it for a new site; NULL if there is no room. The table publishes the record's
+ * index last. */
 static struct mallometer_site_evidence *evidence_of(uint32_t site) {
   if (site == NO_SITE) return NULL;
   uint16_t *number = &memory->numbers[site % MOST_SITES], known = __atomic_load_n(number, __ATOMIC_ACQUIRE);
@@ -74,8 +72,7 @@ static struct mallometer_site_evidence *evidence_of(uint32_t site) {
   uint32_t fresh = reserve_numbers(&numbers_taken, 1, MOST_SITES_WITH_EVIDENCE);
   if (fresh == MOST_SITES_WITH_EVIDENCE) return NULL;
   memory->sites[fresh].site = site;
-  /* If two threads find the same new site at the same time, they take two elements of `sites`, and one of them stays
-   * without objects. */
+  /* If two threads find the same new site at the same time, one of their two records stays unused. */
   if (__atomic_compare_exchange_n(number, &known, (uint16_t)(fresh + 1), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
     return &memory->sites[fresh];
   }
@@ -92,11 +89,7 @@ void evidence_of_placed(const struct slot_object *object) {
 
 static uint64_t since(uint64_t moment, uint64_t now) { return now > moment ? now - moment : 0; }
 
-/*
- * Adds a freed object to the histogram of lifetimes and, if its last access was observed, to that of idle times. The
- * last access was not observed if the epoch of the object's birth has not ended, if slots accept no objects (for
- * example while the observing thread rests), or if accesses to the object cannot be seen.
- */
+/* Adds a freed object to the histogram of lifetimes and, if its last access was observed, to that of idle times. */
 void evidence_of_freed(const struct slot_object *object) {
   struct mallometer_site_evidence *evidence = evidence_of(object->sample.site);
   if (!evidence) return;

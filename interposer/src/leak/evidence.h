@@ -1,10 +1,10 @@
 /*
- * Histograms of how long the objects of a call site live, and how long they are not accessed. The bounds of the buckets
- * are powers of the square root of two, and each object in a slot (slots.h) counts with its weight.
+ * Histograms of how long the objects of a call site live, and how long they are idle. The bounds of the buckets are
+ * powers of the square root of two. Each object in a slot (slots.h) counts with its weight.
  *
- * Threads that free objects and the observing thread write the histograms, without locks. A site gets a record when its
- * first object enters a slot, if fewer than 8,192 sites have a record. When a forgotten call site's place in the table
- * of sites goes to another site, that site also takes over the forgotten site's record here.
+ * Threads that free objects and the observing thread write the histograms, without locks. The first 8,192 sites with
+ * an object in a slot get a record. A site that takes the place of a forgotten site (sample/call_sites.h) takes over
+ * its record.
  */
 #ifndef MALLOMETER_LEAK_EVIDENCE_H
 #define MALLOMETER_LEAK_EVIDENCE_H
@@ -18,13 +18,10 @@
 
 #define MOST_SITES_WITH_EVIDENCE 8192u
 
-/* Reserves memory, once. Returns false if there is none. */
 bool evidence_start(void);
 
-/*
- * placement.c calls these functions when objects enter and leave slots (slots.h). They run inside of malloc's family,
- * so they do not allocate or lock. An object is placed only if evidence_has_room() returns true for its site.
- */
+/* placement.c calls these functions when objects enter and leave slots (slots.h). They run inside of malloc's family,
+ * so they do not allocate or lock. Only objects of sites with room are placed. */
 bool evidence_has_room(uint32_t site);
 void evidence_of_placed(const struct slot_object *object);
 void evidence_of_freed(const struct slot_object *object);

@@ -1,5 +1,4 @@
-/* Walks all live samples: those in slots (pages of their own; slots.h), and those where the allocator has put them
- * (sample/live_samples.h). */
+/* Walks all live samples: those in slots (slots.h) and all others (sample/live_samples.h). */
 #ifndef MALLOMETER_LEAK_LIVE_OBJECTS_H
 #define MALLOMETER_LEAK_LIVE_OBJECTS_H
 
@@ -17,7 +16,6 @@ struct live_objects {
  * missing. */
 bool live_objects_next(struct live_objects *walk, const void **object, struct live_sample *sample);
 
-/* Returns whether the object at this address is still the live sample `sample`. */
 bool live_object_is(const void *object, const struct live_sample *sample);
 
 #endif

@@ -1,5 +1,5 @@
-/* The thread that ends epochs: it reads the accessed bits of the slots (pages of single sampled objects), stores which
- * objects were accessed, and clears the bits ("cools" the slots). See observation.h. */
+/* The observing thread: it reads the accessed bits of the slots (pages of single sampled objects) at the end of each
+ * epoch, stores which objects were accessed, and clears the bits. See observation.h. */
 #include "leak/observation.h"
 
 #include <errno.h>
@@ -34,10 +34,12 @@
 #define SHORTEST_OF_ALL_MS 10u
 /* An epoch is void if accesses may have been lost during more than 1/128 of the epoch. */
 #define LARGEST_UNSEEN_PART 128u
-/* While objects are watched, the time between two checks that this library's handler of SIGTRAP is still installed. */
+/*
+ * The time between two checks that this library's handler of SIGTRAP is still installed, while objects are watched.
+ */
 #define BETWEEN_LOOKS_AT_SIGNAL (SECOND / 10)
-/* Slots (pages of single sampled objects) take, beyond the sizes of their objects, at most 1/20 of the process's
- * resident bytes, or 1 MiB if that is more, and at most arena_bytes. */
+/* Slots take, beyond the sizes of their objects, at most 1/20 of the process's resident bytes or 1 MiB, whichever is
+ * more, and at most arena_bytes. */
 #define SHARE_OF_RESIDENT 20u
 #define ALWAYS_ALLOWED ((size_t)1 << 20)
 
@@ -46,12 +48,12 @@ static size_t arena_bytes = DEFAULT_ARENA_BYTES;
 static uint32_t shortest_ms = DEFAULT_SHORTEST_EPOCH_MS;
 static uint32_t looks_in_an_epoch = LOOKS_IN_AN_EPOCH;
 static uint32_t wishes;  /* the number of calls of observation_start() that observation_stop() has not undone */
-static uint32_t changes; /* counts events for which the sleeping thread must wake up, such as a change of `wishes` */
+static uint32_t changes; /* counts the reasons for the sleeping thread to wake up, such as a change of `wishes` */
 static void (*slot_reader)(void);
-static uint64_t cpu_of_reader_ns; /* the CPU time of slot_reader in this epoch */
+static uint64_t cpu_of_reader_ns;
 
 static int state = MALLOMETER_LEAKS_OFF;
-static bool rests; /* whether the thread rests because no caller requests evidence */
+static bool rests; /* whether the thread rests, because no caller wants observation */
 static enum mallometer_leaks_method method;
 static const char *reason = "mallometer_leaks_start() was not called";
 static const char *no_room;    /* why no further objects can be placed in slots; NULL if they can */
@@ -60,8 +62,7 @@ static const char *watch_reason = "leak observation is off";
 static size_t stack_bytes;
 static uint64_t started_ns, epochs, void_epochs, epoch_end_ns, epoch_ns, cpu_ns;
 
-/* The observing thread writes the statistics. Readers do not rely on the order in which they change, so relaxed
- * accesses are enough. */
+/* Readers do not rely on the order in which the statistics change, so relaxed accesses are enough. */
 static uint64_t get(const uint64_t *figure) { return __atomic_load_n(figure, __ATOMIC_RELAXED); }
 
 static void set(uint64_t *figure, uint64_t value) { __atomic_store_n(figure, value, __ATOMIC_RELAXED); }
@@ -93,15 +94,14 @@ static bool is_same(const struct slot_object *object) {
   return slot_read(object->number, &now) && now.generation == object->generation;
 }
 
-/* Records that an object was accessed in the epoch that ends. Does nothing if the slot (its page) has a new object by
- * now, because the access may have been the initialization of that object. */
+/* Records that an object was accessed in the epoch that ends. Does nothing if the slot has a new object, whose
+ * initialization may have been the access. */
 static void touched(const struct slot_object *object, uint64_t end, uint64_t last_end) {
   if (object->last_access >= end || !is_same(object)) return;
   if (object->last_access < last_end) evidence_of_gap(object, (end - object->last_access) << SLOT_TIME_SHIFT);
   slot_touched(object, end);
 }
 
-/* Returns whether the slot still has the object but its pages are unmapped. */
 static bool is_gone(const struct slot_object *object) {
   return is_same(object) && memory_is_unmapped((const void *)slot_address(object->number));
 }
@@ -116,8 +116,8 @@ static void retire(const struct slot_object *object) {
   if (slot_retire(object)) disown(object);
 }
 
-/* Records that accesses to an object can be seen again. The time of its last access is unknown, so the end of the epoch
- * is stored. */
+/* Records that accesses to an object can be seen again. Its last access is unknown, so the end of the epoch is
+ * stored. */
 static void reappears(const struct slot_object *object, uint64_t end) {
   slot_touched(object, end);
   slot_show(object, true);
@@ -156,8 +156,7 @@ static const char *cause_of(int error) {
   }
 }
 
-/* Reads accessed bits. Returns false and sets errno if that failed; observation_describe() then reports the cause until
- * a reading succeeds. */
+/* Returns false and sets errno on failure; observation_describe() then reports the cause until a reading succeeds. */
 static bool read_uses(void) {
   bool read = scan_read();
   __atomic_store_n(&no_reading, read ? NULL : cause_of(errno), __ATOMIC_RELEASE);
@@ -174,9 +173,8 @@ static bool reads_slots(void) {
 
 /*
  * Ends an epoch. Returns false and sets errno if the bits cannot be read; the epoch then continues. If the library
- * itself reads slots, all bits are cleared afterwards, and the program's accesses between the reading of the bits and
- * the clearing are lost. If that time is more than a small share of the epoch, for example because this thread waits
- * for a processor, the epoch is void.
+ * itself has read slots, all bits are cleared late, and accesses of the program before that are lost. If this took
+ * more than a small share of the epoch, the epoch is void.
  */
 static bool end_epoch(void) {
   note_objects();
@@ -201,13 +199,12 @@ static bool end_epoch(void) {
 
 static uint32_t changes_so_far(void) { return __atomic_load_n(&changes, __ATOMIC_ACQUIRE); }
 
-/* Sleeps until `end` or until `changes` grows. */
 static void sleep_until(uint64_t end, uint32_t seen_changes) {
   uint64_t now = monotonic_ns();
   if (now < end) wait_for_change(&changes, seen_changes, end - now);
 }
 
-/* Waits for the end of the epoch. Returns false as soon as no caller requests evidence any more. */
+/* Waits for the end of the epoch. Returns false as soon as no caller wants observation. */
 static bool wait_for_the_end(uint64_t begin, uint64_t needed_ns) {
   for (;;) {
     uint32_t seen_changes = changes_so_far();
@@ -243,14 +240,11 @@ static const char *prepare(void) {
   return scan_start(method);
 }
 
-/* Returns whether an error in reading accessed bits is temporary, such as a lack of descriptors or memory. */
+/* Returns whether an error in reading accessed bits is temporary. */
 static bool passes(int error) { return error == EMFILE || error == ENFILE || error == ENOMEM || error == EINTR; }
 
-/*
- * Returns whether three readings in a row have failed with an error that is not temporary. `ended` is the result of
- * end_epoch(). A program that closes descriptors which it did not open makes one reading fail, with any error, but not
- * several in a row.
- */
+/* Returns whether three readings in a row have failed with an error that is not temporary. One alone may fail because
+ * the program has closed descriptors that it did not open. `ended` is the result of end_epoch(). */
 static bool has_failed_for_good(bool ended) {
   enum { FAILURES_IN_A_ROW = 3 };
   static unsigned failures;
@@ -267,19 +261,15 @@ static void look_for_room(void) {
   __atomic_store_n(&no_room, slot_limits_check(times_cost), __ATOMIC_RELEASE);
 }
 
-/* Lets objects move into slots (pages of their own). If there is no room for more slots, or if epochs would be too
- * long, the memory for slots is limited to 0, so nothing moves. slots.c stops all moves when it finds memory that the
- * program has locked. */
+/* Lets objects move into slots. Limits the memory for slots to 0 if there is no room for more slots, or if epochs
+ * would be too long. */
 static void open_slots(uint64_t needed_ns) {
   bool may_fill = !__atomic_load_n(&no_room, __ATOMIC_RELAXED) && needed_ns <= LONGEST_EPOCH;
   placement_limit(may_fill ? bytes_for_slots() : 0);
   slots_accept(true);
 }
 
-/*
- * Starts observation. Earlier accesses are unknown, so the observed objects (those in slots) count as just accessed. If
- * the accessed bits cannot be read, those of the slots are not cleared, and the first epoch also shows older accesses.
- */
+/* Starts observation. Earlier accesses are unknown, so the objects in slots count as just accessed. */
 static void begin_to_observe(void) {
   note_objects();
   read_uses();
@@ -296,8 +286,7 @@ static void begin_to_observe(void) {
   open_slots(0);
 }
 
-/* Rests until a caller requests evidence again. Stops watching objects, including those that a caller asks to watch
- * during the rest. */
+/* Rests until a caller wants observation. Nothing is watched meanwhile, even if a caller asks for it. */
 static void rest(void) {
   __atomic_store_n(&rests, true, __ATOMIC_RELEASE);
   slots_accept(false);
@@ -439,7 +428,7 @@ void observation_forked(void) {
 
 bool observation_has_evidence(void) { return get(&started_ns) != 0; }
 
-/* Returns the state as callers see it: OFF while no caller requests evidence, STARTING until a resting thread observes
+/* Returns the state that callers see: OFF while no caller wants observation, STARTING until a resting thread observes
  * again. */
 static int state_now(void) {
   int now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);

@@ -1,17 +1,17 @@
 /*
- * Observes whether sampled objects are used: a thread reads the accessed bits of the page slots once an epoch.
+ * Observes whether sampled objects are used: a thread reads the accessed bits of the page slots (slots.h) once an
+ * epoch.
  *
- * An epoch lasts 5 s, or a thousand times the CPU time of a reading if that is longer: observation therefore takes at
- * most a thousandth of one processor. While epochs would be longer than a minute by this rule, no more objects are
- * moved into slots.
+ * An epoch lasts 5 s, or a thousand times the CPU time of a reading if that is longer, so observation takes at most a
+ * thousandth of one processor. If epochs would be longer than a minute, no more objects are moved into slots.
  *
- * For each slot that was accessed in an epoch, the end of the epoch is stored as the time of the last access, and the
- * accessed bit is cleared for the next epoch (the slot is "cooled"). In a void epoch (scan.h), a set bit still shows an
- * access, but a clear bit does not show that there was none, and the epoch is not counted as a time of observation.
+ * If a slot was accessed in an epoch, the end of the epoch is stored as the time of its last access, and its accessed
+ * bit is cleared (the slot is "cooled"). In a void epoch (scan.h), a set bit still shows an access, but a clear bit
+ * shows nothing.
  *
- * When no caller wants evidence any more, the thread rests: it reads nothing, and no object is moved into a slot. The
- * thread does not end, so that mallometer_leaks_stop() need not wait for a reading to finish. When evidence is wanted
- * again, observation begins anew, and the objects in slots count as just accessed.
+ * When no caller wants observation any more, the thread rests: it reads nothing, and no object is moved into a slot.
+ * The thread does not end, so that mallometer_leaks_stop() need not wait for it. After a rest, the objects in slots
+ * count as just accessed.
  */
 #ifndef MALLOMETER_LEAK_OBSERVATION_H
 #define MALLOMETER_LEAK_OBSERVATION_H
@@ -27,31 +27,26 @@
 
 enum leaks_wanted { LEAKS_UNWANTED, LEAKS_WANTED, LEAKS_WANTED_BY_CLEAR_REFS };
 
-/* Stores MALLOMETER_LEAKS and MALLOMETER_ARENA_BYTES when the process starts. */
 void observation_configure(enum leaks_wanted wanted, size_t arena_bytes);
 
 /* Implements mallometer_leaks_start(). `unable` says why nothing can be observed in this process; NULL if objects can
  * be observed. */
 int observation_start(const char *unable);
 
-/* Implements mallometer_leaks_stop(). */
 int observation_stop(void);
 
-/*
- * Call this after a time in which frees were not seen. Objects in slots (slots.h) lose their sites, and slots whose
- * pages the allocator has unmapped are retired. May change errno.
- */
+/* Must be called after a time in which frees were not seen. Objects in slots lose their sites, and slots whose pages
+ * are unmapped are retired. May change errno. */
 void observation_forget(void);
 
 /* Sets the shortest epoch. Returns false if the value is not between 10 ms and a minute. May be called from any thread.
  */
 bool observation_shorten(uint64_t shortest_epoch_ms);
 
-/* Fills all fields of `out`. */
 void observation_describe(struct mallometer_observation *out);
 
-/* Sets the shortest length of an epoch, as a multiple of the CPU time of reading the accessed bits. Returns false if
- * the value is not between 10 and 1,000,000. May be called from any thread. */
+/* Sets the shortest length of an epoch, as a multiple of the CPU time of reading the accessed bits: from 10 to
+ * 1,000,000, otherwise returns false. May be called from any thread. */
 bool observation_spend(uint64_t looks_in_an_epoch);
 
 /* Implements mallometer_watch() for checked site numbers. */
@@ -59,27 +54,24 @@ int observation_watch(const uint32_t *sites, uint32_t count);
 
 /*
  * Makes the observing thread call `read` once, right after it has read the accessed bits. `read` may access slots:
- * their accessed bits are cleared again afterwards, and the epoch becomes void if `read` took long. If the thread
- * rests, it wakes up and calls `read`. Only one thread may use this at a time.
+ * their bits are cleared afterwards, and the epoch is void if `read` took long. Only one thread may use this at a
+ * time.
  */
 void observation_read_slots(void (*read)(void));
 
-/* Returns whether the observing thread runs or is about to run. Otherwise any thread may read objects in slots at any
- * time. */
+/* Returns whether the observing thread runs or is about to run. If not, any thread may read objects in slots, because
+ * nobody reads the accessed bits. */
 bool observation_looks(void);
 
-/* Cancels the request of observation_read_slots(). Returns false if the function that was passed there has been called
- * already or is running. */
+/* Cancels the request of observation_read_slots(). Returns false if `read` has been called already or is running. */
 bool observation_does_not_read_slots(void);
 
-/* Returns whether observation has ever begun, so that there is evidence to read. */
 bool observation_has_evidence(void);
 
-/* Ends observation in the child of a fork, which has no observing thread. Objects stay in their slots, and no more
- * objects are placed. */
+/* Ends observation in the child of a fork, which has no observing thread. */
 void observation_forked(void);
 
-/* observation_footprint() returns the mapped bytes, including the bytes of slots beyond their objects.
+/* observation_footprint() returns the mapped bytes and the bytes of slots beyond their objects.
  * observation_overhead_ns() returns the observing thread's CPU time. */
 size_t observation_footprint(void);
 uint64_t observation_overhead_ns(void);

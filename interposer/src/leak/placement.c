@@ -1,4 +1,4 @@
-/* Draws whether a sampled object gets a slot (a page of its own), and moves it there. See placement.h. */
+/* Draws whether a sampled object gets a slot, and moves it there. See placement.h. */
 #include "leak/placement.h"
 
 #include <string.h>
@@ -12,8 +12,7 @@
 #include "sample/call_sites.h"
 #include "sample/sampler.h"
 
-/* The counts of a site. A lost update does no harm, because the probability q (placement.h) must be known but need not
- * have the exact value of its formula. */
+/* The counts of a site. A lost update only changes the probability q (placement.h) a little. */
 struct share {
   uint32_t first; /* the first epoch with a sample; 0 if there was none */
   uint32_t epoch;
@@ -38,8 +37,8 @@ void placement_next_epoch(void) { __atomic_fetch_add(&epoch, 1, __ATOMIC_RELAXED
 
 /* ---- The probability ----------------------------------------------------------------------------------- */
 
-/* The counts are read and written without a lock and in relaxed order. Threads that sample a site at the same time may
- * overwrite each other's counts; the object stores the probability that was really used. */
+/* The counts are accessed without a lock and in relaxed order, so updates may be lost. The object stores the
+ * probability that was really used. */
 static uint32_t load(const uint32_t *word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
 
 static void store(uint32_t *word, uint32_t value) { __atomic_store_n(word, value, __ATOMIC_RELAXED); }
@@ -52,8 +51,7 @@ static bool is_recurring(struct share *share) {
   return first != 0 && now - first >= EPOCHS_BEFORE_SLOTS;
 }
 
-/* Counts a sample. Returns the site's samples in this epoch, including this one, or those in the epoch before if they
- * were more. */
+/* Counts a sample. Returns the site's samples in this epoch or in the epoch before, whichever are more. */
 static uint32_t samples_of(struct share *share, uint32_t site) {
   uint32_t now = load(&epoch), since = now - load(&share->epoch);
   if (since > 0) {
@@ -69,7 +67,6 @@ static uint32_t samples_of(struct share *share, uint32_t site) {
 
 static double at_most_1(double value) { return value < 1 ? value : 1; }
 
-/* Returns the free share of the slots (slots.h) of this size class, or of the memory for slots, whichever is less. */
 static double left_for(uint32_t class, size_t excess) {
   double of_memory = 1 - (double)(slots_excess() + excess) / (double)placement_limited_to();
   double of_slots = slots_left(class);
@@ -83,8 +80,8 @@ struct chances {
   double as_it_is;
 };
 
-/* Returns how many of a site's samples to place in an epoch. The number is higher for a site whose samples stay live,
- * and which has few objects in slots (pages of their own). */
+/* Returns how many of a site's samples to place in an epoch: more if its samples stay live and few of its objects are
+ * in slots. */
 static double wanted_of(struct share *share) {
   double by_kept = PLACED_IN_AN_EPOCH * (1.0 + load(&share->kept)), missing = LIVE_BEFORE_FEWER - load(&share->live);
   double more = by_kept < missing ? by_kept : missing;

@@ -15,15 +15,12 @@
  *       * min(1, (r L / live slots of the site)^2)
  *
  * once the site's first sample is E epochs old. Before that q is 0, because most call sites allocate only during
- * start-up and keep what they allocated. They would take all slots, and a site that is sampled only once cannot be
- * judged a leak.
+ * start-up and keep what they allocated.
  *
- * So a site that allocates much gets no more slots than other sites. If a site keeps only one of many objects, most of
- * its objects in slots are freed soon, and few of the kept ones would be observed. So a site whose samples stay live
- * gets more slots, until L of its objects are in slots. A site that keeps all it allocates fills its share at a falling
- * rate: the number of its slots grows with the cube root of time. When little is left, all shares shrink together, so
- * that a new site still finds room. Where nothing is left for a site, q is 0: its samples are not observed, and counted
- * as not placed.
+ * So a site that allocates much gets no more slots than other sites. A site whose samples stay live gets more, until
+ * L of its objects are in slots; otherwise few of the objects that it keeps would be observed. Beyond that, the
+ * number of its slots grows only with the cube root of time. When little is left, all shares shrink together, so that
+ * a new site still finds room. Where nothing is left, q is 0, and samples are counted as not placed.
  */
 #ifndef MALLOMETER_LEAK_PLACEMENT_H
 #define MALLOMETER_LEAK_PLACEMENT_H
@@ -38,23 +35,23 @@
 #define LEFT_FOR_NEW_SITES 0.1
 
 /*
- * Reserves the tables for sites, once. From then on samples may move into slots (slots_accept()): the contents that the
- * program has written (sample/move.h) are copied, the rest of the slot is zero, and the old object is given back to the
- * allocator. Returns false if there is no memory.
+ * Reserves the tables for sites, once. Returns false if there is no memory. From then on samples may move into slots:
+ * their written contents (sample/move.h) are copied, the rest of the slot is zero, and the allocator gets the old
+ * object back.
  */
 bool placement_start(void);
 
 size_t placement_footprint(void);
 
-/* placement_limit() sets, and placement_limited_to() returns, how many bytes the pages of slots may take beyond the
- * sizes of their objects. With 0, no more objects are placed. */
+/*
+ * The bytes that the pages of slots may take beyond the sizes of their objects. With 0, no more objects are placed.
+ */
 void placement_limit(size_t bytes);
 size_t placement_limited_to(void);
 
 void placement_next_epoch(void);
 
-/* Subtracts one from the number of the site's live objects that are in slots, because an object was freed or disowned
- * (slot_disown()). */
+/* Counts one live object of the site in slots less, because it was freed or disowned (slot_disown()). */
 void placement_removed(uint32_t site);
 
 struct placement_totals {
@@ -65,11 +62,8 @@ struct placement_totals {
 
 struct placement_totals placement_totals(void);
 
-/*
- * Takes an object out of its slot. Returns false if the slot has no live object at this address, because the object was
- * freed before or the address is inside an object. Otherwise the caller counts `removed->sample` as freed and gives the
- * slot back.
- */
+/* Takes an object out of its slot. Returns false if no live object begins at this address. Otherwise the caller
+ * counts the sample as freed and gives the slot back. */
 bool placement_take_out(const void *object, struct slot_object *removed);
 
 #endif

@@ -1,5 +1,4 @@
-/* Runs the library as a program that tests page slots (slots.h) and other features, and explains its exit code. See
- * safety_test.h. */
+/* Runs the library as a program that tests page slots (slots.h) and other features. See safety_test.h. */
 #include "leak/safety_test.h"
 
 #include <errno.h>
@@ -30,16 +29,14 @@
 #define TRIAL_OF_PAGE_CACHE "page-cache"
 static const char *const trials_of_copying[] = {[COPY_BY_READV] = "readv", [COPY_BY_PIPE] = "pipe"};
 
-/*
- * The environment variables that determine which glibc is loaded and how glibc allocates. The test processes get the
- * values that these variables had when this process started.
- */
+/* The environment variables that determine which glibc is loaded and how it allocates. Test processes get their
+ * values from the start of this process. */
 #define REMEMBERED 2
 static const char *const names_to_remember[REMEMBERED] = {"GLIBC_TUNABLES=", "LD_LIBRARY_PATH="};
 static char *remembered[REMEMBERED + 1];
 
-/* The exit codes of tests. The test of watchpoints exits with FIRST_OF_WATCH plus an enum watch_trial, the other tests
- * exit with PASSED or EXIT_FAILURE. If a test did not complete, child_run() returns an enum child_end. */
+/* The exit codes of tests. The test of watchpoints exits with FIRST_OF_WATCH plus an enum watch_trial, the others
+ * with PASSED or EXIT_FAILURE. */
 enum { FIRST_OF_WATCH = 16, PASSED = 42 };
 
 /* ---- The program --------------------------------------------------------------------------------------- */
@@ -93,7 +90,6 @@ static bool slots_can_be_freed(void) {
   return allocates_as_before();
 }
 
-/* Returns whether mapped memory is copied, and a copy of unmapped memory fails without a fault. */
 static bool memory_can_be_copied(enum memory_copying by) {
   static char from[] = "some text", to[sizeof from];
   return memory_copy(by, (uintptr_t)from, to, sizeof from) == sizeof from && memcmp(from, to, sizeof from) == 0 &&
@@ -106,8 +102,7 @@ static bool mincore_tells(void) {
   return page_states(TELL_BY_MINCORE, page, 1, &state) && state == PAGE_IN_MEMORY;
 }
 
-/* Makes the system calls of page_cache.h with an invalid file descriptor, and then for a page that is in memory. The
- * test passes if a sandbox does not end the process, even if the kernel refuses to report the page. */
+/* Makes the system calls of page_cache.h. The test fails only if a sandbox ends the process. */
 static bool page_cache_can_be_asked_for(void) {
   static char page[2 * 65536];
   const uintptr_t begin = ((uintptr_t)page + 65535) & ~(uintptr_t)65535;
@@ -125,8 +120,9 @@ static bool passes(const char *test) {
   return slots_can_be_freed();
 }
 
-/* Runs the test that the first argument names. `stack` begins as for any program: with the number of arguments, then
- * the arguments. */
+/*
+ * Runs the test that the first argument names. `stack` points to the number of arguments, followed by the arguments.
+ */
 __attribute__((used, noreturn)) static void safety_test_main(char *const *stack) {
   const char *test = stack[0] && stack[2] ? stack[2] : "";
   child_disable_core_dump();
@@ -150,7 +146,6 @@ void safety_test_store_environment(char *const environment[]) {
   }
 }
 
-/* Runs a test with all signals blocked. Returns its exit code, or an enum child_end. */
 static int run(const char *which) {
   sigset_t all, before;
   sigfillset(&all);

@@ -1,5 +1,5 @@
-/* Reads the accessed bits of all slots (pages of single sampled objects) in one pass. Pages whose accesses are known
- * (canaries) show whether a reading is valid. See scan.h. */
+/* Reads the accessed bits of all slots in one pass. Pages whose accesses are known (canaries) show whether a reading
+ * is valid. See scan.h. */
 #include "leak/scan.h"
 
 #include <errno.h>
@@ -11,8 +11,8 @@
 #include "platform/page_range.h"
 #include "platform/page_use.h"
 
-/* The number of the page of the first canary (a page whose accesses are known). Canaries with odd numbers have the same
- * mark (pages_mark()) as slots with odd numbers. */
+/* The page number of the first canary. Canaries with odd numbers have the same mark (pages_mark()) as slots with odd
+ * numbers. */
 #define FIRST_CANARY 1u
 enum { CANARIES = 8, IDLE_CANARIES = 2, MOST_TRIALS = 3 };
 _Static_assert(FIRST_CANARY + CANARIES + IDLE_CANARIES < PAGES_BEFORE_SLOTS,
@@ -28,8 +28,8 @@ static char why[160];
 
 static char *canary(uint32_t number) { return slots_pages_before() + (FIRST_CANARY + number) * memory_page_bytes(); }
 
-/* Records whether smaps reports an access to a mapping of a slot (slots.h). A slot may consist of several mappings; the
- * first of them is missing only if the slot was unmapped. */
+/* Records whether smaps reports an access to a mapping of a slot. If a slot consists of several mappings, the first
+ * one is missing only if the slot was unmapped. */
 static void note_slot(uintptr_t begin, uint8_t what) {
   uint32_t slot = slot_number((const void *)begin);
   bool is_first = slot_address(slot) == begin;
@@ -118,9 +118,8 @@ static const char *cannot_clear(void) {
              : failed("accessed bits cannot be cleared: ", page_use_clear_name(), " fails");
 }
 
-/* Renews the canaries (pages whose accesses are known), and clears their accessed bits immediately. The kernel first
- * keeps new pages in a batch of the processor; clearing works only on the processor that has the batch, and this thread
- * may run on another one later. */
+/* Renews the canaries and clears their accessed bits immediately: at first this works only on the processor that has
+ * made the pages, and this thread may run on another one later. */
 static void renew_canaries(void) {
   for (uint32_t i = 0; i < CANARIES + IDLE_CANARIES; i++) {
     pages_clear((uintptr_t)canary(i), memory_page_bytes());

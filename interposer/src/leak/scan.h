@@ -1,15 +1,14 @@
 /*
- * Reads the kernel's accessed bits (platform/page_use.h) of the slots (pages of single sampled objects; slots.h), and
- * clears them ("cools" the slots). A reading shows which slots were accessed since they were cooled. Addresses above
- * the slots are not read.
+ * Reads the kernel's accessed bits (platform/page_use.h) of the slots (slots.h), and clears them ("cools" the slots).
+ * A reading shows which slots were accessed since they were cooled.
  *
- * Only slots that were accessed are cooled again. An access between the reading and the cooling of such a slot is
- * missed. That has no effect: the access belongs to the epoch that just ends, in which the slot was accessed anyway.
- * MALLOMETER_LEAKS_BY_CLEAR_REFS cools all pages of the process, so an access to an idle slot at that moment is lost.
+ * Only slots that were accessed are cooled again. An access between the reading and the cooling is missed without
+ * effect, because the slot counts as accessed anyway. MALLOMETER_LEAKS_BY_CLEAR_REFS cools all pages of the process,
+ * so an access to an idle slot at that moment is lost.
  *
- * A few pages, the canaries, are accessed each time right after they were cooled. If one of them reads as not accessed
- * later, the kernel itself has cleared accessed bits, as it does when it searches for memory to reclaim. Clear bits of
- * slots then say nothing about that epoch.
+ * A few pages, the canaries, are accessed each time right after they were cooled. If one of them reads as not
+ * accessed later, the kernel has cleared accessed bits to find memory to reclaim. Clear bits of slots then say
+ * nothing about that epoch.
  */
 #ifndef MALLOMETER_LEAK_SCAN_H
 #define MALLOMETER_LEAK_SCAN_H
@@ -20,18 +19,17 @@
 
 #include "mallometer.h"
 
-/*
- * Prepares the canaries (test pages before the slots), and tests whether accessed bits can be cleared and read by this
- * method. Returns NULL, or why they cannot.
- */
+/* Prepares the canaries, and tests whether accessed bits can be cleared and read by this method. Returns NULL, or why
+ * they cannot. */
 const char *scan_start(enum mallometer_leaks_method method);
 
 enum slot_seen {
   SLOT_MISSING,
   SLOT_IDLE,
   SLOT_TOUCHED,
-  /* The slot was accessed, and its accessed bit cannot be cleared, usually because the program has locked the slot
-   * (mlock(2)); the library does not undo the lock. */
+  /*
+   * The slot was accessed, and its bit cannot be cleared, usually because the program has locked the slot (mlock(2)).
+   */
   SLOT_HOT
 };
 
@@ -43,10 +41,8 @@ bool scan_read(void);
 enum slot_seen scan_seen(uint32_t slot);
 bool scan_is_valid(void);
 
-/*
- * Clears the accessed bits of the accessed slots ("cools" them), if possible, and accesses the canaries (test pages).
- * With `all`, clears the bits of all slots, because the library itself has accessed them since scan_read().
- */
+/* Clears the accessed bits of the accessed slots, and accesses the canaries. `all`: clears the bits of all slots,
+ * because the library itself has accessed them since scan_read(). */
 void scan_cool(bool all);
 
 #endif

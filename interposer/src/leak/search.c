@@ -1,4 +1,4 @@
-/* The thread that reads memory piece by piece, and the results of the search. See search.h. */
+/* The thread that searches memory, and the results of the search. See search.h. */
 #include "leak/search.h"
 
 #include <errno.h>
@@ -22,8 +22,7 @@
 
 #define SECOND UINT64_C(1000000000)
 #define MILLISECOND UINT64_C(1000000)
-/* The thread takes a tenth of one processor: it sleeps for 9 times the CPU time that it has used since its last
- * sleep. */
+/* The thread takes a tenth of one processor: it sleeps for 9 times the CPU time since its last sleep. */
 #define TIMES_COST 10u
 #define WORK_BETWEEN_PAUSES (2 * MILLISECOND)
 #define COPIED_AT_ONCE ((size_t)128 << 10)
@@ -34,11 +33,12 @@
 /* The most bytes of addresses in a search. Larger mappings, such as the shadow memory of a sanitizer, would take
  * seconds to pass over. */
 #define MOST_ADDRESSES ((uint64_t)4 << 40)
-/* The bytes that must be available for a search: more than its tables, its buffer and the list of mappings take. */
+/*
+ * The bytes of memory that must be available for a search. Its tables, its buffer and the list of mappings take less.
+ */
 #define MOST_RESERVED ((size_t)16 << 20)
-/* The longest wait until the observing thread has read the slots (pages of single sampled objects; slots.h), at the end
- * of an epoch. An epoch lasts longer than a minute only if a reading of the accessed bits fails, or takes more than
- * some 60 ms of CPU time. */
+/* The longest wait until the observing thread has read the slots, at the end of an epoch. Epochs are longer than a
+ * minute only if accessed bits cannot be read, or if that takes more than some 60 ms of CPU time. */
 #define LONGEST_WAIT_FOR_LOOK (180 * SECOND)
 
 static int state = MALLOMETER_SEARCH_NONE;
@@ -47,12 +47,12 @@ static const char *reason = "";
 static uint32_t number, left_out, unread_threads, wanted_count;
 static uint32_t wanted[MOST_SEARCHED_SITES];
 static uint64_t most_bytes, began_ns, ended_ns, cpu_ns, cpu_of_slots_ns, searched, resident, swapped;
-static uint64_t rested_cpu_ns; /* the thread's CPU time at its last sleep */
+static uint64_t rested_cpu_ns;
 static uint64_t overhead_ns, overhead_before_ns;
 static size_t stack_bytes, buffer_bytes;
 static const struct heap_parts *heap;
-static uintptr_t mapping_begin, mapping_end; /* the mapping being read */
-static struct free_chunk free_chunk;         /* the free chunk of glibc that was found last */
+static uintptr_t mapping_begin, mapping_end;
+static struct free_chunk free_chunk;
 static enum memory_copying copying;
 static enum memory_telling telling;
 static bool slots_are_told;      /* whether the kernel reports which pages of slots are in memory */
@@ -64,8 +64,8 @@ static struct buffer {
   uint32_t threads[MOST_THREADS];
 } * buffer;
 
-/* The searching thread writes the results. It stores the state last, so a reader that sees the state DONE or FAILED
- * sees the results of that search. */
+/* The searching thread stores the state after the results, so a reader that sees the state DONE or FAILED sees the
+ * results of that search. */
 static uint64_t get(const uint64_t *figure) { return __atomic_load_n(figure, __ATOMIC_RELAXED); }
 
 static void set(uint64_t *figure, uint64_t value) { __atomic_store_n(figure, value, __ATOMIC_RELAXED); }
@@ -98,8 +98,8 @@ static size_t used_words(uintptr_t begin, size_t *bytes) {
   return (used - begin) / sizeof(uintptr_t);
 }
 
-/* Compares the copied words that are not in glibc's free chunks with the addresses of the sought objects. A free chunk
- * may be longer than one copied piece, and may be in use again when the next piece is copied. */
+/* Compares the words outside of glibc's free chunks with the sought addresses. A free chunk may be longer than one
+ * copied piece, and may be in use when the next piece is copied. */
 static void compare_used(size_t count, uintptr_t begin) {
   const uintptr_t *words = buffer->words;
   uintptr_t at = begin, end = begin + count * sizeof *words;
@@ -119,8 +119,8 @@ static void compare_used(size_t count, uintptr_t begin) {
   }
 }
 
-/* Copies a run of resident pages and compares its words with the addresses of the sought objects. Skips pages that were
- * unmapped meanwhile. */
+/* Copies a run of resident pages and compares its words with the sought addresses. Skips pages that were unmapped
+ * meanwhile. */
 static void compare_run(uintptr_t begin, uintptr_t end, bool pauses) {
   while (begin < end && get(&searched) < most_bytes) {
     size_t wanted_bytes = end - begin < COPIED_AT_ONCE ? end - begin : COPIED_AT_ONCE;
@@ -150,7 +150,6 @@ static void leave_out_own(uintptr_t begin, size_t pages) {
   leave_out((uintptr_t)slots_pages_before(), slots_begin + slots_bytes, begin, pages);
 }
 
-/* Counts the pages whose states are in buffer->states. */
 static void count_pages(size_t pages) {
   size_t count[PAGE_UNKNOWN + 1] = {0};
   for (size_t i = 0; i < pages; i++) count[buffer->states[i]]++;
@@ -186,8 +185,8 @@ static void read_slots(void) {
   wait_wake(&slots_were_read);
 }
 
-/* Makes the observing thread read which slots (pages of single sampled objects) were accessed. If that thread does not
- * run, this one reads them. Returns false if that takes too long. */
+/* Makes the observing thread call read_slots(), or calls it here if that thread does not run. Returns false after a
+ * wait of LONGEST_WAIT_FOR_LOOK. */
 static bool have_slots_read(void) {
   uint64_t begin = monotonic_ns();
   __atomic_store_n(&slots_were_read, 0, __ATOMIC_RELAXED);
@@ -212,14 +211,12 @@ static bool is_searched(const struct mapping *row) {
 }
 
 /*
- * Returns whether page states are valid for a mapping. For shared memory, mincore reports pages that any process has
- * accessed, and reading them would make them resident in this process. That also holds for private mappings of files,
- * but these are searched nevertheless, because they contain the variables of loaded objects.
+ * Returns whether page states are valid for a mapping. In shared memory, mincore also reports pages that only other
+ * processes have accessed, and reading would add them to this process. Private mappings of files are searched
+ * nevertheless, because they contain the variables of loaded objects.
  */
 static bool is_told(const struct mapping *row) { return telling == TELL_BY_PAGEMAP || !row->is_shared; }
 
-/* Returns the next mapping to search, from number `row` of the list and the address `from` on; NULL if there is
- * none. */
 static const struct mapping *next_mapping(const struct mappings *mappings, size_t *row, uintptr_t from) {
   for (; *row < mappings->count; ++*row) {
     if (mappings->rows[*row].end > from && is_searched(&mappings->rows[*row])) return &mappings->rows[*row];
@@ -258,8 +255,8 @@ static const char *compare_mappings(struct mappings *mappings) {
 
 /* ---- Registers of waiting threads ---------------------------------------------------------------------- */
 
-/* Looks for addresses of the sought objects in the arguments of a thread's system call and in the first page of its
- * stack, where functions have stored registers. Returns false if the thread's registers could not be read. */
+/* Looks for the sought addresses in the arguments of a thread's system call and in the first page of its stack, where
+ * functions have stored registers. Returns false if the thread's registers could not be read. */
 static bool compare_thread(uint32_t id) {
   struct waiting_thread thread;
   if (!thread_waits(id, &thread)) return false;
@@ -283,9 +280,9 @@ static void compare_threads(void) {
 /* ---- A search ------------------------------------------------------------------------------------------ */
 
 /*
- * Looks for addresses of the sought objects in all memory, and then in the registers of waiting threads. If a
- * collection has moved Java objects meanwhile, an address may have been read only in a part of the heap that had become
- * free, so words in free parts count, too.
+ * Looks for the sought addresses in all memory, and then in the registers of waiting threads. If a collection has
+ * moved Java objects meanwhile, words in free parts of the heap count too, because the search may have seen an object
+ * only at its old place.
  */
 static const char *compare_all(void) {
   struct mappings mappings;
@@ -354,7 +351,6 @@ static int fails(const char *why, int error) {
   return error;
 }
 
-/* Sets the state to RUNNING. Returns false if a search runs already. */
 static bool begins(void) {
   int before = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
   return before != MALLOMETER_SEARCH_RUNNING && __atomic_compare_exchange_n(&state, &before, MALLOMETER_SEARCH_RUNNING,
@@ -364,7 +360,7 @@ static bool begins(void) {
 int search_start(const uint32_t *sites, uint32_t count, uint64_t most, const struct heap_parts *of_heap) {
   if (forked) return -ECHILD;
   if (!begins()) return -EBUSY;
-  __atomic_thread_fence(__ATOMIC_RELEASE); /* a reader of the following stores also sees the new state */
+  __atomic_thread_fence(__ATOMIC_RELEASE); /* a reader that sees one of the following stores also sees the new state */
   overhead_before_ns = get(&overhead_ns);
   uint64_t *const figures[] = {&cpu_ns, &cpu_of_slots_ns, &ended_ns, &searched, &resident, &swapped};
   for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) set(figures[i], 0);

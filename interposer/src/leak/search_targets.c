@@ -1,4 +1,4 @@
-/* A set of hashes, which excludes most words, and a sorted table of ranges for the others. See search_targets.h. */
+/* A set of hashes excludes most words; a sorted table of ranges is for the others. See search_targets.h. */
 #include "leak/search_targets.h"
 
 #include <string.h>
@@ -14,8 +14,8 @@
 #define SMALLEST_GRANULE_BITS 16u
 #define LARGEST_GRANULE_BITS 30u
 #define WORDS_AT_ONCE 8u
-/* The largest number of spans (ranges of addresses) that together contain all objects. Objects in slots (leak/slots.h),
- * in the program's brk heap and in mappings lie far apart. */
+/* The largest number of address ranges that together contain all objects. Slots, the brk heap and mappings lie far
+ * apart. */
 #define MOST_SPANS 4u
 #define GAP_BETWEEN_SPANS ((uintptr_t)1 << 40)
 
@@ -29,7 +29,7 @@ struct search_target {
 
 /* This memory has the addresses of objects, so it is not searched. */
 static struct memory {
-  struct search_target objects[MOST_SEARCH_TARGETS]; /* sorted by address */
+  struct search_target objects[MOST_SEARCH_TARGETS];
   uint8_t filter[FILTER_BYTES];
   struct span {
     uintptr_t begin, end;
@@ -77,7 +77,7 @@ static size_t hash_of(uintptr_t word) {
   return (granule ^ granule >> FILTER_BITS) & (FILTER_BYTES - 1);
 }
 
-/* Fills the set of hashes. Returns false if the set is too full to exclude most words. */
+/* Returns false if the set of hashes is too full to exclude most words. */
 static bool fill_filter(void) {
   size_t set = 0;
   memset(memory->filter, 0, sizeof memory->filter);
@@ -153,7 +153,6 @@ static void compare(uintptr_t word, uintptr_t from, bool is_free) {
   if (memory->filter[hash_of(word)] && is_near(address)) count_reference(address, from, is_free);
 }
 
-/* Compares words with the addresses of the objects. Tests the filter for eight words with one branch. */
 static void compare_words(const uintptr_t *words, size_t count, uintptr_t address, bool is_free) {
   size_t i = 0;
   for (; i + WORDS_AT_ONCE <= count; i += WORDS_AT_ONCE) {
@@ -189,8 +188,8 @@ void targets_mark_freed(void) {
   }
 }
 
-/* Returns a number that identifies an object without revealing its address (the finalizer of MurmurHash3, by
- * Appleby). */
+/* Returns a number that identifies an object without its address. The mixing is the finalizer of MurmurHash3, by
+ * Appleby. */
 static uint64_t identity(const struct search_target *target) {
   uint64_t mixed = (uintptr_t)target->object ^ (uint64_t)target->sample.born << 32 ^ salt;
   mixed = (mixed ^ mixed >> 33) * 0xff51afd7ed558ccdu;

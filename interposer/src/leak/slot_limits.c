@@ -1,5 +1,4 @@
-/* Counts the mappings of the process now and then, and gives back the mappings of free slots (slots.h). See
- * slot_limits.h. */
+/* Counts the process's mappings now and then, and gives back the mappings of free slots. See slot_limits.h. */
 #include "leak/slot_limits.h"
 
 #include <stdbool.h>
@@ -44,7 +43,7 @@ const char *slot_limits_check(uint32_t times_cost) {
     return "the process locks its memory (mlockall): no further objects are observed until munlockall";
   }
   if (!crowded) return NULL;
-  slots_merge(); /* must not happen while memory is locked: the merged pages would become resident */
+  slots_merge(); /* This must not happen while memory is locked: the merged pages would become resident. */
   return "the process has most of the mappings it may have (vm.max_map_count): no further objects are observed until "
          "it has less than half";
 }

@@ -2,12 +2,12 @@
  * Checks whether the process has room for slots (slots.h): enough mappings, and memory that is not locked.
  *
  * The number of mappings of a process is limited (vm.max_map_count), and each slot that was ever in use takes one or
- * two of them. New slots are opened only while the process has less than half of the limit; the other half is left to
- * the program. If the process has more than three quarters of the limit, no object is moved into a slot, and the
- * mappings of free slots are given back, until the process has less than half again.
+ * two of them. New slots are opened while the process has less than half of the limit. Above three quarters, no
+ * object is moved into a slot, and the mappings of free slots are given back, until the process has less than half
+ * again.
  *
- * While the program locks its memory (mlockall(2)), no object is put into a slot: the program wants none of its memory
- * swapped, and slots can be swapped. Locked slots would not show whether they are used.
+ * While the program locks its memory (mlockall(2)), no object is put into a slot, because slots can be swapped, and
+ * locked slots would not show whether they are used.
  */
 #ifndef MALLOMETER_LEAK_SLOT_LIMITS_H
 #define MALLOMETER_LEAK_SLOT_LIMITS_H
@@ -16,8 +16,8 @@
 
 /*
  * Called once an epoch. Limits the number of slots that are mappings of their own, and merges free slots if mappings
- * run short. The first call counts the mappings; the next count follows after `times_cost` times the CPU time of a
- * count. Returns NULL, or why no object may come into a slot until the next call.
+ * run short. Counts the mappings again after `times_cost` times the CPU time of the last count. Returns NULL, or why
+ * no object may come into a slot.
  */
 const char *slot_limits_check(uint32_t times_cost);
 

@@ -1,5 +1,4 @@
-/* The slots (pages for single sampled objects): their lock-free lists, a word with state and generation for each slot,
- * and their pages. See slots.h. */
+/* The slots: their lock-free lists, their pages, and a word with state and generation for each slot. See slots.h. */
 #include "leak/slots.h"
 
 #include <string.h>
@@ -13,14 +12,11 @@
 #include "platform/page_range.h"
 #include "platform/shared_words.h"
 
-/*
- * The number of pages after the slots. Each page is a mapping of its own. A read of smaps returns a few more mappings
- * than the library needs. With these pages, the additional mappings are small, and the kernel need not walk through the
- * program's large mappings.
- */
+/* The number of pages after the slots; each is a mapping of its own. A read of smaps returns a few more mappings than
+ * the library needs; these pages keep large mappings of the program out of it. */
 #define PAGES_BEHIND_SLOTS 24u
-/* The readable bytes after an object. Some programs read a few bytes past the end of an object, which works with
- * glibc's chunks. */
+/* The readable bytes after an object. Some programs read a few bytes past the end of an object, as glibc's chunks
+ * allow. */
 #define SLACK 32u
 #define SMALLEST_OFFSET 16u
 #define NONE UINT32_MAX
@@ -30,8 +26,8 @@
 static size_t bytes_of[MALLOMETER_SLOT_CLASSES] = {0, (size_t)64 << 10, (size_t)1 << 20, (size_t)16 << 20};
 #define LARGEST_PAGE ((size_t)64 << 10)
 
-/* The numbers of slots of each class, in two layouts: they take 676 MiB and 269 MiB of addresses if pages have 4 KiB.
- * All numbers are even, so that odd and even slots alternate across classes, too. */
+/* The numbers of slots of each class, in two layouts of 676 MiB and 269 MiB (with pages of 4 KiB). All numbers are
+ * even, so that odd and even slots alternate across classes. */
 static const uint32_t layouts[][MALLOMETER_SLOT_CLASSES] = {{3072, 768, 232, 24}, {3472, 512, 96, 8}};
 #define LAYOUTS (sizeof layouts / sizeof *layouts)
 
@@ -44,8 +40,7 @@ static struct {
 enum { FREE, IN_USE, LEAVING, RETIRED };
 #define STATES 4u
 
-/* The generation (which differs for each object of a slot) and the time of the last access share one word, so that a
- * time is never stored for a later object. */
+/* Generation and time of the last access share one word, so that a time is never stored for a later object. */
 #define GENERATION_SHIFT 44
 #define TIME_MASK (((uint64_t)1 << GENERATION_SHIFT) - 1)
 
@@ -57,7 +52,7 @@ struct slot {
   struct live_sample sample;
   uint32_t opened; /* the accessible bytes from the slot's beginning */
   uint32_t taken;  /* the bytes of the object's whole pages */
-  uint32_t excess; /* bytes of `taken` beyond the object's size */
+  uint32_t excess; /* the bytes of `taken` beyond the object's size */
   uint32_t usable;
   uint32_t next_free;
   uint32_t unseen;   /* the lowest bits of the generation of the object whose accesses cannot be seen */
@@ -70,7 +65,7 @@ struct slot {
 uintptr_t slots_begin;
 size_t slots_bytes;
 
-static struct slot *slots; /* descriptions of all slots, outside of the slots' pages */
+static struct slot *slots;
 static bool open_for_objects;
 static uint32_t most_apart;
 static uint32_t slots_apart;
@@ -188,10 +183,8 @@ static uint32_t fresh(uint32_t class) {
   return NONE;
 }
 
-/*
- * Makes a slot a mapping of its own. A slot with an even number that was never accessible is separated from its
- * neighbours by its protection alone. Other slots are separated by a mark of their pages (pages_mark()).
- */
+/* Makes a slot a mapping of its own. A mark of its pages (pages_mark()) separates it from its neighbours. An even
+ * slot that was never accessible needs no mark, because its protection differs. */
 static bool comes_apart(uint32_t number, uintptr_t begin, size_t bytes) {
   enum pages_mark mark = number % 2 == 1 ? PAGES_ODD : PAGES_EVEN;
   bool is_usual = mark == PAGES_EVEN && slots[number].opened == 0;
@@ -199,7 +192,7 @@ static bool comes_apart(uint32_t number, uintptr_t begin, size_t bytes) {
   return slots[number].apart;
 }
 
-/* Makes the first bytes of a slot accessible. The caller has taken the slot from a list, so no other thread uses it. */
+/* The caller has taken the slot from a list, so no other thread uses it. */
 static bool open_slot(uint32_t class, uint32_t number, size_t bytes) {
   struct slot *slot = &slots[number];
   uintptr_t begin = slot_address(number);
@@ -239,10 +232,8 @@ double slots_left(uint32_t class) {
 
 size_t slots_excess(void) { return __atomic_load_n(&excess_bytes, __ATOMIC_RELAXED); }
 
-/*
- * Returns a random offset of the object in its slot, because objects at equal offsets would compete for the same cache
- * lines. Offsets are powers of two, because glibc's free() rejects a mapped object at another offset in its page.
- */
+/* Returns a random offset of the object in its slot, because objects at equal offsets would compete for the same
+ * cache lines. glibc's free() accepts only offsets that are powers of two. */
 static size_t offset_for(const struct slot_request *request) {
   size_t offset = smallest_offset(request->alignment), taken = taken_by(request->size, offset);
   for (uint32_t bits = request->random; (bits & 3) && offset < SLOT_ALIGNMENT; bits >>= 2) {
@@ -272,7 +263,7 @@ static void *fill(uint32_t class, uint32_t number, const struct slot_request *re
   slot->usable = (uint32_t)(request->usable < room ? request->usable : room);
   slot->born = time_now();
   glibc_write_mapped_chunk(begin, offset, taken);
-  /* The store of the state below has release order, so it also publishes this store. Later stores to `access` for the
+  /* The store of the state below has release order and publishes this store too. Later stores to `access` for the
    * same generation need no order. */
   __atomic_store_n(&slot->access, generation << GENERATION_SHIFT | slot->born, __ATOMIC_RELAXED);
   __atomic_fetch_add(&lists[class].in_use, 1, __ATOMIC_RELAXED);
@@ -294,7 +285,6 @@ void *slot_take(const struct slot_request *request) {
   return NULL;
 }
 
-/* Returns the slot of a live object and sets `state` to the slot's state word; NULL if there is no such object. */
 static struct slot *slot_of(const void *object, uint64_t *state) {
   if (!is_in_slots(object)) return NULL;
   struct slot *slot = &slots[number_of((uintptr_t)object)];
@@ -313,8 +303,7 @@ bool slot_disown(const struct slot_object *object) {
   return true;
 }
 
-/* Copies an object whose state word says that it is in use. The copy is valid only if the word is the same
- * afterwards. */
+/* Copies an object that is in use. The copy is valid only if the state word is the same afterwards. */
 static void copy(const struct slot *slot, uint64_t generation, struct slot_object *to) {
   uint64_t last = __atomic_load_n(&slot->access, __ATOMIC_RELAXED) & TIME_MASK;
   *to = (struct slot_object){(const void *)slot->object,
@@ -328,8 +317,8 @@ static void copy(const struct slot *slot, uint64_t generation, struct slot_objec
   if (__atomic_load_n(&slot->disowned, __ATOMIC_RELAXED) == (uint32_t)generation) to->sample.site = NO_SITE;
 }
 
-/* Takes the object out by an exchange of the state word. If the word is unchanged, the slot still has the same object,
- * because generations only grow. */
+/* Exchanges the state word. If the word is unchanged, the slot still has the same object, because generations only
+ * grow. */
 bool slot_remove(const void *object, struct slot_object *removed) {
   uint64_t state;
   struct slot *slot = slot_of(object, &state);
@@ -344,10 +333,8 @@ bool slot_remove(const void *object, struct slot_object *removed) {
 
 static size_t offset_of(const struct slot *slot) { return slot->object - slot_address((uint32_t)(slot - slots)); }
 
-/*
- * Returns the bytes of an object's pages, as glibc counts them: glibc may have unmapped some of them, or added some if
- * the next slot was unmapped. Implausible values in the header are ignored.
- */
+/* Returns the bytes of an object's pages as glibc counts them. glibc may have unmapped some, or added some after the
+ * slot. Implausible values in the header are ignored. */
 static size_t pages_of(const struct slot *slot) {
   size_t offset = offset_of(slot), bytes = glibc_mapped_bytes((const void *)slot->object, offset);
   bool by_glibc = bytes % bytes_of[0] == 0 && bytes > offset && bytes < SIZE_MAX / 2;
@@ -370,9 +357,9 @@ size_t slot_usable(const void *object) {
 }
 
 /*
- * Clears an object's pages. If the program has locked the pages, unlocks them first, as glibc's munmap of a freed
- * object would. The lock may come from mlockall(), which applies to new memory too. Therefore no object is moved into a
- * slot until slot_limits_check() finds that the process no longer locks its memory.
+ * Clears an object's pages, and unlocks them first, as glibc's munmap of a freed object would. The lock may come from
+ * mlockall(), so no object is moved into a slot until slot_limits_check() finds that the process no longer locks its
+ * memory.
  */
 static void clear(const struct slot *slot, uintptr_t begin) {
   if (pages_clear(begin, slot->taken)) return;
@@ -417,16 +404,15 @@ bool slot_read(uint32_t number, struct slot_object *object) {
   uint64_t state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
   if (state % STATES != IN_USE) return false;
   copy(slot, state / STATES, object);
-  /*
-   * A thread that fills the slot again has acquired, by pop(), what slot_give_back() released after it stored FREE. A
-   * reader that copied a word of the new object therefore sees a later state after this fence.
-   */
+  /* A thread that fills the slot again has acquired, by pop(), what slot_give_back() released after it stored FREE.
+   * If any copied word is from the new object, the load after this fence therefore sees a later state. */
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
   return __atomic_load_n(&slot->state, __ATOMIC_RELAXED) == state;
 }
 
-/* Stores the time of an access. Time and generation share one word, so this store needs no order with other stores. The
- * same holds for the store of slot_show(). */
+/*
+ * Stores the time of an access. Time and generation share one word, so this store needs no order with other stores.
+ */
 void slot_touched(const struct slot_object *object, uint64_t time) {
   uint64_t of_generation = object->generation << GENERATION_SHIFT, expected = of_generation | object->last_access;
   __atomic_compare_exchange_n(&slots[object->number].access, &expected, of_generation | time, false, __ATOMIC_RELAXED,
@@ -452,12 +438,11 @@ bool slot_retire(const struct slot_object *object) {
 
 /* ---- Merging the mappings of free slots ---------------------------------------------------------------- */
 
-/* The number of slot classes whose free slots are merged. Larger slots are few, and a merge would make all their pages
- * accessible. */
+/* Slots of larger classes are few, and a merge would make all their pages accessible. */
 #define CLASSES_TO_MERGE 2u
 
-/* Replaces the pages of adjacent slots by one mapping of new pages, which is accessible. If that fails, these slots are
- * never used again. */
+/* Replaces the pages of adjacent slots by one accessible mapping of new pages. If that fails, these slots are never
+ * used again. */
 static void merge_run(uint32_t class, uint32_t first, uint32_t count) {
   bool merged = pages_renew(slot_address(first), count * bytes_of[class]);
   for (uint32_t number = first; number < first + count; number++) {

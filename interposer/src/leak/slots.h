@@ -2,27 +2,26 @@
  * Page slots: a few sampled objects live on pages of their own, so that the kernel's accessed bit shows whether they
  * are used.
  *
- * An object moves into a slot after the allocator has served the request and the sampler has picked it. Its contents
- * are copied to the slot, and the allocator gets its object back. Slots therefore cost nothing on malloc's fast path.
- * They cost nothing on free's either: the slots lie in a range of low addresses, where the allocator puts no objects
- * (allocator/bootstrap.h), and a comparison that the fast path makes anyway finds them.
+ * When the allocator has returned an object and the sampler has picked it, its contents are copied to a slot, and the
+ * allocator gets it back. So slots cost nothing on malloc's fast path. They cost nothing on free's either: they have
+ * low addresses, where the allocator puts no objects (allocator/bootstrap.h), and a comparison that the fast path
+ * makes anyway finds them.
  *
  * Each slot has a record outside of the range, with a word of state and generation that only compare-and-exchange
- * changes. A thread that frees an object must first change the state from IN_USE to LEAVING, so a slot is given back
- * only once even if its object is freed twice. A thread that has read a slot passes the generation that it saw to later
- * calls, so these cannot mistake a new object for the earlier one.
+ * changes. A thread that frees an object changes the state from IN_USE to LEAVING, so a slot is given back only once
+ * even if its object is freed twice. The generation differs for each object of a slot, so a new object is not
+ * mistaken for an earlier one.
  *
  * Before each object is the header that glibc writes for an object with its own mapping, so that free, realloc and
- * malloc_usable_size work if a library calls glibc's functions directly. glibc then unmaps or moves the pages, and the
- * slot is retired when the observing thread notices that. The pages of a slot become accessible as objects need them.
- * They return to the kernel when the object is freed, which also clears the pages.
+ * malloc_usable_size work if a library calls glibc's functions directly. glibc then unmaps or moves the pages, and
+ * the slot is retired (not used again) when the observing thread notices that. The pages of a freed object return to
+ * the kernel, which clears them.
  *
- * The range has to be low, because smaps is read from the lowest address to the end of the range. JVMs use low
- * addresses too (classes, small heaps), so where there is no room for all slots there are fewer large ones.
+ * The addresses are low also because smaps is read from the lowest address to the end of the slots. JVMs use low
+ * addresses too, so where there is no room for all slots there are fewer large ones.
  *
- * Slots with odd numbers have the advice MADV_RANDOM, whose only effect on such memory is that each slot is a mapping
- * of its own in smaps. The number of mappings of a process is limited; if the process has many, the mappings of free
- * slots are given back (slot_limits.h).
+ * Slots with odd numbers have the advice MADV_RANDOM, only to make each slot a mapping of its own in smaps. If the
+ * process has many mappings, those of free slots are given back (slot_limits.h).
  */
 #ifndef MALLOMETER_LEAK_SLOTS_H
 #define MALLOMETER_LEAK_SLOTS_H
@@ -38,16 +37,15 @@
 /* The number of slots. Each slot in use is a mapping of its own; a process may have 65,530 mappings by default. */
 #define SLOTS 4096u
 
-/* The largest alignment of an object that moves into a slot, and the most bytes of contents to copy. */
+/* The largest alignment of an object in a slot, and the most bytes that are copied into one. */
 #define SLOT_ALIGNMENT 2048u
 #define SLOT_CONTENTS ((size_t)1 << 20)
 
-/* Times of slots are in units of 2^16 ns. Births and accesses are read from the coarse clock, so an object that is born
- * after an access never has an earlier time. */
+/* Times of slots are in units of 2^16 ns. All come from the coarse clock, so an object that is born after an access
+ * never has an earlier time. */
 #define SLOT_TIME_SHIFT 16
 
-/* The number of pages before the first slot, which are for tests of what the system can do. They are not accessible at
- * first. */
+/* The pages before the first slot are for tests of what the system can do. They are not accessible at first. */
 #define PAGES_BEFORE_SLOTS 16u
 
 /* The range of the slots. It is empty, at address 0, while there are no slots. */
@@ -60,36 +58,31 @@ static inline bool is_in_slots(const void *object) { return (uintptr_t)object - 
  * one thread may call this at a time. */
 const char *slots_start(void);
 
-/* Limits the number of slots that are mappings of their own (one slot takes at most two mappings). The limit is 0 at
- * first. */
+/* Limits the number of slots that are mappings of their own (one takes at most two mappings); 0 at first. */
 void slots_bound(uint32_t most);
 
-/* Merges the mappings of free slots. A merged slot becomes a mapping of its own again when it is used, if slots_bound()
- * allows that. Only one thread may call this at a time; threads that allocate meanwhile may find no slot. */
+/* Merges the mappings of free slots. A merged slot becomes a mapping of its own again when it is used. Only one
+ * thread may call this at a time; threads that allocate meanwhile may find no slot. */
 void slots_merge(void);
 
 /* Returns the pages before the first slot; NULL while there are no slots. */
 char *slots_pages_before(void);
 
-/* slots_footprint() returns the bytes of the table of struct slot. slots_reserved() returns the bytes of the reserved
- * addresses. */
 size_t slots_footprint(void);
 size_t slots_reserved(void);
 
 /* ---- Taking slots and giving them back ----------------------------------------------------------------- */
 
-/* Returns the class of slots for objects of this size, or MALLOMETER_SLOT_CLASSES if such objects are too large for a
- * slot. */
+/* Returns the class of slots for objects of this size; MALLOMETER_SLOT_CLASSES if they are too large for a slot. */
 uint32_t slot_class(size_t size, size_t alignment);
 
 /* Returns the bytes that an object takes in a slot beyond its size. */
 size_t slot_excess(size_t size, size_t alignment);
 
-/* Returns the unused share of a class's slots, from 1 to 0. Also returns 0 if no slot is free and none may become a
- * mapping of its own. */
+/* Returns the unused share of a class's slots, from 1 to 0; also 0 if no slot is free and none may become a mapping
+ * of its own. */
 double slots_left(uint32_t class);
 
-/* Returns the bytes of the whole pages of all objects in slots, minus the sizes of these objects. */
 size_t slots_excess(void);
 
 struct slot_request {
@@ -106,7 +99,6 @@ struct slot_request {
 /* Returns memory for an object on cleared pages; NULL if there is no slot for it. Preserves errno. */
 void *slot_take(const struct slot_request *request);
 
-/* The description of an object in a slot, which slot_read() and slot_remove() copy. */
 struct slot_object {
   const void *object;
   uint32_t number;
@@ -116,15 +108,11 @@ struct slot_object {
   /* Times in units of 2^SLOT_TIME_SHIFT ns. The last access is defined as in mallometer_object. */
   uint64_t last_access;
   uint64_t born;
-  /* Whether accesses to the object cannot be seen; slot_show() changes this. */
   bool unseen;
 };
 
-/*
- * Disowns the object in a slot: afterwards the object has no site and is not a sample. Returns true if the caller must
- * count the sample as freed. Returns false if the object was disowned or freed before; another thread then counts the
- * sample.
- */
+/* Disowns the object in a slot: afterwards it has no site and is not a sample. Returns whether the caller must count
+ * the sample as freed; otherwise another thread does so. */
 bool slot_disown(const struct slot_object *object);
 
 /* Takes an object out of its slot. Returns false if there is no such object, or if another thread is freeing it. */
@@ -140,14 +128,12 @@ size_t slot_capacity(const void *object);
 
 /* ---- Observation ------------------------------------------------------------------------------------------ */
 
-/* slot_address() returns the address of a slot, slot_opened() its accessible bytes. */
+/* slot_opened() returns the accessible bytes of a slot. */
 uintptr_t slot_address(uint32_t number);
 size_t slot_opened(uint32_t number);
 
-/* Returns the number of the slot that contains an address. */
 uint32_t slot_number(const void *object);
 
-/* Copies the description of the object in a slot. Returns false if the slot is not in use. */
 bool slot_read(uint32_t number, struct slot_object *object);
 
 /* Sets the time of an object's last access. Has no effect if the slot no longer has this object. */
@@ -160,7 +146,6 @@ void slot_show(const struct slot_object *object, bool seen);
  * object. */
 bool slot_retire(const struct slot_object *object);
 
-/* slots_accept() sets, and slots_are_accepted() returns, whether new objects may go into slots. */
 void slots_accept(bool open);
 bool slots_are_accepted(void);
 
@@ -175,10 +160,9 @@ struct slots_totals {
 
 struct slots_totals slots_totals(void);
 
-/* Returns the bytes of the objects in slots, and their number in `objects`. */
+/* Returns the bytes of the objects in slots, and sets `objects` to their number. */
 uint64_t slots_counted_bytes(uint64_t *objects);
 
-/* Describes each object in a slot that the filter chooses. Returns the number of these objects. */
 uint32_t slots_copy(struct mallometer_object *objects, uint32_t capacity, const struct object_filter *filter);
 
 #endif

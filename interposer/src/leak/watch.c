@@ -29,8 +29,8 @@ _Static_assert(sizeof((struct mallometer_access *)0)->thread_name == THREAD_NAME
 
 /* ---- Accesses ---------------------------------------------------------------------------------------- */
 
-/* The stored accesses, one for each call site and kind of access. A thread must set `busy` before it reads or writes
- * one. A signal handler that finds `busy` set does not store its access. */
+/* The stored accesses, one for each call site and kind of access. A thread must set `busy` to use one; a signal
+ * handler that finds `busy` set drops its access. */
 static struct record {
   uint32_t busy;
   struct mallometer_access access; /* kind 0: there is no access */
@@ -39,8 +39,8 @@ static struct record {
 static bool hold(uint32_t *busy) { return __atomic_exchange_n(busy, 1, __ATOMIC_ACQUIRE) == 0; }
 static void let_go(uint32_t *busy) { __atomic_store_n(busy, 0, __ATOMIC_RELEASE); }
 
-/* Returns the record for a site and a kind of access, or a free record, and sets its `busy`. Returns NULL if no record
- * is free, or if the search meets one whose `busy` is set. */
+/* Sets `busy` of the record for a site and a kind of access, or of a free record, and returns it. Returns NULL if no
+ * record is free, or if another thread uses one that the search meets. */
 static struct record *hold_record(uint32_t site, uint32_t kind) {
   for (size_t i = 0; i < RECORDS; i++) {
     struct record *record = &records[i];
@@ -67,15 +67,14 @@ uint32_t watch_accesses(struct mallometer_access *accesses, uint32_t capacity) {
 static uint32_t wanted[MOST_WATCHED_SITES];
 static uint32_t wanted_count;
 
-/* A watched object. Its `number` changes with the object, so that a late trap of the object that was watched before is
- * recognized. */
+/* A watched object. `number` changes with the object, so that a late trap of an earlier object is recognized. */
 static struct watch {
   uint32_t busy;
   uint32_t number;
   uint32_t site;
   uint32_t slot;
   uint64_t generation;
-  uint64_t since_ns; /* the time from which the object is watched; 0: none */
+  uint64_t since_ns; /* the time since which the object is watched; 0: none */
   uint64_t born_ns;
   int descriptors[KINDS];
 } watches[WATCHES] = {{.descriptors = {-1, -1}}, {.descriptors = {-1, -1}}};
@@ -99,8 +98,7 @@ static void disarm(struct watch *watch) {
 
 /* ---- An access --------------------------------------------------------------------------------------- */
 
-/* Returns whether the library itself made the access. Its code is then among the first three frames, for example as the
- * caller of the C library. */
+/* Returns whether the library itself made the access: its code is then among the first three frames. */
 static bool is_our_own(const uint64_t *stack, uint32_t count) {
   static const char inside;
   struct loaded_object ours, object;
@@ -111,8 +109,7 @@ static bool is_our_own(const uint64_t *stack, uint32_t count) {
   return false;
 }
 
-/* Records an access. This function is not inlined, so that a handler that does not record needs no stack for these
- * variables. */
+/* Records an access. Not inlined, so that a handler that records nothing needs no stack for these variables. */
 __attribute__((noinline)) static void note(const struct watch *watch, uint32_t kind, const ucontext_t *context) {
   uint64_t stack[MALLOMETER_ACCESS_FRAMES];
   uint32_t frames = call_sites_stack_at(registers_of_context(context), stack, MALLOMETER_ACCESS_FRAMES);
@@ -134,21 +131,21 @@ __attribute__((noinline)) static void note(const struct watch *watch, uint32_t k
 /* ---- The stack of the handler ------------------------------------------------------------------------ */
 
 /*
- * A handler runs on the alternate signal stack of a thread that has one. A program that sets one may run on stacks that
- * have no room for a handler, such as those of Go and of coroutines. The kernel first stores a signal frame of 1 to 3
- * KiB on the stack, or more on processors with more registers, and ends the program if the frame does not fit. The
- * program may already be in a handler of its own, so the alternate stack must have room for two signal frames.
+ * A handler runs on the alternate signal stack of its thread, if there is one. The other stacks of such threads may
+ * have no room for a handler, as in Go. The kernel first stores a signal frame of 1 to 3 KiB or more, and ends the
+ * program if the frame does not fit. The program may already be in a handler of its own, so the alternate stack must
+ * have room for two frames.
  */
 static struct sigaction other_action;
 static bool uses_alternate_stacks = true;
 
-/* Returns whether an action calls a function. Linux stores both kinds of handler (sa_handler, sa_sigaction) in one
- * field, and keeps SA_SIGINFO even if there is no handler, so the field is tested and not the flag. */
+/* Returns whether an action calls a function. SA_SIGINFO does not tell, because Linux keeps it even without a
+ * handler. Linux stores sa_handler and sa_sigaction in one field. */
 static bool is_handled(const struct sigaction *action) {
   return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
 }
 
-/* Returns the bytes left on the alternate stack or the thread's own stack, on which this handler runs; 0 on other
+/* Returns the bytes left on the stack of this handler: the alternate stack or the thread's own stack; 0 on other
  * stacks. */
 static size_t left_of_stack(const ucontext_t *context) {
   const char here = 0;
@@ -156,8 +153,8 @@ static size_t left_of_stack(const ucontext_t *context) {
   return left < context->uc_stack.ss_size ? left : own_stack_left((uintptr_t)&here);
 }
 
-/* Returns whether the handler has room in the calling thread: the thread has no alternate signal stack, or one on which
- * the handler runs and which has enough room. */
+/* Returns whether the handler has room in the calling thread. The handler itself checks the stack of a thread without
+ * an alternate signal stack (left_of_stack()). */
 static bool has_stack_for_traps(void) {
   stack_t stack;
   if (sigaltstack(NULL, &stack) != 0) return false;
@@ -167,7 +164,7 @@ static bool has_stack_for_traps(void) {
 
 /* ---- The handler -------------------------------------------------------------------------------------- */
 
-/* Does what the signal would have done without this library's handler, for a trap that is not this library's. */
+/* Does for a foreign trap what the signal would have done without this library's handler. */
 static void pass_on(int number, siginfo_t *information, void *context) {
   if (other_action.sa_handler == SIG_DFL) {
     sigaction(number, &other_action, NULL);
@@ -202,11 +199,8 @@ static bool handles_trap(const struct sigaction *action) {
   return (action->sa_flags & SA_SIGINFO) && action->sa_sigaction == on_trap;
 }
 
-/*
- * Installs the handler of SIGTRAP. Returns false if the program has replaced the handler, because installing it again
- * would disturb the program. If the program had a handler before, this library's handler runs on the kind of stack that
- * the program's handler asked for, because this library's handler passes other traps on to that handler.
- */
+/* Installs the handler of SIGTRAP. Returns false if the program has replaced the handler since. Uses the kind of
+ * stack that the program's earlier handler asked for, because this handler passes other traps on to it. */
 static bool take_signal(void) {
   static uint32_t installed;
   struct sigaction now, ours = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
@@ -251,8 +245,8 @@ static void watch_instead(struct watch *watch, const struct slot_object *object)
   if (arm(watch, object->object)) watch->since_ns = now;
 }
 
-/* An idle event of perf_event_open(2) that stays open while something is watched. While it is open, the kernel opens
- * other events fast, so that no thread waits for the kernel within an allocation. */
+/* An event of perf_event_open(2) that counts nothing. While it is open, the kernel opens other events fast, so no
+ * thread waits for the kernel within an allocation. */
 static struct {
   uint32_t busy;
   bool held;
@@ -273,8 +267,7 @@ static bool hears_traps(void) {
   return sigprocmask(SIG_BLOCK, NULL, &blocked) == 0 && !sigismember(&blocked, SIGTRAP);
 }
 
-/* Returns whether this library's handler of SIGTRAP is still installed. A handler of the program would not recognize an
- * access. */
+/* Returns whether this library's handler of SIGTRAP is still installed. */
 static bool has_signal(void) {
   struct sigaction now;
   return sigaction(SIGTRAP, NULL, &now) == 0 && handles_trap(&now);
@@ -332,8 +325,7 @@ const char *watch_sites(const uint32_t *sites, uint32_t count) {
   return NULL;
 }
 
-/* Closes the descriptors that a child inherits, because open descriptors would keep the parent's debug registers in
- * use. */
+/* Closes the inherited descriptors, which would keep the parent's debug registers in use. */
 void watch_forked(void) {
   wanted_count = 0;
   for (size_t i = 0; i < WATCHES; i++) {

@@ -2,14 +2,13 @@
  * Finds the last accesses to objects of suspect call sites with the processor's debug registers.
  *
  * A register stops the thread that accesses the first 8 bytes of an object, and a signal handler stores the thread's
- * stack. The next access overwrites the stored stack, so the stack of the last access remains. An object that is
- * already idle would show no access. Therefore young objects of the same site are watched, from the moment when they
- * are moved into a slot, and only in the thread that allocated them.
+ * stack. Each access overwrites the stored stack, so that of the last access remains. Objects that are already idle
+ * would show no access. Therefore young objects of the same site are watched, from the moment when they are moved
+ * into a slot (slots.h), and only in the thread that allocated them.
  *
- * The kernel lends the registers (perf_event_open with a synchronous SIGTRAP, since 5.13). They are few, so two objects
- * at a time are watched, each for writes and for accesses of any kind. The kernel disarms a register after 8 accesses,
- * so a frequently used object costs no more than 8 traps for each of its two registers. Accesses by the kernel and by
- * other threads are not seen.
+ * The kernel lends the registers (perf_event_open with a synchronous SIGTRAP, since 5.13). They are few, so two
+ * objects at a time are watched, each for writes and for accesses of any kind. The kernel disarms a register after 8
+ * accesses. Accesses by the kernel and by other threads are not seen.
  *
  * Nothing is watched if the kernel refuses, if a debugger is attached, or if the program handles SIGTRAP itself;
  * mallometer_observation.watch_reason says why. Objects of threads whose alternate stack has no room for the handler
@@ -27,7 +26,6 @@
 
 #define MOST_WATCHED_SITES 4u
 
-/* The result of watch_self_test(). */
 enum watch_trial {
   WATCH_WORKS,
   WATCH_FORBIDDEN,
@@ -38,40 +36,33 @@ enum watch_trial {
   WATCH_REPEATS
 };
 
-/*
- * Tests everything that watching needs, on memory of its own, including an access while SIGTRAP is blocked, at which
- * kernels before 5.18 end the process. Call it only in a process that may die and has no handler of SIGTRAP.
- */
+/* Tests everything that watching needs, on memory of its own, also an access while SIGTRAP is blocked, at which
+ * kernels before 5.18 end the process. So call this only in a process that may die and has no handler of SIGTRAP. */
 enum watch_trial watch_self_test(void);
 
-/* Returns the text that explains the result of a self-test, "" for WATCH_WORKS. */
 const char *watch_trial_means(enum watch_trial trial);
 
-/* Watches at most MOST_WATCHED_SITES sites from this call on, and no others. Returns NULL, or why that is
+/* Watches these sites (at most MOST_WATCHED_SITES) from this call on, and no others. Returns NULL, or why that is
  * impossible. */
 const char *watch_sites(const uint32_t *sites, uint32_t count);
 
 /*
- * Ends all watching if the program has installed a handler of SIGTRAP or restored the default action, because an access
- * to a watched object would call that handler or end the program. Must be called a few times a second while sites are
- * watched. Returns the reason if this call has ended watching, otherwise NULL.
+ * Ends all watching if this library's handler of SIGTRAP was replaced, because a watched access could then end the
+ * program. Must be called a few times a second while sites are watched. Returns the reason if it has ended watching,
+ * otherwise NULL.
  */
 const char *watch_look_after_signal(void);
 
 bool watch_is_on(void);
 
-/*
- * Arms registers for a new object if its site is watched, unless the registers watch an object that may not be replaced
- * yet. The allocating thread calls this for each object that is moved into a slot, within the allocation. Does not
- * allocate; preserves errno.
- */
+/* Watches a new object if its site is watched and a register is free or may change its object. Called in the
+ * allocating thread, within the allocation. Does not allocate; preserves errno. */
 void watch_new_object(const struct slot_object *object);
 
-/* Stops all watching in the child of a fork. */
 void watch_forked(void);
 
-/* Copies, for each site that is or was watched, the last write and the last access of any kind to an object of the
- * site. Returns the number of these sites. */
+/* Copies the last write and the last access of any kind to objects of each site that is or was watched. Returns the
+ * number of these sites. */
 uint32_t watch_accesses(struct mallometer_access *accesses, uint32_t capacity);
 
 #endif

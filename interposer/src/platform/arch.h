@@ -1,13 +1,13 @@
 /*
  * Selects the header of the processor that the library is compiled for; no other file tests which processor that is.
- * Each of these headers defines all of the following. A processor without a header gets arch_portable.h, which is plain
- * C and walks no stack beyond its innermost frame.
+ * Each of these headers defines all of the following. A processor without a header gets arch_portable.h, which is
+ * plain C and walks no stack beyond its innermost frame.
  *
  * Single-writer words ("local", as the Linux kernel calls them): one thread writes such a word, others read it.
  *
  *   void local_add(uint64_t *word, uint64_t amount)
- *       Adds the amount. Additions of a signal handler in between are not lost. A thread that reads the sum also sees
- *       everything that this thread stored before.
+ *       Additions of a signal handler in between are not lost. A thread that reads the sum also sees everything that
+ *       this thread stored before.
  *   bool local_add_exhausts(int64_t *word, int64_t amount)
  *   bool local_sub_exhausts(int64_t *word, int64_t amount)
  *       Add or subtract, without ordering other accesses. Return whether the result is 0 or less.
@@ -15,11 +15,11 @@
  *       Subtracts 1 from the byte at base + index + offset; the offset is a constant, and 255 follows 0. Returns
  *       whether it was 0. The change of a signal handler in between may be lost.
  *
- * Additions on the fast path. While a thread counts one event, it may have to mark its block, so that signal handlers
- * count in the shared block (account/thread_block.h):
+ * Additions on the fast path. While a thread counts one event, it may have to mark its counters, so that signal
+ * handlers use the shared counters (account/thread_block.h):
  *
  *   EVENTS_ARE_MARKED
- *       Whether a thread must mark its block, because an addition that signal handlers cannot interrupt would take
+ *       Whether a thread must mark its counters, because an addition that signal handlers cannot interrupt would take
  *       too many instructions.
  *   bool difference_exhausts(int64_t *difference, int64_t from, int64_t amount)
  *       Sets the difference, which must not overflow. Returns whether it is 0 or less.
@@ -46,8 +46,8 @@
  *       Calls the function that a hidden variable of the library points to. Keeps a size_t variable and, with
  *       FRAMELESS_CALLS, the return address of the function around it.
  *   FRAMELESS_CALLS
- *       Whether a function that calls by CALL_KEEPING only and ends by jumps has no stack frame: its return address and
- *       stack pointer stay as they were when the program called.
+ *       Whether functions have no stack frame if they call by CALL_KEEPING only and end by jumps. Their return
+ *       address and stack pointer then stay as they were when the program called.
  *   uintptr_t frameless_path(size_t position)
  *       In a frameless function: filter_path() of the program's call and this position, in fewer instructions.
  *   const void *frameless_caller(void)
@@ -67,9 +67,9 @@
  *       Whether a bit is set, by the lowest 16 bits of `number`: bit number % 8 of byte
  *       (number % 65536 ^ FIRST_OF_65536) / 8. The bits begin at a page of 4 KiB.
  *
- * malloc must leave the program's floating-point environment (exceptions that happened and that trap, rounding) as it
- * was, like errno. Code of this library that computes with doubles is in a function that is not inlined, and is called
- * between the following two functions.
+ * malloc must leave the program's floating-point environment (exceptions and rounding) as it was, like errno. Code of
+ * this library that computes with doubles is in a function that is not inlined, and is called between the following
+ * two functions.
  *
  *   floating_point floating_point_enter(void)
  *       Sets the environment that C programs start with. Returns the previous one.
@@ -82,8 +82,8 @@
  *       The registers that code will have when the function that it called has returned: at least `pc`,
  *       `stack_pointer` and `frame_pointer`.
  *   struct registers registers_of_caller(const void *caller, const void *stack)
- *       The registers of the program's code that called the hook, and will go on at `caller` with this stack. The frame
- *       pointer is still in its register: this library is compiled not to change it (CMakeLists.txt).
+ *       The registers of the program's code that called the hook, and will go on at `caller` with this stack. The
+ *       frame pointer is still in its register: this library is compiled not to change it (CMakeLists.txt).
  *   struct registers registers_here(void)
  *       The registers of the code that this function is inlined into.
  *   struct registers registers_of_context(const ucontext_t *context)
@@ -94,14 +94,14 @@
  *   DWARF_FRAME_POINTER, DWARF_STACK_POINTER, DWARF_RETURN_ADDRESS
  *       The numbers of these registers in call frame information.
  *   uintptr_t without_signature(uintptr_t return_address)
- *       The address without a signature, which functions on some processors put into bits that no address has.
+ *       The address without the signature that some processors put into its unused bits.
  *   uintptr_t thread_pointer(void)
  *       An address that belongs to the calling thread and lies at a fixed distance from its control block.
  *   uintptr_t thread_control_block(size_t bytes)
  *       The address of the calling thread's struct pthread of glibc; 0 if it is unknown. `bytes` is the size of that
- *       struct, or 0 if that is unknown.
+ *       struct; 0 if it is unknown.
  *   bool stores_registers_at_once(const void *function)
- *       Whether the code of a function begins by storing on the stack all registers that it has to keep for its caller.
+ *       Whether a function begins by storing on the stack all registers that it has to keep for its caller.
  *   LARGEST_PAGE_BYTES
  *       The bytes of the largest page that a kernel may have.
  *   MOST_BYTES_ABOVE_CONTROL_BLOCK
@@ -119,29 +119,28 @@
  *       The dynamic section's tag for the bytes of an entry of the procedure linkage table; 0 if there is none.
  *   bool call_entry_ignores_word(const unsigned char *entry, uintptr_t entry_bytes)
  *       Whether the entry of the procedure linkage table jumps directly to the function, because the loader has
- *       rewritten the entry (glibc.cpu.plt_rewrite). `entry` is an address in it.
+ *       rewritten it (glibc.cpu.plt_rewrite). `entry` is an address in it.
  *
  * Numbers and names:
  *
  *   LOADS_STAY_IN_ORDER
  *       Whether a thread's loads happen in program order without a fence.
  *   bool is_tagged(const void *object)
- *       Whether the address has a tag. The memory before the object may have another tag, so it must not be read by
- *       this address.
+ *       Whether the address has a tag. The memory before the object may have another tag and must not be read by it.
  *   GLIBC_CHUNKS_ARE_KNOWN
  *       Whether the word before each of glibc's objects may be read (allocator/glibc.h).
  *   PROBES_ARE_KNOWN
  *       Whether the next four are known. Otherwise there are no probes (platform/probe.h).
  *   ARGUMENT_REGISTER_1, ARGUMENT_REGISTER_2, ARGUMENT_REGISTER_3, REGISTER_IN_NOTE
- *       The registers with a function's first arguments, and the prefix of a register's name in the assembly of a note.
+ *       The registers with a function's first arguments, and the prefix of a register's name in a note's assembly.
  *   WATCHPOINT_BYTES
  *       The bytes that a watchpoint on an aligned word watches.
  *   OLD_SYMBOL(function, version), GLIBC_FIRST, GLIBC_OF_DLADDR1, GLIBC_OF_ALIGNED_ALLOC
  *       OLD_SYMBOL binds a function of the C library to a version; the others are the oldest versions of functions
  *       (platform/glibc_versions.h).
  *   DEFINE_PROGRAM_ENTRY(entry, main)
- *       Defines the code at which the kernel or the loader starts the program. It calls main with the initial stack, on
- *       which the number of arguments comes first.
+ *       Defines the code at which the kernel or the loader starts the program. It calls main with the initial stack,
+ *       on which the number of arguments comes first.
  */
 #ifndef MALLOMETER_PLATFORM_ARCH_H
 #define MALLOMETER_PLATFORM_ARCH_H

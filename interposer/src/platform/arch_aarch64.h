@@ -11,10 +11,8 @@
 
 /*
  * Additions off the fast path, by load exclusive and store exclusive. The return from any exception clears the
- * processor's exclusive monitor (Arm Architecture Reference Manual, B2.9). After a signal or another interruption
- * between load and store, the store therefore fails and the addition is repeated, so no addition of a signal handler is
- * lost. The single instruction of Armv8.1 would need a test of the processor first, and some processors execute it far
- * from the cache.
+ * exclusive monitor (Arm Architecture Reference Manual, B2.9), so after a signal between load and store the addition
+ * is repeated, and no addition of the handler is lost.
  */
 static inline void local_add(uint64_t *word, uint64_t amount) {
   uint64_t sum;
@@ -50,9 +48,9 @@ static inline bool local_sub_exhausts(int64_t *word, int64_t amount) { return lo
   })
 
 /*
- * Additions on the fast path, by loads and stores. The thread has marked its block for the event
- * (account/thread_block.h), which keeps a signal handler between load and store from counting in the same words. Two
- * counts are increased by one load and one store of a pair, whose halves are atomic (B2.2).
+ * Additions on the fast path, by loads and stores. Before an event the thread has marked its counters
+ * (account/thread_block.h), so a signal handler between load and store counts elsewhere. Two counts are increased by
+ * one load and one store of a pair, whose halves are atomic (B2.2).
  */
 #define EVENTS_ARE_MARKED true
 
@@ -62,11 +60,8 @@ static inline bool difference_exhausts(int64_t *difference, int64_t from, int64_
   return exhausted;
 }
 
-/*
- * The counts are indexed by the number of leading zeros, which is 63 minus highest_bit(), so the count of the last
- * class comes first. The counts lie in the block so that the index 0 would be at the block's beginning. Two registers,
- * the block and the index, are therefore enough for the address.
- */
+/* The index of a class's count is the number of leading zeros, 63 minus highest_bit(), so the last class comes first.
+ * The counts lie where the index 0 would be at `base`, so the address needs only two registers. */
 #define PLACE_OF_CLASS(class, classes) ((classes)-1 - (class))
 #define IS_PLACE_OF_CLASSES(offset, classes) ((offset) == (64 - (classes)) * sizeof(uint64_t))
 #define EVENT_ADD_ONE(base, class, offset)                                                    \
@@ -90,8 +85,8 @@ static inline bool difference_exhausts(int64_t *difference, int64_t from, int64_
 /* Orders later stores after earlier stores. Earlier loads need no order (account/counter.h). */
 static inline void order_frees_after_allocations(void) { __asm__ volatile("dmb ishst" ::: "memory"); }
 
-/* Loads the value by assembly, because the compiler would keep the variable's address in a register across a call, and
- * would have to save that register first. */
+/* Loads the value by assembly. The compiler would keep the variable's address in a register across a call, and would
+ * have to save that register first. */
 #define THREAD_LOCAL_VALUE(variable)                                                            \
   __extension__({                                                                               \
     __typeof__(variable) own_value;                                                             \
@@ -103,11 +98,8 @@ static inline void order_frees_after_allocations(void) { __asm__ volatile("dmb i
 
 #define KEEP_IN_RETURN_REGISTER(value) ((void)0)
 
-/*
- * Loads a variable within 1 MiB of the instruction by one load (Arm Architecture Reference Manual, LDR (literal)). The
- * compiler would compute the address of the variable's page first. If a variable is farther away, linking the library
- * fails.
- */
+/* Loads a variable within 1 MiB of the instruction by one load (LDR (literal)). If it is farther away, linking the
+ * library fails. */
 #define NEAR_VALUE(variable)                                              \
   __extension__({                                                         \
     __typeof__(variable) near_value;                                      \
@@ -115,8 +107,7 @@ static inline void order_frees_after_allocations(void) { __asm__ volatile("dmb i
     near_value;                                                           \
   })
 
-/* Puts a variable into .data, because the zeroed section has the tables of call sites and samples and extends beyond 1
- * MiB. */
+/* Puts a variable into .data, because the zeroed section extends beyond 1 MiB. */
 #define NEAR_VARIABLE __attribute__((section(".data")))
 
 /* Jumps by x16: with branch target identification, a jump can reach a landing pad for calls (bti c) only by x16 or
@@ -136,28 +127,22 @@ static inline void order_frees_after_allocations(void) { __asm__ volatile("dmb i
     above == 0;                                                                     \
   })
 
-/* Counts the leading zeros by assembly, because word_address() multiplies the number of zeros by 8. With the builtin,
- * the compiler cannot use that product. */
+/* Counts the leading zeros by assembly, so that the compiler can reuse their number in word_address(). */
 static inline size_t highest_bit(size_t nonzero) {
   size_t zeros;
   __asm__("clz %0, %1" : "=r"(zeros) : "r"(nonzero));
   return 63 - zeros;
 }
 
-/* Computes the address from the number of leading zeros. Leaves out the constant 8 * 63, which does not change
- * comparisons. */
+/* Leaves out the constant 8 * 63, which does not change comparisons. */
 static inline uintptr_t word_address(uintptr_t address, size_t position) { return address - 8 * (63 - position); }
 
-/* A constant that one instruction loads, because its lower half is 0. The hash therefore depends only on the lowest 16
+/* One instruction loads this constant, because its lower half is 0. The hash therefore depends only on the lowest 16
  * bits of the sum of return address, stack and class. */
 #define HASH_FACTOR 0x9e370000u
 
-/*
- * Calls without a stack frame. The compiler would keep `kept` and the return address in two callee-saved registers, and
- * save those first. The assembly of CALL_KEEPING() saves and restores `kept` and the link register itself, so the
- * compiler rightly assumes that the link register is unchanged. No frame is needed for anything else if the compiler
- * inlines, and ends functions by jumps (cmake/check_fast_path.sh checks that).
- */
+/* Calls without a stack frame. The assembly of CALL_KEEPING() saves and restores `kept` and the link register itself,
+ * so the compiler needs no frame if it inlines and ends functions by jumps (cmake/check_fast_path.sh checks that). */
 #if defined __OPTIMIZE__ && !defined __OPTIMIZE_SIZE__
 #define FRAMELESS_CALLS true
 #else
@@ -188,7 +173,8 @@ static inline uintptr_t word_address(uintptr_t address, size_t position) { retur
     path_made;                                                                                             \
   })
 
-/* The assembly is volatile, so that the caller is computed only where it is needed, which is off the fast path. */
+/* The assembly is volatile, so that the compiler does not compute the caller on the fast path, where it is not
+ * needed. */
 static inline __attribute__((always_inline)) const void *frameless_caller(void) {
   const void *caller;
   __asm__ volatile("mov %0, x30" : "=r"(caller));
@@ -225,9 +211,9 @@ static inline void floating_point_leave(floating_point of_program) {
 /* ---- Registers and stacks ------------------------------------------------------------------------------ */
 
 /*
- * This struct lacks the link register, because a function that has called another function has its return address on
- * the stack. An interrupted function may not have it there, but interrupted functions are examined only for
- * watchpoints, which do not work on this processor: the kernel reports one access repeatedly.
+ * This struct lacks the link register, because a function that has called another one has its return address on the
+ * stack. An interrupted function may not, but such functions are examined only for watchpoints, which do not work on
+ * this processor: the kernel reports one access repeatedly.
  */
 struct registers {
   uintptr_t pc, stack_pointer, frame_pointer;
@@ -310,8 +296,8 @@ static inline bool call_entry_ignores_word(const unsigned char *entry, uintptr_t
 
 #define LOADS_STAY_IN_ORDER false
 
-/* Returns whether the address has a tag of the Memory Tagging Extension. Untagged memory and the headers of chunks have
- * tag 0; malloc's objects have other tags if tagging is on (GLIBC_TUNABLES=glibc.mem.tagging). */
+/* Returns whether the address has a tag of the Memory Tagging Extension. Untagged memory and the headers of chunks
+ * have tag 0; malloc's objects have other tags if GLIBC_TUNABLES=glibc.mem.tagging is on. */
 static inline bool is_tagged(const void *object) { return (uintptr_t)object >> 56 != 0; }
 
 #define GLIBC_CHUNKS_ARE_KNOWN true

@@ -1,7 +1,7 @@
 /*
- * Definitions for x86-64 and arm64, as far as Apple's ABI makes them equal: every function of the system's libraries
- * has a frame record (the caller's frame pointer, then the return address) right below its canonical frame address, and
- * the frame pointer points to the record. Everything else is as in arch_portable.h. arch.h describes each definition.
+ * Definitions for x86-64 and arm64 on macOS. Every function of the system's libraries has a frame record (the
+ * caller's frame pointer, then the return address) right below its canonical frame address, and the frame pointer
+ * points to the record. Everything else is as in arch_portable.h.
  */
 #ifndef MALLOMETER_PLATFORM_ARCH_DARWIN_H
 #define MALLOMETER_PLATFORM_ARCH_DARWIN_H
@@ -13,9 +13,7 @@ struct registers {
   uintptr_t pc, stack_pointer, frame_pointer;
 };
 
-/*
- * Reads the program's frame pointer from the hook's frame record, in which the hook saves it (-fno-omit-frame-pointer).
- */
+/* Reads the program's frame pointer from the hook's frame record (-fno-omit-frame-pointer). */
 static inline struct registers registers_of_caller(const void *caller, const void *stack) {
   return (struct registers){(uintptr_t)caller, (uintptr_t)stack, ((const uintptr_t *)stack)[-2]};
 }
@@ -37,8 +35,8 @@ static inline void registers_to_context(struct registers registers, ucontext_t *
   REGISTERS_TO_CONTEXT(registers.pc, registers.stack_pointer, registers.frame_pointer, context->uc_mcontext);
 }
 
-/* Clears the bits of the signature: functions of the system's libraries (arm64e) sign their return addresses. Addresses
- * of user space have 47 bits on macOS, both on arm64 and on x86-64. */
+/* Clears the bits of the signature with which functions of the system's libraries (arm64e) sign their return
+ * addresses. Addresses of user space have 47 bits on macOS. */
 static inline uintptr_t without_signature(uintptr_t return_address) {
   return return_address & (((uintptr_t)1 << 47) - 1);
 }

@@ -1,8 +1,5 @@
-/*
- * Definitions for an unknown processor, in plain C. Counts are exact, stacks have one frame, and functions that need
- * more knowledge of the processor are off. A port starts from this file, and tests of the logic use it. arch.h
- * describes each definition.
- */
+/* Definitions for an unknown processor, in plain C. Counts are exact, stacks have one frame, and functions that need
+ * more knowledge of the processor are off. A port starts from this file, and tests use it. */
 #ifndef MALLOMETER_PLATFORM_ARCH_PORTABLE_H
 #define MALLOMETER_PLATFORM_ARCH_PORTABLE_H
 
@@ -171,7 +168,7 @@ static inline bool is_tagged(const void *object) {
 #define GLIBC_OF_DLADDR1 NULL
 #define GLIBC_OF_ALIGNED_ALLOC NULL
 
-/* Defines an entry that does not work: a child that is started by it reports a failure. */
+/* Defines an entry that does not work: a child that starts there reports a failure. */
 #define DEFINE_PROGRAM_ENTRY(entry, main)                           \
   __attribute__((visibility("hidden"), noreturn)) void entry(void); \
   void entry(void) { main((char *const[]){NULL, NULL, NULL}); }     \

@@ -9,8 +9,8 @@
 
 /* ---- Single-writer words ------------------------------------------------------------------------------- */
 
-/* Additions need no lock prefix, because one thread writes each word, and no fence, because this processor makes stores
- * visible in program order. */
+/* Additions need no lock prefix, because one thread writes each word. They need no fence, because this processor
+ * makes stores visible in program order. */
 
 static inline void local_add(uint64_t *word, uint64_t amount) {
   __asm__ volatile("addq %1, %0" : "+m"(*word) : "er"(amount) : "cc");
@@ -45,7 +45,7 @@ static inline bool difference_exhausts(int64_t *difference, int64_t from, int64_
 
 static inline void order_frees_after_allocations(void) {}
 
-/* Uses base, index and offset in the address of one instruction. The compiler would add two of them first. */
+/* Uses base, index and offset in the address of one instruction. */
 #define LOCAL_DEC_WAS_ZERO(base, index, offset)                                                                   \
   __extension__({                                                                                                 \
     bool was_zero;                                                                                                \
@@ -53,11 +53,8 @@ static inline void order_frees_after_allocations(void) {}
     was_zero;                                                                                                     \
   })
 
-/*
- * Loads the value by assembly, because the compiler would keep the variable's address in a register across a call, and
- * would need four instructions to save two registers. rax is not used, because it contains the object's address on the
- * fast path.
- */
+/* Loads the value by assembly, because the compiler would keep the variable's address in a register across a call,
+ * and would save two registers first. rax is not used, because it contains the object's address on the fast path. */
 #define THREAD_LOCAL_VALUE(variable)                                                                    \
   __extension__({                                                                                       \
     __typeof__(variable) own_value;                                                                     \
@@ -72,8 +69,7 @@ static inline void order_frees_after_allocations(void) {}
 
 static inline bool is_below_power(size_t number, unsigned exponent) { return number < (size_t)1 << exponent; }
 
-/* Finds the bit by assembly, because the builtin returns an int, and widening it would cost two instructions for each
- * allocation. */
+/* Finds the bit by assembly, because the builtin returns an int, whose widening costs two instructions. */
 static inline size_t highest_bit(size_t nonzero) {
   size_t position;
   __asm__("bsrq %1, %0" : "=r"(position) : "r"(nonzero) : "cc");
@@ -94,8 +90,8 @@ static inline uintptr_t word_address(uintptr_t address, size_t position) { retur
 #define frameless_path(position) ((uintptr_t)0)
 static inline const void *frameless_caller(void) { return NULL; }
 
-/* The bit of number 0 is in the middle of the 65,536 bits, because btw treats the 16-bit number as signed: numbers from
- * 32,768 on select bits before the address. */
+/* The bit of number 0 is in the middle of the 65,536 bits, because the instruction btw treats the number as signed:
+ * numbers from 32,768 on select bits before the address. */
 #define FIRST_OF_65536 32768u
 static inline bool bit_of_65536(const uint8_t bits[8192], size_t number) {
   bool set;
@@ -164,7 +160,7 @@ static inline uintptr_t thread_control_block(size_t bytes) {
   return thread_pointer();
 }
 
-/* Searches for pushes of rbx, rbp and r12 to r15. No constant among the instructions looks like a push. */
+/* Searches for pushes of rbx, rbp and r12 to r15. No constant in the code looks like a push. */
 static inline bool stores_registers_at_once(const void *function) {
   enum { PUSH = 0x50, PUSH_OF_LATER = 0x41, RBX = 3, RBP = 5, R12 = 12, R15 = 15, BEGINNING = 48 };
   const unsigned char *code = (const unsigned char *)function;
@@ -188,8 +184,8 @@ static inline bool stores_registers_at_once(const void *function) {
 #define RELOCATION_OF_ADDRESS 1            /* R_X86_64_64 */
 #define TAG_OF_CALL_ENTRY_BYTES 0x70000003 /* DT_X86_64_PLTENT */
 
-/* Tests for a direct jump (e9, or d5 with a 64-bit address). An entry that reads its word has an indirect jump (ff 25),
- * in some files after endbr64. */
+/* Tests for a direct jump (e9, or d5 with a 64-bit address). Other entries have an indirect jump (ff 25), in some
+ * files after endbr64. */
 static inline bool call_entry_ignores_word(const unsigned char *entry, uintptr_t entry_bytes) {
   const unsigned char *begin = (const unsigned char *)((uintptr_t)entry & ~(entry_bytes - 1));
   return *entry == 0xe9 || *begin == 0xe9 || *begin == 0xd5;

@@ -10,8 +10,7 @@
 #include "platform/arch.h"
 #include "platform/system_calls.h"
 
-/* The struct perf_event_attr of perf_event_open(2), with the names of that manual page. Headers of older systems lack
- * some of its fields. */
+/* The struct perf_event_attr of perf_event_open(2). Headers of older systems lack some of its fields. */
 struct event {
   uint32_t type;
   uint32_t size;
@@ -53,7 +52,6 @@ struct trap {
 };
 #define TRAP_OFFSET 16
 
-/* Opens an event in the calling thread. Returns a descriptor, or a negative errno value. */
 static int open_event(const struct event *event) {
   long descriptor = syscall(SYS_perf_event_open, event, 0, -1, -1, OPEN_CLOSE_ON_EXEC);
   return descriptor < 0 ? -errno : (int)descriptor;

@@ -1,9 +1,9 @@
 /*
- * Breakpoints on data, by the processor's debug registers: a thread that accesses the word gets a SIGTRAP.
+ * Breakpoints on data, by the processor's debug registers: a thread that accesses the word gets a SIGTRAP. Needs
+ * Linux 5.13 or later.
  *
- * Linux 5.13 and later provides them (perf_event_open(2) with a synchronous signal). A breakpoint reacts only to
- * accesses of the thread that has opened it, and not to accesses that the kernel makes for that thread. A breakpoint is
- * a file descriptor, which a forked child inherits.
+ * A breakpoint reacts only to accesses of the thread that has opened it, and not to those that the kernel makes for
+ * that thread. A breakpoint is a file descriptor, which a forked child inherits.
  */
 #ifndef MALLOMETER_PLATFORM_BREAKPOINT_H
 #define MALLOMETER_PLATFORM_BREAKPOINT_H
@@ -13,36 +13,34 @@
 #include <stdint.h>
 
 /*
- * Watches 8 bytes at `address`, a multiple of 8, in the calling thread: for writes only, or for writes and reads. The
- * kernel disarms the breakpoint after `touches` accesses. Each trap passes `data` to the handler. Returns a descriptor,
- * or a negative errno value: EACCES or EPERM if breakpoints are forbidden; ENOSYS, EINVAL or E2BIG if the kernel does
- * not support them; another value if no debug register is free. Does not lock or allocate; may change errno.
+ * Watches 8 bytes at `address`, a multiple of 8, in the calling thread. The kernel disarms the breakpoint after
+ * `touches` accesses. Each trap passes `data` to the handler. Returns a descriptor, or a negative errno value: EACCES
+ * or EPERM if breakpoints are forbidden; ENOSYS, EINVAL or E2BIG if the kernel does not support them; another value
+ * if no debug register is free. Does not lock or allocate; may change errno.
  */
 int breakpoint_open(const void *address, bool writes_only, uint32_t touches, uint64_t data);
 
 /*
- * Opens an event that counts nothing. Returns the same as breakpoint_open(). While this event is open, opening
- * breakpoints is fast. Without it, the first breakpoint, and the first one after a second without breakpoints, makes
- * Linux change its code and wait for all processors, which takes 10 to 30 ms.
+ * Opens an event that counts nothing, and returns the same as breakpoint_open(). Without such an event, the first
+ * breakpoint after a second without breakpoints makes Linux change its code and wait for all processors, which takes
+ * 10 to 30 ms.
  */
 int breakpoint_open_idle(void);
 
-/*
- * Closes a descriptor that one of the functions above returned. Does nothing if the descriptor is negative or belongs
- * to another kind of file: a program may have closed all of its descriptors, so that a file opened later got the same
- * number. May change errno.
- */
+/* Closes a descriptor of the functions above. Does nothing if it belongs to another kind of file, which a program can
+ * open after it has closed all descriptors. Accepts negative values. May change errno. */
 void breakpoint_close(int descriptor);
 
 struct breakpoint_trap {
   uint64_t data;
-  /* Whether the signal was blocked at the access and came later. The registers in the signal's context are then those
-   * of the later moment. */
+  /* Whether the signal was blocked at the access and came later. The registers in the signal's context are then of
+   * the later moment. */
   bool came_late;
 };
 
-/* Reads the data of a SIGTRAP. Returns false if the signal does not come from a breakpoint. May be called in signal
- * handlers. */
+/*
+ * Reads the data of a SIGTRAP. Returns false if it does not come from a breakpoint. May be called in signal handlers.
+ */
 bool breakpoint_trap_of(const siginfo_t *information, struct breakpoint_trap *trap);
 
 #endif

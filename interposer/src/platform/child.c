@@ -29,8 +29,8 @@ struct child {
   char stack_of_program[STACK_BYTES];
 };
 
-/* Makes the kernel kill this process when its parent thread ends. The process shares the program's memory, and would
- * otherwise keep that memory from being freed when the program has ended. */
+/* Makes the kernel kill this process when its parent thread ends. It shares the program's memory, which could
+ * otherwise not be freed when the program has ended. */
 static void end_with_parent(void) { prctl(PR_SET_PDEATHSIG, SIGKILL); }
 
 static int execute(void *argument) {
@@ -51,11 +51,8 @@ static int code_of(int status) {
   return CHILD_KILLED;
 }
 
-/*
- * Runs in the process between the program and the child. Sets the default action of SIGCHLD: in a program that ignores
- * SIGCHLD, this process could otherwise not wait for the child, and another process might get the number of the ended
- * child.
- */
+/* Runs in the process between the program and the child. It could not wait for the child if SIGCHLD were ignored, as
+ * in some programs, so SIGCHLD gets its default action. */
 static int keep(void *argument) {
   struct child *child = argument;
   const struct sigaction usual = {.sa_handler = SIG_DFL};
@@ -75,7 +72,6 @@ static int keep(void *argument) {
   _exit(CHILD_TOO_LONG);
 }
 
-/* Copies the path of the file that is mapped at an address, from the address's line of /proc/self/maps, see proc(5). */
 static bool find_path(uintptr_t address, char path[LONGEST_PATH]) {
   char text[4096 + LONGEST_PATH];
   size_t held = 0;

@@ -1,5 +1,4 @@
-/* Reads the clocks. Calls the functions of the vDSO directly, because the C library's function makes a system call if
- * there is no vDSO. See clock.h. */
+/* Reads the clocks by the vDSO itself, because the C library makes a system call if there is no vDSO. See clock.h. */
 #include "platform/clock.h"
 
 #include <link.h>
@@ -15,13 +14,13 @@
 typedef int clock_function(clockid_t clock, struct timespec *now);
 
 static clock_function *of_vdso;
-/* The latest result of monotonic_ns(), and by how much CLOCK_REALTIME was ahead of CLOCK_MONOTONIC at the start. */
+/* The latest result of monotonic_ns(), and how far CLOCK_REALTIME was ahead of CLOCK_MONOTONIC at the start. */
 static uint64_t latest, realtime_ahead;
 
 /* ---- The vDSO ------------------------------------------------------------------------------------------ */
 
-/* The symbol tables of the vDSO, an ELF object that is not relocated. Older kernels map the vDSO at another address
- * than the one for which it was linked; `bias` is the difference. */
+/* The symbol tables of the vDSO. `bias` is the difference between its address and the one for which it was linked; it
+ * is not 0 on older kernels. */
 struct tables {
   uintptr_t bias;
   const ElfW(Sym) * symbols;

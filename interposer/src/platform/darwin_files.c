@@ -50,7 +50,7 @@ int file_create(const char *path) { return open(path, O_RDWR | O_CREAT | O_EXCL 
 
 bool file_make_private(int file) { return fchmod(file, 0600) == 0; }
 
-/* Locks by flock(2): such a lock belongs to the open file description, as files.h requires. */
+/* A lock of flock(2) belongs to the open file description, as files.h requires. */
 bool file_lock(int file) { return flock(file, LOCK_EX | LOCK_NB) == 0; }
 
 bool file_claim(int file) { return file_lock(file); }
@@ -77,8 +77,8 @@ void *file_map(int file, size_t bytes) {
 
 void file_unmap(void *mapping, size_t bytes) { munmap(mapping, bytes); }
 
-/* Makes the kernel store the current signal mask, which is 4 bytes, by a system call that every kernel has. The call
- * fails where a store of the program would fault. */
+/* Makes the kernel store the signal mask, which is 4 bytes, by a system call that every kernel has. The call fails
+ * where a store of the program would fault. */
 bool file_takes_stores(void *to) { return sigprocmask(SIG_BLOCK, NULL, to) == 0; }
 
 bool file_rename_without_replacing(const char *from, const char *to) {

@@ -2,9 +2,9 @@
  * Implements libc.h, loader.h, loaded_objects.h and the size of this library by dyld. On Darwin, the functions of
  * dynamic_symbols.h find nothing, and with_loader_lock() takes no lock.
  *
- * dyld takes its lock to look up an address. Therefore dyld's callbacks, which run under that lock, write the images to
- * a table, which readers inside of malloc walk without a lock. A row is written before the count that includes it, and
- * never moves. When an image is unloaded, `begin` in its row becomes UINTPTR_MAX, so that no address is in it.
+ * dyld takes its lock to look up an address. Therefore dyld's callbacks, which run under that lock, write the images
+ * to a table, which readers inside of malloc walk without a lock. A row is written before the count that includes it,
+ * and never moves. `begin` in the row of an unloaded image is UINTPTR_MAX, so that no address is in it.
  */
 #include <dlfcn.h>
 #include <mach-o/dyld.h>
@@ -25,13 +25,13 @@
 enum { MOST_IMAGES = 4096, PATH_BYTES = 512 * 1024 };
 
 static struct image {
-  uintptr_t begin, end; /* the image's code; `begin` is UINTPTR_MAX if the image was unloaded */
+  uintptr_t begin, end; /* the image's code; `begin` is UINTPTR_MAX after the image was unloaded */
   uintptr_t slide;
   const char *path;
 } images[MOST_IMAGES];
 static uint32_t image_count;
 static uint64_t changes;
-/* Copies of paths, because dyld may free its own copy when it unloads the image. If there is no room, an image has no
+/* Copies of paths, because dyld may free its own copy when it unloads the image. Without room here, an image has no
  * path. */
 static char paths[PATH_BYTES];
 static size_t path_bytes;
@@ -168,8 +168,7 @@ void *already_loaded(const char *name) {
 
 uint64_t loader_changes(void) { return __atomic_load_n(&changes, __ATOMIC_RELAXED); }
 
-/* Calls `run` without a lock: on Darwin, an attach changes malloc zones and no words of loaded objects, so dyld does
- * not interfere. */
+/* Calls `run` without a lock: on Darwin, an attach changes no words of loaded objects, so dyld does not interfere. */
 bool with_loader_lock(void (*run)(void *argument), void *argument) {
   run(argument);
   return true;
@@ -242,7 +241,9 @@ void around_forks(void (*before)(void), void (*in_parent)(void), void (*in_child
 
 void after_fork_in_child(void (*run)(void)) { around_forks(NULL, NULL, run); }
 
-/* The functions to run at exit, in the order of registration. atexit() runs the latest one first, without a status. */
+/*
+ * The functions to run at exit, in the order of registration. atexit() would run the latest first, without a status.
+ */
 static void (*to_run[MOST_AT_EXIT])(int status);
 static uint32_t to_run_count;
 

@@ -1,8 +1,5 @@
-/*
- * Implements memory.h, readable_memory.h and page_protection.h on Darwin, by mmap(2) and Mach's calls for the process's
- * own task. The functions at the end fail, because Darwin cannot report which pages were accessed, or read memory that
- * may be unmapped.
- */
+/* Implements memory.h, readable_memory.h and page_protection.h on Darwin. Darwin cannot report which pages were
+ * accessed, or read memory that may be unmapped; functions for that fail. */
 #include <errno.h>
 #include <mach/mach.h>
 #include <string.h>
@@ -67,7 +64,7 @@ bool memory_is_unmapped(const void *page) {
   return false;
 }
 
-/* Darwin does not enforce RLIMIT_AS and RLIMIT_DATA, and has no mlockall(2), so nothing is limited or locked. */
+/* Returns NULL, because Darwin does not enforce RLIMIT_AS and RLIMIT_DATA, and has no mlockall(2). */
 const char *memory_limit(void) { return NULL; }
 
 const char *memory_shortage(size_t bytes) {

@@ -1,8 +1,5 @@
-/*
- * Darwin's functions for the process, its threads and the time: clock.h, kernel.h, thread.h, own_stack.h, wait.h,
- * executable.h, standard_error.h and barrier.h. On Darwin there are no breakpoints (breakpoint.h) and no child
- * processes for tests (child.h).
- */
+/* Implements clock.h, kernel.h, thread.h, own_stack.h, wait.h, executable.h, standard_error.h and barrier.h on
+ * Darwin, which has no breakpoints (breakpoint.h) and no child processes for tests (child.h). */
 #include <crt_externs.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -49,7 +46,7 @@ void coarse_clock_advance(uint64_t ns) { (void)ns; }
 
 /* ---- Memory -------------------------------------------------------------------------------------------- */
 
-/* The offset at which the Java bridge reads the resident size from the struct (TaskInfo.java). */
+/* TaskInfo.java reads the resident size from the struct at this offset. */
 _Static_assert(offsetof(task_vm_info_data_t, resident_size) == 16, "TaskInfo.java reads resident_size at offset 16");
 _Static_assert(TASK_VM_INFO == 22 && TASK_VM_INFO_REV1_COUNT == 38, "TaskInfo.java uses these numbers");
 
@@ -107,8 +104,8 @@ bool process_is_traced(void) {
   return !read_process(&process) || (process.kp_proc.p_flag & P_TRACED);
 }
 
-/* Returns the start of the process in microseconds since 1970. The number only has to differ between two processes with
- * the same id. */
+/* Returns the start of the process in microseconds since 1970, which only has to differ between processes with the
+ * same id. */
 uint64_t process_start_ticks(void) {
   struct kinfo_proc process;
   if (!read_process(&process)) return 0;
@@ -206,7 +203,7 @@ size_t thread_start(void *(*run)(void *), size_t stack_bytes) {
   return started ? stack_bytes : 0;
 }
 
-/* A thread's control block has both bounds of the thread's stack, so nothing has to be prepared. */
+/* Does nothing: a thread's control block has both bounds of the thread's stack. */
 void own_stacks_start(void) {}
 
 bool own_stack_at(uintptr_t stack, struct own_stack *own) {
@@ -223,14 +220,14 @@ size_t own_stack_left(uintptr_t stack) {
 
 size_t signal_frame_bytes(void) { return MINSIGSTKSZ; }
 
-/* Makes no system call: an attach changes page protections (page_protection.h), for which the kernel interrupts all
- * processors, and each interrupt is a barrier. */
+/* Makes no system call. An attach changes page protections (page_protection.h); for that the kernel interrupts all
+ * processors, which is a barrier. */
 void barrier_for_all_threads(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
 /* ---- Waiting ------------------------------------------------------------------------------------------- */
 
-/* Functions that libSystem exports since macOS 10.12 and no header declares; libc++ uses them, too. `longest_us` is the
- * longest wait; 0 is no limit. */
+/* libSystem exports these functions since macOS 10.12, but no header declares them. `longest_us` is the longest wait;
+ * 0 is no limit. */
 extern int __ulock_wait(uint32_t operation, void *address, uint64_t value, uint32_t longest_us);
 extern int __ulock_wake(uint32_t operation, void *address, uint64_t unused);
 #define COMPARE_AND_WAIT 1u
@@ -254,11 +251,8 @@ void wait_until(uint64_t moment_ns) {
 
 /* ---- Standard error ------------------------------------------------------------------------------------ */
 
-/*
- * write(2) without a cancellation point. The kernel sends SIGPIPE to the process, where any thread may receive it,
- * so blocking the signal in this thread is not enough. Instead SIGPIPE is disabled for the open file description during
- * the write. Writes of other threads by that description also get only EPIPE meanwhile.
- */
+/* Is write(2) without a cancellation point. Blocking SIGPIPE in this thread is not enough, because the kernel sends
+ * it to the process. Instead it is disabled for the open file description during the write, for other threads too. */
 extern ssize_t write_without_cancel(int file, const void *from, size_t bytes) __asm__("_write$NOCANCEL");
 
 void standard_error_write(const char *bytes, size_t length) {

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 struct relocations {
-  const ElfW(Rela) * first; /* NULL if there are none */
+  const ElfW(Rela) * first;
   size_t count;
   size_t without_symbol; /* the number of relocations at the beginning that name no symbol */
 };
@@ -29,19 +29,18 @@ struct dynamic_section {
   struct relocations of_data, of_calls;
   /* The bytes of an entry of the procedure linkage table; 0 if the section does not contain them. */
   uintptr_t call_entry_bytes;
-  /* Whether the object requests an auditor (rtld-audit(7)). */
   bool has_auditor;
 };
 
 /*
  * Reads the section that begins with `entry`, which may be NULL. `bias` is what the loader added to addresses in the
- * object's file. glibc relocates the section's addresses in place unless the section is read-only. This function
- * accepts relocated and original addresses.
+ * object's file. Accepts relocated and original addresses, because glibc relocates them in place only if it can write
+ * to the section.
  */
 struct dynamic_section dynamic_section_read(const ElfW(Dyn) * entry, uintptr_t bias);
 
-/* Returns the number of symbols. The older hash table stores the number; in the GNU hash table (dynamic_symbols.c) the
- * last chain ends at the last symbol. */
+/* Returns the number of symbols. The older hash table stores it; in the GNU hash table (dynamic_symbols.c) the last
+ * chain ends at the last symbol. */
 static inline uint32_t symbol_count(const uint32_t *hash, const uint32_t *gnu_hash) {
   if (hash) return hash[1];
   if (!gnu_hash) return 0;
@@ -54,7 +53,7 @@ static inline uint32_t symbol_count(const uint32_t *hash, const uint32_t *gnu_ha
   return last + 1;
 }
 
-/* Returns the symbol that a relocation names; if it names none, the first symbol, which has no name. */
+/* Returns the symbol that a relocation names, or else the first symbol, which has no name. */
 static inline const ElfW(Sym) * relocated_symbol(const struct dynamic_section *section, const ElfW(Rela) * relocation) {
   return &section->symbols[ELF64_R_SYM(relocation->r_info)];
 }

@@ -21,8 +21,8 @@ static bool is_same(const char *one, const char *other) {
 
 /* ---- Objects ------------------------------------------------------------------------------------------- */
 
-/* Finds the object that contains an address, on musl. Each object in musl's list begins with the members of glibc's
- * struct link_map. The file name that musl's dladdr() returns is the same pointer as l_name of the object. */
+/* Finds the object that contains an address, on musl, whose dladdr() returns the pointer l_name of the object. musl's
+ * objects begin with the members of glibc's struct link_map. */
 static struct link_map *object_by_name_of(const void *address) {
   Dl_info info;
   if (!libc_is_musl() || !dladdr(address, &info)) return NULL;
@@ -53,7 +53,6 @@ struct link_map *next_object(const struct link_map *object) {
   return object->l_next;
 }
 
-/* Returns the file's name without folders; empty for the executable. */
 static const char *file_of(const struct link_map *object) {
   const char *file = object->l_name;
   for (const char *at = file; *at; at++) {
@@ -73,8 +72,8 @@ bool file_begins_with(const struct link_map *object, const char *beginning) {
   return object && object->l_name && begins_with(file_of(object), beginning);
 }
 
-/* Returns an object's dynamic section. Leaves out the kernel's vDSO, which may be linked for an address that it does
- * not have. */
+/* Returns an object's dynamic section; an empty one for the kernel's vDSO, which may lie at another address than the
+ * one for which it was linked. */
 static struct dynamic_section section_of(const struct link_map *object) {
   if (file_begins_with(object, "linux-vdso")) return (struct dynamic_section){0};
   return dynamic_section_read(object->l_ld, object->l_addr);
@@ -88,8 +87,8 @@ static uint32_t gnu_hash(const char *name) {
   return hash;
 }
 
-/* Looks up a symbol in the GNU hash table. The table begins with four numbers: the number of buckets, the index of the
- * first symbol, the number of filter words, and a shift. The filter, the buckets and the chains follow. */
+/* The table begins with four numbers: the number of buckets, the index of the first symbol, the number of filter
+ * words, and a shift. The filter, the buckets and the chains follow. */
 static const ElfW(Sym) * by_gnu_hash(const struct dynamic_section *section, const char *name) {
   uint32_t bucket_count = section->gnu_hash[0], first = section->gnu_hash[1], filter_words = section->gnu_hash[2];
   const uint32_t *buckets = (const uint32_t *)((const ElfW(Addr) *)(section->gnu_hash + 4) + filter_words);
@@ -98,7 +97,7 @@ static const ElfW(Sym) * by_gnu_hash(const struct dynamic_section *section, cons
   uint32_t hash = gnu_hash(name), last, i = buckets[hash % bucket_count];
   if (i < first) return NULL;
   do {
-    last = chains[i - first]; /* a hash, whose lowest bit ends the chain */
+    last = chains[i - first]; /* The lowest bit of this hash marks the end of the chain. */
     const ElfW(Sym) *symbol = &section->symbols[i++];
     if ((last | 1) == (hash | 1) && is_same(section->strings + symbol->st_name, name)) return symbol;
   } while (!(last & 1));
@@ -113,7 +112,6 @@ static const ElfW(Sym) * by_hash(const struct dynamic_section *section, const ch
   return NULL;
 }
 
-/* Returns the function's symbol; NULL if the object does not define a function of this name. */
 static const ElfW(Sym) * definition_in(const struct link_map *object, const char *name) {
   struct dynamic_section section = section_of(object);
   const ElfW(Sym) *symbol = NULL;
@@ -148,8 +146,8 @@ const void *first_definition(const char *name, const struct link_map *begin, con
 
 /* ---- References ---------------------------------------------------------------------------------------- */
 
-/* Returns whether a relocation refers to an undefined symbol whose name `matches` accepts. The table of symbols itself
- * cannot be walked: in an object that exports nothing, no hash table tells how many symbols there are. */
+/* Returns whether a relocation refers to an undefined symbol that `matches` accepts. Searches the relocations,
+ * because the number of symbols is unknown in an object that exports nothing. */
 static bool any_of(const struct relocations *relocations, const struct dynamic_section *section,
                    bool (*matches)(const char *)) {
   for (size_t i = relocations->without_symbol; relocations->first && i < relocations->count; i++) {

@@ -17,9 +17,7 @@
 
 /* ---- Status -------------------------------------------------------------------------------------------- */
 
-/*
- * Makes the system call itself, because stat() and its variants are functions of the C library only since glibc 2.33.
- */
+/* Makes the system call itself, because glibc exports stat() and its variants only since version 2.33. */
 static bool status_of(int directory, const char *path, int flags, struct file_status *status) {
   struct stat told;
   if (syscall(SYS_newfstatat, directory, path, &told, flags) != 0) return false;
@@ -94,7 +92,7 @@ int file_allocate(int file, uint64_t bytes) { return posix_fallocate(file, 0, (o
 void *file_map(int file, size_t bytes) {
   void *mapping = call_mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (mapping == MAP_FAILED) return NULL;
-  madvise(mapping, bytes, MADV_NOHUGEPAGE); /* files on tmpfs may have huge pages, too */
+  madvise(mapping, bytes, MADV_NOHUGEPAGE); /* Files on tmpfs may have huge pages, too. */
   if (madvise(mapping, bytes, MADV_DONTFORK) == 0) return mapping;
   int error = errno;
   call_munmap(mapping, bytes);
@@ -104,8 +102,7 @@ void *file_map(int file, size_t bytes) {
 
 void file_unmap(void *mapping, size_t bytes) { call_munmap(mapping, bytes); }
 
-/* Makes the kernel store the time, which is the shortest result of a system call that every kernel has. The call fails
- * where a store of the program would raise SIGBUS. */
+/* Makes the kernel store the time at `to`: the system call fails where a store by the program would raise SIGBUS. */
 bool file_takes_stores(void *to) { return syscall(SYS_clock_gettime, CLOCK_REALTIME, to) == 0; }
 
 /* ---- Names --------------------------------------------------------------------------------------------- */

@@ -1,15 +1,14 @@
 /*
  * The symbol versions of the C library that the built object may need.
  *
- * If a preloaded object needs a version that the system lacks, no program in the container can start. glibc 2.34 moved
- * the functions below into libc.so.6 under a new version. Later releases still offer the old version, which depends on
- * the processor (platform/arch.h), in libdl.so.2 and libpthread.so.0. The built object names libdl.so.2 as needed.
- * Include this file wherever one of them is called; the build checks the result (cmake/check_symbols.sh).
+ * If a preloaded object needs a version that the system lacks, no program in the container can start. glibc 2.34
+ * moved the functions below into libc.so.6 under a new version, but still offers the old version, which is used here.
+ * It depends on the processor (platform/arch.h). Include this file wherever one of the functions is called; the build
+ * checks the result (cmake/check_symbols.sh).
  *
- * musl loads an object that was built on glibc: it accepts the names of glibc's libraries as its own and ignores
- * versions. But if the preloaded object refers to a function that musl lacks, musl ends the program before main.
- * References to such functions are weak, and each is checked before a call (platform/libc.h); the test `musl` verifies
- * that.
+ * musl ignores versions, but it ends the program before main if the preloaded object refers to a function that musl
+ * lacks. References to such functions are therefore weak, and each is checked before a call (platform/libc.h); the
+ * test `musl` verifies that.
  */
 #ifndef MALLOMETER_PLATFORM_GLIBC_VERSIONS_H
 #define MALLOMETER_PLATFORM_GLIBC_VERSIONS_H
@@ -36,12 +35,11 @@ OLD_SYMBOL(pthread_create, GLIBC_FIRST);
 OLD_SYMBOL(pthread_attr_setstacksize, GLIBC_FIRST);
 OLD_SYMBOL(pthread_getcpuclockid, GLIBC_FIRST);
 
-/* The symbol versions under which programs import the functions of malloc's family. aligned_alloc() has a version of
- * its own, because glibc added it later. */
+/* The symbol versions of malloc's family. aligned_alloc() has a version of its own, because glibc added it later. */
 #define VERSION_OF_MALLOC GLIBC_FIRST
 #define VERSION_OF_ALIGNED_ALLOC GLIBC_OF_ALIGNED_ALLOC
 
-/* Functions that are missing in a process with glibc before 2.34 and without libpthread. */
+/* A process with glibc before 2.34 and without libpthread lacks these functions. */
 #pragma weak pthread_key_create
 #pragma weak pthread_key_delete
 #pragma weak pthread_setspecific
@@ -49,13 +47,13 @@ OLD_SYMBOL(pthread_getcpuclockid, GLIBC_FIRST);
 #pragma weak pthread_attr_setstacksize
 #pragma weak pthread_getcpuclockid
 
-/* Functions that musl lacks. */
+/* musl lacks these functions. */
 #pragma weak dlvsym
 #pragma weak dladdr1
 #pragma weak gnu_get_libc_version
 #pragma weak on_exit
 
-/* pthread_atfork, which is linked statically, calls this function. Unloading `object` removes the handlers. */
+/* The statically linked pthread_atfork calls this function. Unloading `object` removes the handlers. */
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *object);
 #pragma weak __register_atfork
 

@@ -27,7 +27,6 @@ static bool is_closed(const struct walked_object *object, uintptr_t word) {
   return false;
 }
 
-/* Stores a word, and makes its page writable for the store if that is necessary. */
 static bool store(uintptr_t *word, uintptr_t value, bool closed) {
   uintptr_t page_bytes = (uintptr_t)memory_page_bytes();
   void *page = (void *)((uintptr_t)word & ~(page_bytes - 1));

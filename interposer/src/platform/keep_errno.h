@@ -1,5 +1,5 @@
-/* Preserves the program's errno in functions that run in the middle of the program's code: hooks, handlers of signals
- * and forks, and functions of mallometer.h. */
+/* Preserves the program's errno in functions that interrupt the program: hooks, handlers of signals and forks, and
+ * functions of mallometer.h. */
 #ifndef MALLOMETER_PLATFORM_KEEP_ERRNO_H
 #define MALLOMETER_PLATFORM_KEEP_ERRNO_H
 
@@ -7,7 +7,7 @@
 
 static inline void restore_errno(const int *saved) { errno = *saved; }
 
-/* Saves errno, and restores it at the end of the surrounding block, after the result of the function is computed. */
+/* Saves errno, and restores it at the end of the block, after the function's result is computed. */
 #define KEEP_ERRNO __attribute__((cleanup(restore_errno), unused)) const int saved_errno = errno
 
 #endif

@@ -10,8 +10,8 @@
 #include "platform/system_calls.h"
 
 #define UNKNOWN UINT64_MAX
-/* The smallest reported limit that means "no limit". A cgroup of version 1 without a limit reports the largest multiple
- * of a page. */
+/* A limit from here on means "no limit": a cgroup of version 1 without a limit reports the largest multiple of a
+ * page. */
 #define NO_LIMIT ((uint64_t)INT64_MAX - ((uint64_t)1 << 20))
 
 /* ---- Text files of the kernel ------------------------------------------------------------------------- */
@@ -30,7 +30,7 @@ size_t kernel_text(const char *path, char *text, size_t capacity) {
   return length;
 }
 
-/* Reads the lines of a file of any length. Lines that do not fit `text` are skipped. */
+/* The lines of a file of any length. A line that does not fit `text` is skipped. */
 struct lines {
   int file;
   bool passes_over;
@@ -38,7 +38,6 @@ struct lines {
   char text[4096];
 };
 
-/* Returns the next line; NULL if there is none. */
 static char *next_line(struct lines *lines) {
   for (;;) {
     char *line = lines->text + lines->begin, *end = memchr(line, '\n', lines->end - lines->begin);
@@ -64,7 +63,7 @@ static char *next_line(struct lines *lines) {
   }
 }
 
-/* Returns the decimal number at the beginning of a text; UNKNOWN if there is none, as in "max". */
+/* Returns UNKNOWN if there is no number, as in "max". */
 static uint64_t number_at(const char *text) {
   uint64_t number = 0;
   const char *at = text;
@@ -75,7 +74,7 @@ static uint64_t number_at(const char *text) {
   return at == text ? UNKNOWN : number;
 }
 
-/* Returns the number after a name in a table of lines "name number". */
+/* The table has lines "name number". */
 static uint64_t number_of(const char *table, const char *name) {
   size_t length = strlen(name);
   for (const char *line = table; line && *line; line = strchr(line, '\n')) {
@@ -85,7 +84,6 @@ static uint64_t number_of(const char *table, const char *name) {
   return UNKNOWN;
 }
 
-/* Returns the text after the next space; NULL if there is none. */
 static const char *next_word(const char *text) {
   const char *space = strchr(text, ' ');
   return space ? space + 1 : NULL;
@@ -135,8 +133,8 @@ bool process_is_traced(void) {
   return !tracer || tracer[sizeof name - 1] != '0';
 }
 
-/* Reads field 22 of /proc/self/stat. Field 2 is in parentheses and may contain any characters, so fields are counted
- * from the last closing parenthesis. */
+/* Field 2 of /proc/self/stat is in parentheses and may contain any characters, so fields are counted from the last
+ * closing parenthesis. */
 uint64_t process_start_ticks(void) {
   char text[1024];
   kernel_text("/proc/self/stat", text, sizeof text);
@@ -156,7 +154,7 @@ bool random_bytes(void *to, size_t bytes) { return syscall(SYS_getrandom, to, by
 
 /* ---- The cgroup --------------------------------------------------------------------------------------- */
 
-/* Returns whether a comma-separated list, which ends at ':', '\n' or the text's end, contains the word. */
+/* The list is separated by commas and ends at ':', '\n' or the text's end. */
 static bool list_contains(const char *list, const char *word) {
   size_t length = strlen(word);
   while (*list && *list != ':' && *list != '\n') {
@@ -168,8 +166,8 @@ static bool list_contains(const char *list, const char *word) {
   return false;
 }
 
-/* Copies the path of this process's memory cgroup below the hierarchy's root, from lines "number:controllers:path".
- * Returns the version of cgroups, 1 or 2; 0 if there is no path. */
+/* Copies the path of this process's memory cgroup from lines "number:controllers:path". Returns the version of
+ * cgroups, 1 or 2; 0 if there is no path. */
 static int find_in_hierarchy(char *relative, size_t capacity) {
   char text[4096];
   kernel_text("/proc/self/cgroup", text, sizeof text);
@@ -192,9 +190,7 @@ static int find_in_hierarchy(char *relative, size_t capacity) {
   return version;
 }
 
-/*
- * Replaces the space after the field by a NUL. Returns the text after the space; NULL if this is the line's last field.
- */
+/* Ends the field by a NUL. Returns the text of the next field; NULL if this is the line's last field. */
 static char *next_field(char *field) {
   char *space = strchr(field, ' ');
   if (!space) return NULL;
@@ -207,8 +203,7 @@ static bool begins_with_directory(const char *path, const char *directory) {
   return strncmp(path, directory, length) == 0 && (path[length] == '\0' || path[length] == '/');
 }
 
-/* Returns a cgroup's path below the root of a mount. Without a cgroup namespace, a container sees the host's path, but
- * mounts only its own part of the hierarchy. */
+/* Without a cgroup namespace, a container sees the host's path, but mounts only its own part of the hierarchy. */
 static const char *path_below(const char *relative, const char *root) {
   if (strcmp(root, "/") == 0) return relative;
   return begins_with_directory(relative, root) ? relative + strlen(root) : "";
@@ -244,7 +239,7 @@ void memory_cgroup_find(struct memory_cgroup *cgroup) {
   char relative[sizeof cgroup->path];
   int version = find_in_hierarchy(relative, sizeof relative);
   if (!version) return;
-  struct lines mounts = {.file = call_open("/proc/self/mountinfo", O_RDONLY)}; /* lines of overlays are long */
+  struct lines mounts = {.file = call_open("/proc/self/mountinfo", O_RDONLY)};
   for (char *line; (line = next_line(&mounts));) look_at_mount(line, version, relative, cgroup);
   if (mounts.file >= 0) call_close(mounts.file);
 }
@@ -302,11 +297,8 @@ void memory_read(const struct memory_cgroup *cgroup, struct memory_reading *read
   reading->oom_kills = number_of(text, "oom_kill");
 }
 
-/*
- * Returns the bytes of cached files without shared memory, which the kernel counts among the cached files. If
- * memory.stat lacks the bytes of cached files or those of shared memory, returns the bytes of inactive files. In
- * version 1, the names in memory.stat begin with `prefix`.
- */
+/* Returns the bytes of cached files without shared memory, which the kernel counts among them. If memory.stat lacks
+ * either number, returns the bytes of inactive files. In version 1, the names in memory.stat begin with `prefix`. */
 static uint64_t cached_files(const char *stat, const char *prefix, const char *files) {
   char shared[24], inactive[24];
   snprintf(shared, sizeof shared, "%sshmem", prefix);
@@ -330,7 +322,7 @@ void memory_read_rest(const struct memory_cgroup *cgroup, struct memory_reading 
     return;
   }
   reading->file_bytes = cached_files(stat, "", "file");
-  /* The limit that applies is the lowest of the limits in this directory and those above it, up to the mount point. */
+  /* The lowest limit from this directory up to the mount point applies. */
   for (;;) {
     reading->limit_bytes = smaller(reading->limit_bytes, cgroup_number(cgroup, length, "memory.max"));
     if (length <= cgroup->mount_length) break;

@@ -11,8 +11,7 @@
 
 /* ---- Identification ------------------------------------------------------------------------------------ */
 
-/* Returns the lowest address of the C library: the object that defines getauxval(). Every C library defines this
- * function, and no other object does. */
+/* Returns the lowest address of the C library: the only object that defines getauxval(). */
 static const void *begin_of_libc(void) {
   Dl_info info;
   return dladdr((const void *)(uintptr_t)getauxval, &info) ? info.dli_fbase : NULL;
@@ -24,7 +23,7 @@ bool libc_is_glibc(void) {
   return gnu_get_libc_version && libc && dladdr(address_in_libc(), &info) && info.dli_fbase == libc;
 }
 
-/* Searches for __optreset, a variable of musl's getopt(3). No other C library has this name. */
+/* Only musl has __optreset, a variable of its getopt(3). */
 bool libc_is_musl(void) {
   bool has_own_name = !libc_is_glibc() && dlsym(RTLD_DEFAULT, "__optreset") != NULL;
   forget_loader_errors();
@@ -51,8 +50,8 @@ bool dlopen_depends_on_caller(void) { return !libc_is_musl(); }
 
 /* ---- Forks --------------------------------------------------------------------------------------------- */
 
-/* Registers handlers as pthread_atfork() does. glibc links pthread_atfork() statically into each object, where it calls
- * __register_atfork(). musl's pthread_atfork() is looked up by its name. */
+/* Registers handlers by __register_atfork(), as glibc's pthread_atfork() does, which is linked statically into each
+ * object. musl's pthread_atfork() is looked up by its name. */
 void around_forks(void (*before)(void), void (*in_parent)(void), void (*in_child)(void)) {
   int (*register_handlers)(void (*)(void), void (*)(void), void (*)(void));
   if (__register_atfork) {
@@ -71,7 +70,7 @@ void after_fork_in_child(void (*run)(void)) { around_forks(NULL, NULL, run); }
 /* Calls `run` with the byte of the status that the parent process receives. */
 static void run_with_status(int status, void *run) { ((void (*)(int))(uintptr_t)run)(status & 0xff); }
 
-/* The functions to run at exit, in the order of registration. atexit() runs the latest one first, without a status. */
+/* The functions to run at exit. atexit() runs the latest one first, without a status. */
 static void (*to_run[MOST_AT_EXIT])(int status);
 static uint32_t to_run_count;
 

@@ -1,6 +1,6 @@
 /*
  * The differences between the C libraries. One built object runs on glibc and musl, so these functions find out which
- * one the process has, and use services that only one of them has, by weak references (platform/glibc_versions.h).
+ * one the process has. They reach services that only one library has by weak references (platform/glibc_versions.h).
  */
 #ifndef MALLOMETER_PLATFORM_LIBC_H
 #define MALLOMETER_PLATFORM_LIBC_H
@@ -9,8 +9,8 @@
 
 #include "platform/visibility.h"
 
-/* Returns whether the process has glibc. Returns false for a C library that only offers glibc's names (gcompat). Enters
- * the loader. */
+/* Returns whether the process has glibc; false for a C library that only offers glibc's names (gcompat). Enters the
+ * loader. */
 bool libc_is_glibc(void);
 
 /* Returns whether the process has musl, even if gcompat adds glibc's names. Enters the loader. */
@@ -22,41 +22,35 @@ const char *libc_objection(void);
 /* Returns why the library cannot attach to a running process with this C library; NULL if it can. */
 const char *libc_objection_to_attach(void);
 
-/* The suffix of the names of shared libraries. */
 extern HIDDEN const char library_suffix[];
 
-/* The environment variable that names libraries to be loaded before the program's. */
 extern HIDDEN const char preload_variable[];
 
-/* Returns whether the functions for thread-specific data (pthread_key_create(3)) exist. Before 2.34, glibc has these
- * functions only in libpthread, which a program without threads does not load. */
+/* Before version 2.34, glibc has pthread_key_create(3) only in libpthread, which a program without threads does not
+ * load. */
 bool thread_keys_exist(void);
 
-/* Returns some address in glibc's main library (libc.so.6); NULL if the process does not have glibc. */
+/* Returns some address in glibc's libc.so.6; NULL if the process does not have glibc. */
 const void *address_in_libc(void);
 
-/*
- * Registers functions that are called before each fork, and after it in the parent and in the child, while the library
- * is loaded. Does nothing if the C library has no such service. Allocates; enters the loader.
- */
+/* Registers handlers before each fork, and after it in the parent and in the child, for as long as the library is
+ * loaded. Does nothing if the C library has no such service. Allocates; enters the loader. */
 void around_forks(void (*before)(void), void (*in_parent)(void), void (*in_child)(void));
 void after_fork_in_child(void (*run)(void));
 
-/* Returns whether dlopen uses the search path and namespace of the code that calls it. musl's dlopen does not. Enters
- * the loader. */
+/* Returns whether dlopen uses the search path and namespace of the code that calls it, which musl's dlopen does not.
+ * Enters the loader. */
 bool dlopen_depends_on_caller(void);
 
-/* The status that a function registered by at_exit() receives if the C library does not pass the exit status. */
+/* The status that at_exit() passes if the C library does not report the exit status. */
 #define STATUS_NOT_TOLD (-1)
 
-/* The largest number of functions that at_exit() registers: those of the recording, the termination message and the
- * exit report. */
+/* The recording, the termination message and the exit report register one function each. */
 enum { MOST_AT_EXIT = 3 };
 
 /*
- * Registers a function to be called when the process calls exit(), with the exit status or STATUS_NOT_TOLD. The
- * function that was registered last is called first. If more than MOST_AT_EXIT are registered, some are not called.
- * Allocates. Only one thread may call this at a time.
+ * Registers a function that exit() calls, with the exit status or STATUS_NOT_TOLD. The function that was registered
+ * last is called first. At most MOST_AT_EXIT may be registered. Allocates. Only one thread may call this at a time.
  */
 void at_exit(void (*run)(int status));
 

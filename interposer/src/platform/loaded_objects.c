@@ -24,7 +24,7 @@ static int (*find_object)(void *address, struct answer *answer);
 static bool has_table;
 static struct loaded_object own;
 
-#ifndef FIND_OBJECT /* tests build a library that does not find the function */
+#ifndef FIND_OBJECT /* Tests set another name, so that the function is not found. */
 #define FIND_OBJECT "_dl_find_object"
 #endif
 
@@ -76,18 +76,17 @@ bool loaded_object_remains(const struct loaded_object *object) {
 /* ---- New objects --------------------------------------------------------------------------------------- */
 
 /*
- * The C runtime's start code of an object (crti.o of glibc) calls this function, if it exists, before the object's
- * constructors. The name belongs to the profiler gprof; an executable that is compiled for gprof has its own function,
- * which is found first. By these calls the table gets each object, even one that the C library itself loads, before the
- * object can be in a stack.
+ * Updates the table before a new object can be in a stack: the start code of an object (crti.o of glibc) calls
+ * __gmon_start__, if it exists, before the constructors. The name belongs to the profiler gprof; an executable that
+ * is compiled for gprof has its own function, which is found first.
  */
 EXPORT void on_object_start(void) __asm__("__gmon_start__");
 void on_object_start(void) { loaded_objects_refresh(); }
 
 /* ---- Build id ----------------------------------------------------------------------------------------- */
 
-/* Finds the build id in the notes of a segment. A note consists of the size of its name, the size of its description,
- * its type, the name and the description. The last two are padded to multiples of 4 bytes. */
+/* A note is: the size of its name, the size of its description, its type, the name, the description. The name and the
+ * description are padded to multiples of 4 bytes. */
 static uint32_t build_id_in(const uint8_t *at, const uint8_t *end, uint8_t *id, uint32_t capacity) {
   while ((size_t)(end - at) >= sizeof(ElfW(Nhdr))) {
     ElfW(Nhdr) note;

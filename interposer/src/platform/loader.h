@@ -1,20 +1,15 @@
-/* Services of the dynamic loader other than looking up functions: which objects are loaded, and the error message that
- * the loader stores. */
+/* Services of the dynamic loader: which objects are loaded, and the error message that the loader stores. */
 #ifndef MALLOMETER_PLATFORM_LOADER_H
 #define MALLOMETER_PLATFORM_LOADER_H
 
 #include <stdint.h>
 
-/*
- * Frees the loader's error message after look-ups that may have failed. Otherwise the message would look like leaked
- * memory, and the program's next dlerror() would return it.
- */
+/* Frees the loader's error message after look-ups that may have failed. Otherwise the program's next dlerror() would
+ * return it, and tools would report it as leaked memory. */
 void forget_loader_errors(void);
 
-/*
- * Returns a handle of a library if it is loaded; otherwise NULL. Calls the loader's own dlopen, not the one that this
- * library exports. The library stays loaded until the handle is closed. Enters the loader.
- */
+/* Returns a handle of a library; NULL if it is not loaded. The library stays loaded until the handle is closed. Calls
+ * the loader's own dlopen, not the one that this library exports. Enters the loader. */
 void *already_loaded(const char *name);
 
 /*

@@ -9,8 +9,7 @@
 #include "platform/loader.h"
 #include "platform/visibility.h"
 
-/* The function that resolve() runs, and its argument. They are volatile, because dlsym is declared as a leaf function:
- * the compiler assumes that dlsym calls no function in this file. */
+/* They are volatile, because the compiler assumes that dlsym, a leaf function, calls no function in this file. */
 static void (*volatile pending)(void *);
 static void *volatile pending_argument;
 
@@ -27,9 +26,9 @@ __attribute__((used)) static nothing_function *resolve(void) {
 EXPORT void mallometer_under_loader_lock(void) __attribute__((ifunc("resolve")));
 
 /*
- * Returns a handle of this library. A look-up in the whole program might find the symbol of another copy of the
- * library. The handle is the same pointer as the link map, but look-ups by the handle work only after the library was
- * opened. If this library was only loaded because another object needs it, nothing has opened it before.
+ * Returns a handle of this library, so that look-ups do not find the symbol of another copy of it. The handle is the
+ * same pointer as the link map, but it works only after the library was opened, and nothing has opened a library that
+ * was only loaded because another object needs it.
  */
 static void *open_own_object(void) {
   const struct link_map *own = own_object();

@@ -2,10 +2,9 @@
  * Runs a function while the dynamic loader's lock is held, so that no library is loaded, relocated or unloaded
  * meanwhile.
  *
- * The lock of dl_iterate_phdr is not enough: an object that is being relocated is in the loader's list already, and the
- * loader makes its pages read-only later. No public function takes the loader's lock, but glibc holds it while dlsym
- * calls the resolver of a symbol of the type IFUNC. This library exports such a symbol only for this purpose; nothing
- * refers to it.
+ * The lock of dl_iterate_phdr is not enough: the loader's list already has an object that is being relocated, whose
+ * pages become read-only later. No public function takes the loader's lock, but glibc holds it while dlsym calls the
+ * resolver of a symbol of the type IFUNC. This library exports such a symbol only for this purpose.
  */
 #ifndef MALLOMETER_PLATFORM_LOADER_LOCK_H
 #define MALLOMETER_PLATFORM_LOADER_LOCK_H
@@ -13,10 +12,9 @@
 #include <stdbool.h>
 
 /*
- * Calls `run` while the lock is held. Returns false, without calling `run`, if the C library does not support symbols
- * of the type IFUNC or does not find this library by its name. Waits for threads that load libraries, until the
- * constructors of these libraries have run, too. `run` must not look up symbols, load libraries or allocate. Only one
- * thread may call this at a time.
+ * Calls `run` while the lock is held. Returns false, without calling `run`, if the C library has no IFUNC symbols or
+ * does not find this library by its name. Waits for threads that load libraries, including the libraries'
+ * constructors. `run` must not look up symbols, load libraries or allocate. Only one thread may call this at a time.
  */
 bool with_loader_lock(void (*run)(void *argument), void *argument);
 

@@ -9,14 +9,11 @@
 #include "platform/sorted.h"
 #include "platform/system_calls.h"
 
-/* The largest number of mappings that are read. The default of vm.max_map_count is 65,530; databases raise it to
- * 262,144. */
+/* The default of vm.max_map_count is 65,530; databases raise it to 262,144. */
 #define MOST_ROWS ((size_t)262144)
 
-/*
- * A parser of lines "begin-end rwxp offset device inode name", see proc(5). Device and inode are 0 if there is no file.
- * `name` has the beginning of the name, which shows the kind of file.
- */
+/* A parser of lines "begin-end rwxp offset device inode name", see proc(5). Device and inode are 0 if there is no
+ * file. `name` has only the beginning of the name. */
 struct parser {
   struct mappings *mappings;
   struct mapping row;
@@ -27,7 +24,7 @@ struct parser {
 
 static bool begins_with(const char *name, const char *begin) { return strncmp(name, begin, strlen(begin)) == 0; }
 
-/* Returns whether a file is a device. Some files below /dev are memory. */
+/* Some files below /dev are memory. */
 static bool is_device(const char *name) {
   if (begins_with(name, "anon_inode:") || begins_with(name, "/sys/") || begins_with(name, "/dmabuf")) return true;
   return begins_with(name, "/dev/") && !begins_with(name, "/dev/shm/") && !begins_with(name, "/dev/zero") &&

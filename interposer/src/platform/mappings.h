@@ -1,7 +1,5 @@
-/*
- * The mappings of the process and their protection, as the kernel reports them at one moment. The loader makes pages
- * read-only after it has filled them in, so a page must get the same protection again after a word in it was changed.
- */
+/* The mappings of the process and their protection, as the kernel reports them at one moment. The protection is
+ * needed to restore it after a word was changed in a page that the loader has made read-only. */
 #ifndef MALLOMETER_PLATFORM_MAPPINGS_H
 #define MALLOMETER_PLATFORM_MAPPINGS_H
 
@@ -13,8 +11,8 @@ struct mapping {
   uintptr_t begin, end;
   int protection;    /* bits of mmap(2) */
   bool is_anonymous; /* private, and not of a file or device */
-  bool is_shared;    /* visible to other processes */
-  bool is_device;    /* reading it may have side effects, because a device need not be memory */
+  bool is_shared;
+  bool is_device; /* reading it may have side effects, because a device need not be memory */
 };
 
 struct mappings {
@@ -25,10 +23,8 @@ struct mappings {
 bool mapping_is_readable(const struct mapping *mapping);
 bool mapping_is_writable(const struct mapping *mapping);
 
-/*
- * Reads all mappings, in 20 us for each hundred. Returns false and sets errno if the kernel does not report them or
- * there is no memory; nothing has to be freed then. Makes system calls; does not use malloc.
- */
+/* Reads all mappings; 100 mappings take about 20 us. Returns false and sets errno if the kernel does not report them
+ * or there is no memory; then there is nothing to free. Makes system calls; does not use malloc. */
 bool mappings_read(struct mappings *mappings);
 void mappings_forget(struct mappings *mappings);
 

@@ -1,4 +1,4 @@
-/* Maps memory, and keeps it out of huge pages and, if it is reserved, out of mlockall(2). See memory.h. */
+/* Maps memory without huge pages; reserved memory is also kept out of mlockall(2). See memory.h. */
 #include "platform/memory.h"
 
 #include <errno.h>
@@ -42,7 +42,7 @@ static void note(unsigned first, unsigned behind, uintptr_t begin, size_t bytes)
     if (!__atomic_compare_exchange_n(&own_ranges[i].begin, &none, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
       continue;
     __atomic_store_n(&own_ranges[i].end, begin + bytes,
-                     __ATOMIC_RELEASE); /* a thread that reads this end also sees the 1 in `begin` */
+                     __ATOMIC_RELEASE); /* A thread that reads this end also sees the 1 in `begin`. */
     __atomic_store_n(&own_ranges[i].begin, begin, __ATOMIC_RELEASE);
     return;
   }
@@ -60,8 +60,8 @@ void memory_own_remove(uintptr_t begin) {
 
 /* ---- Mappings ------------------------------------------------------------------------------------------ */
 
-/* Returns whether pages are locked, by dropping them, which fails for locked pages. The pages must be empty, so that
- * dropping them loses nothing. */
+/* Returns whether pages are locked, by dropping them, which fails for locked pages. The pages must be empty, because
+ * dropping loses their contents. */
 static bool is_locked(void *pages, size_t bytes) {
   return madvise(pages, bytes, MADV_DONTNEED) != 0 && errno == EINVAL;
 }
@@ -88,7 +88,8 @@ void memory_give_back(void *memory, size_t bytes) {
 void *memory_map(void *wish, size_t bytes) {
   void *memory = call_mmap(wish, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return NULL;
-  madvise(memory, bytes, MADV_NOHUGEPAGE); /* otherwise this memory could share a huge page with the program's memory */
+  /* Otherwise this memory could share a huge page with the program's memory. */
+  madvise(memory, bytes, MADV_NOHUGEPAGE);
   if (!wish) note(MOST_PRIVATE_RANGES, MOST_OWN_RANGES, (uintptr_t)memory, memory_whole_pages(bytes));
   return memory;
 }
@@ -138,7 +139,8 @@ const char *memory_shortage(size_t bytes) {
 
 /* ---- Locked memory ------------------------------------------------------------------------------------- */
 
-/* Returns whether new mappings are locked, or are refused because the limit of locked memory leaves no room. */
+/* Returns whether new mappings are locked. Also returns true if the limit of locked memory leaves no room for a new
+ * mapping. */
 static bool locks_new_mappings(void) {
   void *page = call_mmap(NULL, memory_page_bytes(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return errno == EAGAIN;
@@ -147,8 +149,7 @@ static bool locks_new_mappings(void) {
   return locked;
 }
 
-/* Returns whether earlier mappings are locked. Tests an empty page of the library, which only mlockall() can have
- * locked. */
+/* Returns whether earlier mappings are locked: only mlockall() can have locked this empty page of the library. */
 static bool has_locked_old_pages(void) {
   static _Alignas(LARGEST_PAGE_BYTES) char old[LARGEST_PAGE_BYTES];
   return memory_page_bytes() <= sizeof old && is_locked(old, memory_page_bytes());

@@ -14,16 +14,15 @@
 
 struct table {
   size_t bytes;
-  uint64_t changes; /* the number of changes of the loader's list when the list was read */
-  bool is_complete; /* whether the table has all objects of the list */
+  uint64_t changes; /* The value of loader_changes() when the loader's list was read. */
+  bool is_complete; /* Whether the table has all objects of the loader's list. */
   uint32_t count;
-  struct loaded_object objects[]; /* sorted by `begin` */
+  struct loaded_object objects[]; /* Sorted by `begin`. */
 };
 
 static struct table *current;
 static uint32_t readers;
 
-/* Finds the last object that begins at or below the address, if the object contains the address. */
 static bool find_in(const struct table *table, uintptr_t address, struct loaded_object *object) {
   size_t behind = rows_up_to(table->objects, table->count, sizeof *table->objects, address);
   if (behind == 0 || address >= table->objects[behind - 1].end) return false;
@@ -34,8 +33,8 @@ static bool find_in(const struct table *table, uintptr_t address, struct loaded_
 /*
  * Searches the current table. The first two operations are sequentially consistent, as are the exchange in publish()
  * and the load in free_old(): either the thread that publishes a new table sees this reader, or this reader sees the
- * new table (test/litmus/old-table). The release at the end completes the reads of the table before the reader is
- * counted down.
+ * new table (test/litmus/old-table). The release at the end keeps the reads of the table before the decrement of
+ * `readers`.
  */
 bool object_table_find(uintptr_t address, struct loaded_object *object) {
   __atomic_fetch_add(&readers, 1, __ATOMIC_SEQ_CST);
@@ -47,8 +46,8 @@ bool object_table_find(uintptr_t address, struct loaded_object *object) {
 
 /* ---- Paths --------------------------------------------------------------------------------------------- */
 
-/* The bytes for paths. Paths are never freed, because readers may still use them when a table is unmapped. An object
- * whose path finds no room has the path NULL. */
+/* The bytes for paths. Paths are never freed, because readers may still use them after a table was unmapped. The path
+ * is NULL when this room is used up. */
 #define BYTES_OF_PATHS 65536u
 
 static char *paths;
@@ -69,8 +68,8 @@ static const char *keep_path(const char *path) {
 
 /* ---- Unloaded objects ------------------------------------------------------------------------------------ */
 
-/* A mark distinguishes an object from later ones at the same address (loaded_objects.h). The mark is computed from this
- * many words at the beginning of the file (sizes, entry) and as many of the unwind table (first functions). */
+/* A mark distinguishes an object from a later one at the same address. It is computed from this many words at the
+ * beginning of the file (sizes, entry) and as many of the unwind table (first functions). */
 enum { WORDS_OF_MARK = 8 };
 
 static bool mix(uint64_t *mark, const void *from) {
@@ -81,7 +80,6 @@ static bool mix(uint64_t *mark, const void *from) {
   return true;
 }
 
-/* Returns the mark of an object; 0 if its memory cannot be read. */
 static uint64_t mark_of(const struct loaded_object *object) {
   uint64_t mark = 1;
   if (!mix(&mark, (const void *)object->begin)) return 0;
@@ -93,7 +91,7 @@ bool object_table_confirms(const struct loaded_object *object) { return object->
 
 /* ---- Making a table ------------------------------------------------------------------------------------- */
 
-/* The number of additional rows, for objects that are loaded between the counting and the filling of a table. */
+/* Extra rows for objects that are loaded after the objects were counted and before the table is filled. */
 #define MORE_OBJECTS 16u
 
 static int count_object(struct dl_phdr_info *info, size_t size, void *table) {
@@ -119,10 +117,9 @@ bool object_describe(const struct dl_phdr_info *info, struct loaded_object *obje
 struct filling {
   struct table *table;
   uint32_t capacity;
-  bool is_first; /* whether the object is the executable, for which glibc has no path */
+  bool is_first; /* Whether the object is the executable, for which glibc has no path. */
 };
 
-/* Inserts an object in its place in the table, which is sorted. */
 static int add_object(struct dl_phdr_info *info, size_t size, void *argument) {
   (void)size;
   struct filling *filling = argument;
@@ -149,8 +146,7 @@ static bool is_up_to_date(const struct table *table, const struct table *counted
   return table && table->is_complete && table->changes == counted->changes;
 }
 
-/* Makes a table. Returns NULL if there is no memory, or if more than MORE_OBJECTS objects were loaded since the objects
- * were counted. */
+/* Returns NULL if there is no memory, or if more than MORE_OBJECTS objects were loaded after the counting. */
 static struct table *make_table(const struct table *counted) {
   uint32_t capacity = counted->count + MORE_OBJECTS;
   size_t bytes = sizeof(struct table) + capacity * sizeof(struct loaded_object);
@@ -209,8 +205,8 @@ static void refresh_if_changed(void) {
   }
 }
 
-/* `busy` is set while a thread is making a table. Another thread, or a signal handler that interrupts that thread, sets
- * `wanted`, so that the first thread makes one more table. */
+/* `busy` is set while a thread makes a table. Meanwhile another thread, or a signal handler, sets `wanted`, and the
+ * first thread then makes one more table. */
 static bool busy, wanted;
 
 bool object_table_refresh(void) {

@@ -10,23 +10,23 @@
 #include "platform/libc.h"
 #include "platform/readable_memory.h"
 
-/* The most bytes that the first thread's stack is assumed to have. The kernel maps no other memory in at least twice as
+/* The assumed maximum of the first thread's stack, in bytes. The kernel maps no other memory in at least twice as
  * many bytes below that stack. */
 #define LARGEST_FIRST_STACK ((uintptr_t)64 << 20)
 
-#ifndef AT_MINSIGSTKSZ /* reported by kernels since 5.14 */
+#ifndef AT_MINSIGSTKSZ /* Kernels report this value since 5.14. */
 #define AT_MINSIGSTKSZ 51
 #endif
 #define USUAL_SIGNAL_FRAME 4096u
 
-/* A variable of the loader with the end of the stack of the process's first thread. */
+/* The loader's variable with the end of the first thread's stack. */
 extern void *__libc_stack_end __attribute__((weak));
 
 static struct own_stack first;
 
 /* ---- The first thread ---------------------------------------------------------------------------------- */
 
-/* Returns the end of the mapping of the first thread's stack. The kernel has put the name of the executed file there,
+/* Returns the end of the mapping of the first thread's stack, where the kernel has put the name of the executed file,
  * after all other data. */
 static uintptr_t end_of_mapping(uintptr_t stack_end) {
   const char *name = (const char *)getauxval(AT_EXECFN);
@@ -36,8 +36,8 @@ static uintptr_t end_of_mapping(uintptr_t stack_end) {
 
 static void find_first_stack(void) {
   struct rlimit limit;
-  /* If the loader's variable is missing, the address of the kernel's random bytes takes its place. These bytes lie
-   * above all frames and above the arrays of arguments and environment variables. */
+  /* If the loader's variable is missing, the kernel's random bytes mark the end: they lie above all frames and above
+   * the arrays of arguments and environment variables. */
   uintptr_t end = &__libc_stack_end ? (uintptr_t)__libc_stack_end : (uintptr_t)getauxval(AT_RANDOM);
   if (!end || getrlimit(RLIMIT_STACK, &limit) != 0) return;
   uintptr_t largest = limit.rlim_cur < LARGEST_FIRST_STACK ? (uintptr_t)limit.rlim_cur : LARGEST_FIRST_STACK;
@@ -47,18 +47,18 @@ static void find_first_stack(void) {
 
 /* ---- Later threads ------------------------------------------------------------------------------------- */
 
-/* The number of bytes of a control block that are searched. The block is larger in all versions of glibc since 2.17. */
+/* The bytes of a control block that are searched. In all versions of glibc since 2.17, the block is larger. */
 #define SEARCHED_BYTES 2048u
-/* The bounds of a stack's size. A word within these bounds is not a pointer, because no pointer is that small. */
+/* The bounds of a stack's size in bytes. No pointer is that small, so a word within these bounds is not a pointer. */
 #define SMALLEST_STACK ((uintptr_t)16384)
 #define LARGEST_STACK ((uintptr_t)1 << 38)
 
-/* Whether the C library is glibc. A C library that only offers glibc's names has another control block. */
+/* A C library that only offers glibc's names has another control block. */
 static bool is_glibc;
-/* The size of the control block, which glibc exports for debuggers; 0 if glibc does not export it. */
+/* The size that glibc exports for debuggers, in bytes; 0 if glibc does not export it. */
 static size_t control_block_bytes;
-/* The offset in the control block of three words: the stack's lowest address, its size, and the size of the guard pages
- * in the stack; 0 until the offset is known. */
+/* The offset in the control block of three words: the stack's lowest address, its size, and the size of its guard
+ * pages. The offset is 0 until it is known. */
 static size_t place_of_words;
 
 static bool describes_stack(const uintptr_t *words, uintptr_t control_block) {
@@ -68,13 +68,12 @@ static bool describes_stack(const uintptr_t *words, uintptr_t control_block) {
          end - control_block < MOST_BYTES_ABOVE_CONTROL_BLOCK;
 }
 
-/* musl's functions that find a thread's stack: pthread_getattr_np() and pthread_attr_getstack(). They are not called
- * for the first thread, because they would make system calls for it. */
+/* musl's pthread_getattr_np() and pthread_attr_getstack(). They are not called for the first thread, where they would
+ * make system calls. */
 static pthread_t first_thread;
 static int (*describe_thread)(pthread_t thread, pthread_attr_t *attributes);
 static int (*stack_of_thread)(const pthread_attr_t *attributes, void **begin, size_t *bytes);
 
-/* Finds the stack by musl's function, which only copies words from the control block. */
 static bool ask_for_own_stack(struct own_stack *own) {
   pthread_attr_t attributes;
   void *begin;

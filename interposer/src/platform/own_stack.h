@@ -1,11 +1,12 @@
 /*
- * Finds the stack that the system gave the calling thread, without a system call or a lock, so that it works inside of
- * malloc, too. glibc's pthread_getattr_np() would allocate; musl's function is called, because it only copies words.
+ * Finds the stack that the system gave the calling thread, without a system call or a lock, so that it works inside
+ * of malloc.
  *
- * In glibc, a thread's control block lies at the top of its stack and contains the stack's beginning and size. These
- * two words are found by their values: beginning plus size must be an address right after the control block, which is
- * checked in each thread. The process's first thread has the kernel's stack, which may grow up to the RLIMIT_STACK of
- * the start of the process. With other C libraries, the stacks of later threads are unknown.
+ * glibc's pthread_getattr_np() would allocate. Instead, two words of the thread's control block, which lies at the
+ * top of the stack, are found by their values: the stack's beginning plus its size must be an address right after the
+ * control block, which is checked in each thread. musl's function is called, because it only copies words. The
+ * process's first thread has the kernel's stack, which may grow up to the RLIMIT_STACK of the start of the process.
+ * With other C libraries, the stacks of later threads are unknown.
  */
 #ifndef MALLOMETER_PLATFORM_OWN_STACK_H
 #define MALLOMETER_PLATFORM_OWN_STACK_H
@@ -19,21 +20,18 @@ struct own_stack {
   uintptr_t end;   /* the memory from the stack pointer up to here can be read */
 };
 
-/* Prepares own_stack_at(). Call this once, at the start. Enters the loader. */
+/* Call this once, at the start. Enters the loader. */
 void own_stacks_start(void);
 
-/*
- * Sets `own` to the thread's own stack. `stack` is an address in the current stack. Returns false if the thread's own
- * stack is unknown or does not contain `stack`, because the thread runs on the stack of a coroutine or a signal
- * handler.
- */
+/* Sets `own` to the thread's own stack. `stack` is an address in the current stack. Returns false if the thread's own
+ * stack is unknown, or if the thread runs on another stack (coroutine, signal handler). */
 bool own_stack_at(uintptr_t stack, struct own_stack *own);
 
 /* Returns the bytes of the thread's own stack below the address; 0 if the address is not in it. */
 size_t own_stack_left(uintptr_t stack);
 
-/* Returns the most bytes that the kernel stores on a stack before a signal handler runs. They depend on the registers
- * of the processor. */
+/* Returns the most bytes that the kernel stores on a stack before a signal handler runs. They depend on the
+ * processor's registers. */
 size_t signal_frame_bytes(void);
 
 #endif

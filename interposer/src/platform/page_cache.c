@@ -16,7 +16,7 @@ enum { PIECES = 128 };
 #define PIECE ((uint64_t)2 << 20)
 #define SMALLEST_PAGES ((size_t)(PIECE / 4096))
 
-/* The kernel's interface, which the headers of older kernels lack: include/uapi/linux/mman.h of Linux 6.5. */
+/* Headers of older kernels lack this interface (include/uapi/linux/mman.h of Linux 6.5). */
 #define CALL_CACHESTAT 451
 struct cachestat_range {
   uint64_t offset, bytes;
@@ -53,8 +53,7 @@ static int64_t cached_in(struct subject subject, uint64_t offset, uint64_t bytes
                            : cached_in_mapping(subject.begin + (uintptr_t)offset, bytes);
 }
 
-/* Counts the cached bytes of all pieces. If there are more than PIECES pieces, counts those of PIECES pieces at equal
- * distances, and extrapolates. */
+/* If there are more than PIECES pieces, counts PIECES of them, at equal distances, and extrapolates. */
 static int64_t cached(struct subject subject, uint64_t bytes) {
   uint64_t pieces = (bytes + PIECE - 1) / PIECE, looked_at = pieces < PIECES ? pieces : PIECES, seen = 0, found = 0;
   for (uint64_t i = 0; i < looked_at; i++) {
@@ -70,8 +69,8 @@ static int64_t cached(struct subject subject, uint64_t bytes) {
 
 /* ---- Files --------------------------------------------------------------------------------------------- */
 
-/* Returns whether a file system of this type may wait for another machine or for a process. Compares only the beginning
- * of the type. */
+/* Returns whether a file system of this type may wait for another machine or for a process. Compares only the type's
+ * first characters. */
 static bool is_remote(const char *type) {
   static const char *const remote[] = {"nfs",  "cifs",    "smb",    "9p",      "fuse", "virtiofs", "ceph",
                                        "afs",  "gluster", "lustre", "beegfs",  "gpfs", "orangefs", "coda",
@@ -82,7 +81,7 @@ static bool is_remote(const char *type) {
   return false;
 }
 
-/* Returns a negative errno value that says why files on a mount are not counted; 0 if they are counted. */
+/* Returns why files on a mount are not counted, as a negative errno value; 0 if they are counted. */
 static int64_t refusal_by_type(uint64_t mount) {
   char type[32];
   mount_type(mount, type, sizeof type);
@@ -91,8 +90,8 @@ static int64_t refusal_by_type(uint64_t mount) {
   return strcmp(type, "overlay") == 0 ? -EOPNOTSUPP : 0;
 }
 
-/* Returns the result of refusal_by_type() for a mount. A result is kept for a second, which saves look-ups, but not
- * longer, because another mount may get the number of a mount that was removed. */
+/* Returns the result of refusal_by_type(), which is kept for a second to save look-ups. It is not kept longer,
+ * because another mount may get the number of a removed one. */
 static int64_t refusal_of(uint64_t mount) {
   enum { MOUNTS = 32 };
   static const uint64_t longest_ns = 1000000000;

@@ -1,7 +1,7 @@
 /*
- * Makes memory writable that a system library keeps read-only, so that a word in it can be changed, and restores the
- * protection of its pages. Used for Darwin's malloc zones (hooks/darwin_zone.h); on Linux, platform/protected_words.h
- * does this for words of loaded objects.
+ * Makes memory writable that a system library keeps read-only, so that a word in it can be changed, and restores its
+ * protection. Used for Darwin's malloc zones (hooks/darwin_zone.h); on Linux, platform/protected_words.h does this
+ * for words of loaded objects.
  */
 #ifndef MALLOMETER_PLATFORM_PAGE_PROTECTION_H
 #define MALLOMETER_PLATFORM_PAGE_PROTECTION_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 /* pages_open_for_change() stores the protection in `before`, for pages_close_after_change(). Both return false if the
- * system refuses; the first also if the pages have different protections. */
+ * system refuses. The first also returns false if the pages have different protections. */
 bool pages_open_for_change(void *begin, size_t bytes, int *before);
 bool pages_close_after_change(void *begin, size_t bytes, int before);
 

@@ -1,5 +1,5 @@
-/* Opens and clears pages by mmap(2) at fixed addresses and by madvise(2), with advice whose only effect is that the
- * kernel keeps mappings separate. See page_range.h. */
+/* Opens and clears pages by mmap(2) at fixed addresses and by madvise(2). The advice that it gives has only one
+ * effect: the kernel keeps mappings separate. See page_range.h. */
 #include "platform/page_range.h"
 
 #include <errno.h>
@@ -10,11 +10,11 @@
 #include "platform/system_calls.h"
 
 #ifndef MAP_FIXED_NOREPLACE
-#define MAP_FIXED_NOREPLACE 0x100000 /* kernels before 4.17 take the address only as a hint */
+#define MAP_FIXED_NOREPLACE 0x100000 /* Kernels before 4.17 take the address only as a hint. */
 #endif
 
-/* The bounds of the reserved range: far above executables at fixed addresses, and below 4 GiB. Only mappings that need
- * an address of 32 bits lie there, too. */
+/* The bounds of the reserved range: far above executables at fixed addresses, and below 4 GiB. Otherwise only
+ * mappings that need a 32-bit address lie there. */
 #define LOWEST ((uintptr_t)0x10000000)
 #define HIGHEST ((uintptr_t)0x100000000)
 #define STEP ((uintptr_t)0x1000000)
@@ -57,11 +57,10 @@ bool pages_mark(uintptr_t begin, size_t bytes, enum pages_mark mark) {
   return madvise((void *)begin, bytes, advice[mark]) == 0;
 }
 
-/* Maps new pages, because the kernel does not merge mappings whose pages were ever accessed, even if their advice is
- * the same. */
+/* Maps new pages, because the kernel does not merge mappings whose pages were ever accessed. */
 bool pages_renew(uintptr_t begin, size_t bytes) {
   if (call_mmap((void *)begin, bytes, PROT_READ | PROT_WRITE, ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
-    call_mmap((void *)begin, bytes, PROT_NONE, ANONYMOUS | MAP_FIXED, -1, 0); /* needs no memory */
+    call_mmap((void *)begin, bytes, PROT_NONE, ANONYMOUS | MAP_FIXED, -1, 0); /* This needs no memory. */
     return false;
   }
   madvise((void *)begin, bytes, MADV_NOHUGEPAGE);

@@ -10,7 +10,7 @@
 #include "platform/memory.h"
 #include "platform/system_calls.h"
 
-#ifndef MADV_COLD /* kernels since 5.4 */
+#ifndef MADV_COLD /* Kernels have MADV_COLD since 5.4. */
 #define MADV_COLD 20
 #endif
 
@@ -22,17 +22,18 @@ static char piece_of_file[16384];
 
 /* ---- Reading smaps, see proc(5) ------------------------------------------------------------------------ */
 
-/* Reads smaps in pieces, which may cut a line anywhere. The rest of a line that does not fit `line` is not needed. */
+/* Reads smaps in pieces, which may cut a line anywhere. Only the beginning of a line, as much as `line` holds, is
+ * needed. */
 struct smaps_reader {
   bool (*mapping)(uintptr_t begin, bool used);
-  uintptr_t begin; /* the beginning of the current mapping */
+  uintptr_t begin;
   size_t length;
   char line[32];
 };
 
 static bool is_hexadecimal(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
 
-/* Reads a complete line. Lines of fields begin with a capital letter, lines of mappings with an address. */
+/* A line of a field begins with a capital letter, that of a mapping with its address. */
 static bool take_line(struct smaps_reader *reader) {
   static const char field[] = "Referenced:";
   reader->line[reader->length < sizeof reader->line ? reader->length : sizeof reader->line - 1] = '\0';
@@ -45,7 +46,7 @@ static bool take_line(struct smaps_reader *reader) {
   return reader->mapping(reader->begin, strtoul(reader->line + sizeof field - 1, NULL, 10) > 0);
 }
 
-/* Reads the lines in a piece of the file. Returns false when no more of it is needed. */
+/* Returns false when no more of the file is needed. */
 static bool feed(struct smaps_reader *reader, const char *text, size_t length) {
   const char *end = text + length;
   while (text < end) {
@@ -70,7 +71,7 @@ bool page_use_read(bool (*mapping)(uintptr_t begin, bool used)) {
     length = call_read(file, piece_of_file, sizeof piece_of_file);
   } while (length > 0 && feed(&reader, piece_of_file, (size_t)length));
   int error = errno;
-  if (length >= 0 || error != EBADF) call_close(file); /* EBADF: the program has closed the descriptor */
+  if (length >= 0 || error != EBADF) call_close(file); /* EBADF: the program has closed the descriptor. */
   errno = error;
   return length >= 0;
 }
@@ -80,21 +81,21 @@ const char *page_use_read_name(void) { return SMAPS; }
 /* ---- Clearing ------------------------------------------------------------------------------------------ */
 
 /*
- * Clears accessed bits. Linux puts a page that is touched for the first time into a batch of the touching processor,
- * and does not clear the page's bit on another processor until the first one has touched 31 new pages. Such a page
- * counts as accessed in the next reading, too. The call empties the batch of the processor on which it runs.
+ * Clears accessed bits. Pages that the program has locked keep them. ENOMEM means that some pages are unmapped; the
+ * others are cleared.
  *
- * ENOMEM means that some of the pages are unmapped; the others are cleared. Pages that the program has locked keep
- * their accessed bits.
+ * Linux collects up to 31 newly touched pages for each processor, and clears their bits only on that processor. Such
+ * a page may count as accessed in the next reading, too. The call empties the collection of the processor on which it
+ * runs.
  */
 bool page_use_clear(void *pages, size_t bytes) { return madvise(pages, bytes, MADV_COLD) == 0 || errno == ENOMEM; }
 
 const char *page_use_clear_name(void) { return "madvise(MADV_COLD)"; }
 
 /*
- * Empties the TLB of this processor. A processor sets the accessed bit when it looks a page up in the page table, but
- * not while the page's entry is in its TLB. MADV_COLD removes the page from the TLB; clear_refs does not. Linux flushes
- * the whole TLB when more than 33 pages are unmapped by one call.
+ * Empties the TLB of this processor. While a page's entry is in the TLB, the processor does not set the page's
+ * accessed bit. MADV_COLD removes the page from the TLB; clear_refs does not. Linux flushes the whole TLB when one
+ * call unmaps more than 33 pages.
  */
 static bool forget_pages(void) {
   size_t bytes = 64 * memory_page_bytes();

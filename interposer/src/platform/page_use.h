@@ -1,9 +1,9 @@
 /*
- * Reports whether pages were accessed, by the accessed bits that the processor sets in page tables and the kernel
- * reports for each mapping. Also clears these bits, and counts mappings.
+ * Reads and clears the accessed bits, which the processor sets in page tables and the kernel reports for each
+ * mapping, and counts mappings.
  *
- * Only one thread at a time may use these functions. None of them allocates or is a cancellation point; each may change
- * errno.
+ * Only one thread at a time may use these functions. None of them allocates or is a cancellation point; each may
+ * change errno.
  */
 #ifndef MALLOMETER_PLATFORM_PAGE_USE_H
 #define MALLOMETER_PLATFORM_PAGE_USE_H
@@ -13,31 +13,29 @@
 #include <stdint.h>
 
 /*
- * Calls `mapping` for each mapping of the process, in ascending order, until `mapping` returns false. Passes the
- * beginning of the mapping, and whether any page of the mapping was accessed since the accessed bits were cleared.
- * Returns false and sets errno if the kernel does not report the mappings, or fails in the middle.
+ * Calls `mapping` for each mapping of the process, in ascending order, until it returns false. `used` is whether any
+ * page of the mapping was accessed since the accessed bits were cleared. Returns false and sets errno if the kernel
+ * does not report the mappings, or fails in the middle.
  */
 bool page_use_read(bool (*mapping)(uintptr_t begin, bool used));
 
-/*
- * Clears the accessed bits of these whole pages, so that their next access is seen. Skips pages that are not mapped.
- * Returns false and sets errno if some pages keep their bits, as locked pages do, or if the kernel cannot clear bits.
- */
+/* Clears the accessed bits of these whole pages; skips pages that are not mapped. Returns false and sets errno if
+ * some pages keep their bits, as locked pages do, or if the kernel cannot clear bits. */
 bool page_use_clear(void *pages, size_t bytes);
 
-/* Clears the accessed bits of all pages of the process. Other programs that read these bits then miss earlier accesses.
- * Returns false and sets errno if the kernel does not clear the bits. */
+/* Clears the accessed bits of all pages of the process, which other programs that read these bits then miss. Returns
+ * false and sets errno if the kernel does not clear them. */
 bool page_use_clear_all(void);
 
-/* Return the names of the system's functions that the three functions above call, for messages. */
+/* Return the names of the system's functions that the functions above call, for messages. */
 const char *page_use_read_name(void);
 const char *page_use_clear_name(void);
 const char *page_use_clear_all_name(void);
 
-/* Returns the number of the process's mappings; SIZE_MAX if the kernel does not report it. */
+/* Returns SIZE_MAX if the kernel does not report the number. */
 size_t mappings_count(void);
 
-/* Returns how many mappings the process may have; the default limit if the kernel does not report it. */
+/* Returns the default limit if the kernel does not report the limit. */
 size_t mappings_most(void);
 
 #endif

@@ -1,13 +1,12 @@
 /*
  * Probes for tracers. A probe is one instruction that does nothing, and a note in the file with the instruction's
- * address and the registers that contain the probe's arguments. A tracer (bpftrace, perf, the OpenTelemetry eBPF
- * profiler) reads the note, replaces the instruction by a breakpoint, and restores it later. The process does not
- * notice.
+ * address and the registers of the probe's arguments. A tracer (bpftrace, perf, the OpenTelemetry eBPF profiler)
+ * reads the note and replaces the instruction by a breakpoint.
  *
- * The note has the format of SystemTap's user-space probes (systemtap wiki, "UserSpaceProbeImplementation"), type 3 of
- * owner "stapsdt": the addresses of the instruction, of .stapsdt.base and of a semaphore, which is absent here; then
- * provider, name and arguments. The note's section takes no memory in the process, has no relocation, and stays when
- * the file is stripped.
+ * The note has the format of SystemTap's user-space probes (systemtap wiki, "UserSpaceProbeImplementation"), type 3
+ * of owner "stapsdt": the addresses of the instruction, of .stapsdt.base and of a semaphore, which is absent here;
+ * then provider, name and arguments. The note's section takes no memory in the process, and stays when the file is
+ * stripped.
  */
 #ifndef MALLOMETER_PLATFORM_PROBE_H
 #define MALLOMETER_PLATFORM_PROBE_H
@@ -34,8 +33,8 @@
   "_.stapsdt.base:\n\t.space 1\n\t.size _.stapsdt.base, 1\n"                  \
   "\t.popsection\n\t.endif\n"
 
-/* Puts the arguments into the registers in which a function gets its first arguments. The note names these registers,
- * but some tracers do not read the note and always look there. */
+/* Puts the arguments into the registers of a function's first arguments. The note names them, but some tracers do not
+ * read the note and always look there. */
 #define PROBE_1(provider, name, value)                                                                      \
   do {                                                                                                      \
     register uintptr_t first __asm__(ARGUMENT_REGISTER_1) = (value);                                        \

@@ -22,8 +22,8 @@ static void close_page(struct protected_words *words) {
   words->page = 0;
 }
 
-/* Returns whether a page could be made read-only again after a change. Only the first call tests this, by setting the
- * protection that the page has already. */
+/* Returns whether a page could be made read-only again after a change. Tests it once, by setting the protection that
+ * the page has already. */
 static bool may_open(struct protected_words *words, uintptr_t page, int protection) {
   if (!words->tried) words->may_open = mprotect((void *)page, memory_page_bytes(), protection) == 0;
   words->tried = true;
@@ -69,8 +69,7 @@ bool protected_words_close(struct protected_words *words) {
   return words->refused == 0;
 }
 
-/* Closes the page and the descriptor of /proc/self/mem. A forked child that had the descriptor could write to all
- * memory. */
+/* A forked child that kept the descriptor of /proc/self/mem could write to all memory. */
 static void close_all(struct protected_words *words) {
   close_page(words);
   if (words->file >= 0) call_close(words->file);
@@ -80,13 +79,12 @@ static void close_all(struct protected_words *words) {
 /* ---- Forks --------------------------------------------------------------------------------------------- */
 
 #define CHANGING ((uint32_t)1 << 31)
-static uint32_t forks; /* the number of forks under way, plus CHANGING while words are changed */
+static uint32_t forks; /* The number of forks under way, plus CHANGING while words are changed. */
 static struct protected_words *open_words;
 
 /*
- * Waits until no words are being changed, but for at most a second: a thread that forks in a callback of
- * dl_iterate_phdr holds a lock for which the change may wait. If the fork happens during a change, the child closes the
- * open page and the descriptor.
+ * Waits until no words are being changed, at most a second: the forking thread may hold the lock of dl_iterate_phdr,
+ * for which the change waits. If the fork happens during a change, the child closes the open page and the descriptor.
  */
 static void before_fork(void) {
   enum { LONGEST_MS = 1000 };

@@ -2,15 +2,14 @@
  * Changes single words of loaded objects while the program runs, even on protected pages, and restores the protection
  * of each page. Pages of code are never written, because security policies forbid that.
  *
- * A page without write permission is opened (made writable by mprotect), changed, and closed (made read-only again). If
- * the system refuses that (sealed pages, a filter of system calls), the word is written through /proc/self/mem, which
- * ignores the protection. A page that might not be closed again is not opened. In both cases an aligned word changes
- * atomically.
+ * A page without write permission is opened (made writable by mprotect), changed, and closed. If the system refuses
+ * that (sealed pages, a filter of system calls), the word is written through /proc/self/mem, which ignores the
+ * protection. A page is opened only if it can be closed again. In both cases an aligned word changes atomically.
  *
- * Only one thread at a time may change words. It must have the loader's lock (platform/loader_lock.h), because the
- * loader might otherwise close a page in between. Forks wait until the changes are done, because the child would have
- * an open page, the open file, and only some of the changes; a fork by a system call, without the C library's fork,
- * does not wait. Signals are blocked, because their handlers may fork or never return.
+ * Only one thread at a time may change words, with the loader's lock (platform/loader_lock.h), because the loader
+ * might otherwise close a page in between. Forks wait for the changes, because the child would have an open page, the
+ * open file, and only some of the changes; a fork by a system call does not wait. Signals are blocked, because their
+ * handlers may fork or never return.
  */
 #ifndef MALLOMETER_PLATFORM_PROTECTED_WORDS_H
 #define MALLOMETER_PLATFORM_PROTECTED_WORDS_H
@@ -23,40 +22,34 @@
 
 struct protected_words {
   struct mappings mappings;
-  uintptr_t page; /* the page that is open at present; 0: none */
+  uintptr_t page; /* The open page; 0 if none is open. */
   int protection;
-  bool may_open; /* whether pages can be opened and closed; known after the first try */
+  bool may_open; /* Whether pages can be opened and closed; unknown until `tried` is set. */
   bool tried;
-  int file; /* /proc/self/mem; -1 if it is not open */
+  int file; /* The descriptor of /proc/self/mem; -1 if it is not open. */
   uint32_t refused;
-  int error; /* the errno value of the latest refusal */
+  int error; /* The errno value of the latest refusal. */
   sigset_t signals;
 };
 
-/* Registers the fork handlers. Must be called first, and without the loader's lock. Allocates. */
+/* Registers the fork handlers. Must be called first, without the loader's lock. Allocates. */
 void protected_words_prepare(void);
 
-/*
- * Returns false and sets `error` if nothing can be changed: because the protections are unknown, or, with EAGAIN,
- * because another thread is in the middle of a fork. The caller must not wait for that thread, which may need the
- * loader's lock.
- */
+/* Returns false and sets `error` if nothing can be changed. EAGAIN: another thread is in the middle of a fork; the
+ * caller must not wait for it, because it may need the loader's lock. Other errors: the protections are unknown. */
 bool protected_words_begin(struct protected_words *words);
 
-/*
- * Stores `value` if the word is `expected`. Returns false if the word has another value. Also returns false, and
- * increments `refused`, if the system forbids the change or the page contains code.
- */
+/* Stores `value` if the word is `expected`; otherwise returns false. If the system forbids the change or the page
+ * contains code, returns false and increments `refused`. */
 bool protected_word_replace(struct protected_words *words, uintptr_t *word, uintptr_t expected, uintptr_t value);
 
-/* Closes the page that is open. Returns false if this or any earlier change was refused. */
+/* Closes the open page. Returns false if any change was refused. */
 bool protected_words_close(struct protected_words *words);
 
 /*
- * Registers a function to be called in each forked child, to close descriptors that a child must not have. At most two
- * functions can be registered; registering one again has no effect. This file's fork handler calls them. If a function
- * were registered as a further fork handler, a fork that is under way at that moment might run only one of the two
- * handlers.
+ * Registers a function that closes descriptors in each forked child. At most two functions can be registered;
+ * registering one again has no effect. This file's fork handler calls them: if a fork is under way, it might run only
+ * one of two fork handlers.
  */
 void close_in_children(void (*close)(void));
 
@@ -66,10 +59,8 @@ bool protected_word_is_writable(const struct protected_words *words, const void 
 /* Closes the open page and file. Afterwards only the counts and `error` may be read. */
 void protected_words_end(struct protected_words *words);
 
-/*
- * Makes forks wait until unblock_forks(), for callers that open a file which a child must not have. Must be called
- * after protected_words_prepare() and with signals blocked. Returns false if a thread is in the middle of a fork.
- */
+/* Makes forks wait until unblock_forks(), while the caller opens a file that a child must not have. Must be called
+ * after protected_words_prepare() and with signals blocked. Returns false if a thread is in the middle of a fork. */
 bool block_forks(void);
 void unblock_forks(void);
 

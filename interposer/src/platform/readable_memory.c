@@ -1,4 +1,4 @@
-/* Makes the kernel read an address, by a system call without any other effect. See readable_memory.h. */
+/* Makes the kernel read an address by a system call that changes nothing. See readable_memory.h. */
 #include "platform/readable_memory.h"
 
 #include <errno.h>
@@ -10,13 +10,12 @@
 #include "platform/system_calls.h"
 #include "platform/wait.h"
 
-#define BYTES_OF_MASK 8u /* the bytes of the kernel's signal mask */
+#define BYTES_OF_MASK 8u /* The size of the kernel's signal mask in bytes. */
 
 /*
- * Tests whether the kernel can read the address, by a change of the signal mask with an invalid operation. The kernel
- * first reads the new mask from the address. The kernel refuses the change with EINVAL if the mask could be read,
- * otherwise with EFAULT. System calls that are meant for reading memory would work, too, but some sandboxes end a
- * program that makes them. No sandbox forbids rt_sigprocmask.
+ * Asks for an invalid change of the signal mask: the kernel refuses it with EFAULT if it cannot read the mask at the
+ * address, otherwise with EINVAL. Some sandboxes end a program that makes a system call meant for reading memory, but
+ * no sandbox forbids rt_sigprocmask.
  */
 bool page_is_readable(uintptr_t page) {
   const int unknown_change = -1;
@@ -32,8 +31,8 @@ bool is_readable(uintptr_t begin, size_t bytes) {
 
 /* ---- Memory that may have been unmapped ---------------------------------------------------------------- */
 
-static int memory = -1, pages = -1; /* descriptors */
-static int users;                   /* the number of threads that use the descriptors */
+static int memory = -1, pages = -1; /* Descriptors of /proc/self/mem and /proc/self/pagemap. */
+static int users;                   /* The number of threads that use the descriptors. */
 
 static void close_both(void) {
   if (memory >= 0) call_close(memory);
@@ -43,7 +42,7 @@ static void close_both(void) {
 
 static void close_in_child(void) {
   close_both();
-  users = 0; /* the parent's threads do not exist in the child */
+  users = 0; /* The parent's threads do not exist in the child. */
 }
 
 bool without_forks(void (*act)(void)) {
@@ -61,7 +60,7 @@ bool without_forks(void (*act)(void)) {
   return blocked;
 }
 
-/* Opens the files for one more thread. Only one thread at a time comes here, because only one can block forks. */
+/* Opens the files for one more thread. Only one thread at a time runs this, because only one can block forks. */
 static void add_user(void) {
   __atomic_add_fetch(&users, 1, __ATOMIC_RELAXED);
   if (memory < 0) memory = call_open("/proc/self/mem", O_RDONLY);

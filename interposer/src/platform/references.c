@@ -49,8 +49,7 @@ void objects_visit(void (*visit)(const struct walked_object *object, void *argum
 
 /* ---- References ---------------------------------------------------------------------------------------- */
 
-/* Returns whether a relocation fills in the address of a function. Excludes unaligned words, which cannot be changed
- * atomically. */
+/* Unaligned words are excluded, because they cannot be changed atomically. */
 static bool leads_to_function(const ElfW(Rela) * relocation) {
   if (relocation->r_offset % sizeof(uintptr_t) != 0) return false;
   uint32_t type = (uint32_t)ELF64_R_TYPE(relocation->r_info);
@@ -58,8 +57,8 @@ static bool leads_to_function(const ElfW(Rela) * relocation) {
          (type == RELOCATION_OF_ADDRESS && relocation->r_addend == 0);
 }
 
-/* Returns whether calls ignore the word of a relocation, because the loader has rewritten the entry of the procedure
- * linkage table. The linker's option -z mark-plt stores the address of such an entry in the addend. */
+/* Returns whether calls do not read the relocation's word, because the loader has rewritten the entry of the
+ * procedure linkage table. The linker's option -z mark-plt stores the entry's address in the addend. */
 static bool is_ignored(const struct walked_object *object, const ElfW(Rela) * relocation) {
   uintptr_t entry_bytes = object->section.call_entry_bytes;
   if (entry_bytes == 0 || relocation->r_addend == 0) return false;
@@ -108,8 +107,8 @@ static void look_for_auditor(const struct walked_object *object, void *found) {
   if (object->is_executable && object->section.has_auditor) *(bool *)found = true;
 }
 
-/* Returns true if there is any auditor. Only the loader knows whether an auditor audits calls, because the auditor is
- * loaded into a namespace of its own. */
+/* Returns true for any auditor, because only the loader knows whether an auditor audits calls: the auditor is loaded
+ * into a namespace of its own. */
 bool calls_are_audited(void) {
   bool found = getenv("LD_AUDIT") || getenv("LD_PROFILE");
   objects_visit(look_for_auditor, &found);

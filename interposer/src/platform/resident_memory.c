@@ -8,14 +8,14 @@
 #include "platform/protected_words.h"
 #include "platform/system_calls.h"
 
-#ifndef PAGEMAP /* tests build a library that does not find pagemap */
+#ifndef PAGEMAP /* Tests set another name, so that the file is not found. */
 #define PAGEMAP "/proc/self/pagemap"
 #endif
 #define PAGES_AT_ONCE ((size_t)4096)
 
 /* ---- Descriptors --------------------------------------------------------------------------------------- */
 
-static int files[] = {-1, -1}; /* pagemap, or the ends of a pipe */
+static int files[] = {-1, -1}; /* The descriptor of pagemap, or those of the ends of a pipe. */
 
 static void close_open(void) {
   for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
@@ -43,8 +43,7 @@ static bool read_pagemap(uintptr_t begin, size_t pages, uint8_t states[]) {
   return true;
 }
 
-/* Fills `states` by mincore. A call for all pages fails if one page is unmapped; then there is one call for each
- * page. */
+/* If one page is unmapped, a call for all pages fails, and each page gets a call of its own. */
 static bool ask_mincore(uintptr_t begin, size_t pages, uint8_t states[]) {
   size_t page = memory_page_bytes();
   bool at_once = mincore((void *)begin, pages * page, states) == 0;
@@ -76,12 +75,12 @@ bool pagemap_is_readable(void) {
 
 static size_t copy_by_readv(uintptr_t from, void *to, size_t bytes) {
   const struct iovec there = {(void *)from, bytes}, here = {to, bytes};
-  const unsigned long one = 1, no_flags = 0; /* syscall() passes whole words */
+  const unsigned long one = 1, no_flags = 0; /* syscall() passes whole words. */
   ssize_t copied = syscall(SYS_process_vm_readv, getpid(), &here, one, &there, one, no_flags);
   return copied > 0 ? (size_t)copied : 0;
 }
 
-/* Copies piece by piece. A write into the pipe stores as many bytes as have room, and the read returns all of them. */
+/* A write into the pipe stores as many bytes as have room, and the read returns all of them. */
 static size_t copy_through_pipe(uintptr_t from, char *to, size_t bytes) {
   size_t copied = 0;
   while (copied < bytes) {

@@ -1,7 +1,7 @@
 /*
  * Finds out which pages of the process are in memory, and copies pages, while the program uses and unmaps the memory.
- * Reading unmapped memory causes no fault. Descriptors are open only within a call, and not in a forked child. May
- * change errno.
+ * Unmapped memory causes no fault. Descriptors are open only within a call, and not in a forked child. May change
+ * errno.
  */
 #ifndef MALLOMETER_PLATFORM_RESIDENT_MEMORY_H
 #define MALLOMETER_PLATFORM_RESIDENT_MEMORY_H
@@ -12,10 +12,8 @@
 
 #include "platform/readable_memory.h"
 
-/*
- * The source of page states: /proc/self/pagemap or mincore(2). By mincore, a swapped page counts as untouched, and a
- * page of a file or of shared memory counts as in memory if any process has it in memory.
- */
+/* The source of page states: /proc/self/pagemap or mincore(2). mincore reports a swapped page as untouched, and a
+ * page of a file or of shared memory as in memory if any process has it in memory. */
 enum memory_telling { TELL_BY_PAGEMAP, TELL_BY_MINCORE };
 
 /* Returns whether /proc/self/pagemap can be read. Must be called before all other functions here. */
@@ -28,14 +26,13 @@ bool pagemap_is_readable(void);
  */
 bool page_states(enum memory_telling by, uintptr_t begin, size_t pages, uint8_t states[]);
 
-/* The ways to copy: process_vm_readv(2) from the process itself; or write(2) into a pipe and read(2) from it, which
- * takes twice the time. */
+/* The ways to copy: process_vm_readv(2), or write(2) into a pipe and read(2) from it, which takes twice the time. */
 enum memory_copying { COPY_BY_READV, COPY_BY_PIPE };
 
 /*
- * Copies from an address at which nothing may be mapped. Returns the number of leading bytes that could be read.
- * Reading makes pages resident, so use this only for pages that are resident. A sandbox may end a process that makes
- * these system calls, so try each way in a child first.
+ * Copies memory that may be unmapped. Returns how many bytes could be read from its beginning. Use this only for
+ * resident pages, because reading makes pages resident. A sandbox may end a process that makes these system calls, so
+ * try each way in a child first.
  */
 size_t memory_copy(enum memory_copying by, uintptr_t from, void *to, size_t bytes);
 

@@ -1,11 +1,11 @@
-/* Functions that change words which several threads and signal handlers change without a lock. */
+/* Changes words that several threads and signal handlers use without a lock. */
 #ifndef MALLOMETER_PLATFORM_SHARED_WORDS_H
 #define MALLOMETER_PLATFORM_SHARED_WORDS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Raises a number to `value`. Returns false if the number was at least as high before. */
+/* Returns false if the number was already at least `value`. */
 static inline bool raise_to(int64_t *highest, int64_t value) {
   int64_t before = __atomic_load_n(highest, __ATOMIC_RELAXED);
   do {
@@ -14,7 +14,7 @@ static inline bool raise_to(int64_t *highest, int64_t value) {
   return true;
 }
 
-/* Reserves `count` of `limit` numbers. Returns the first of them, or `limit` if not enough are left. */
+/* Returns the first of `count` reserved numbers, or `limit` if not enough are left. */
 static inline uint32_t reserve_numbers(uint32_t *taken, uint32_t count, uint32_t limit) {
   uint32_t first = __atomic_load_n(taken, __ATOMIC_RELAXED);
   do {
@@ -23,7 +23,9 @@ static inline uint32_t reserve_numbers(uint32_t *taken, uint32_t count, uint32_t
   return first;
 }
 
-/* Sets the lowest free one of the first `most` bits, which are fewer than 32. Returns the bit; 0 if none is free. */
+/*
+ * Sets the lowest bit that is 0 among the first `most`, which are fewer than 32. Returns the bit; 0 if none is free.
+ */
 static inline uint32_t take_bit(uint32_t *taken, uint32_t most) {
   uint32_t before = __atomic_load_n(taken, __ATOMIC_RELAXED), bit;
   do {
@@ -37,15 +39,15 @@ static inline uint32_t take_bit(uint32_t *taken, uint32_t most) {
 
 /*
  * The head of a stack of records. Its lower half is 1 + the index of the first record, or 0. Its upper half changes
- * with every operation, so that two equal heads are the same state of the list (no ABA problem). Both halves are in one
- * word, so the head is consistent in a forked child, too.
+ * with every operation, so that equal heads mean an unchanged list (no ABA problem). Both halves are in one word, so
+ * the head is consistent in a forked child, too.
  */
 typedef uint64_t free_list;
 
 static inline uint64_t head_after(uint64_t head, uint32_t first) { return ((head >> 32) + 1) << 32 | first; }
 
-/* Pushes the record with this index. `next` is the word of the record in which the list stores its link. The store of
- * the head releases the store of the link (test/litmus/free-list). */
+/* Pushes the record with this index. `next` is the record's word for the link. The store of the head releases the
+ * store of the link (test/litmus/free-list). */
 static inline void free_list_push(free_list *list, uint32_t index, uint32_t *next) {
   uint64_t head = __atomic_load_n(list, __ATOMIC_RELAXED);
   do __atomic_store_n(next, (uint32_t)head, __ATOMIC_RELAXED);
@@ -53,11 +55,8 @@ static inline void free_list_push(free_list *list, uint32_t index, uint32_t *nex
                                       __ATOMIC_RELAXED));
 }
 
-/*
- * Pops a record and returns its index; UINT32_MAX if the list is empty. The load of the head acquires the store of the
- * record's link. If the head changes between the load and the exchange, the link may belong to another state of the
- * list; the exchange then fails.
- */
+/* Pops a record and returns its index; UINT32_MAX if the list is empty. The load of the head acquires the store of
+ * the record's link. If the head changes after that load, the link may be wrong, but the exchange then fails. */
 static inline uint32_t free_list_pop(free_list *list, uint32_t *(*next_of)(uint32_t index)) {
   uint64_t head = __atomic_load_n(list, __ATOMIC_ACQUIRE);
   while ((uint32_t)head) {

@@ -1,4 +1,4 @@
-/* Searches and sorts tables without other memory: qsort(3) of the C library may call malloc. */
+/* Searches and sorts tables without other memory; the C library's qsort(3) may call malloc. */
 #ifndef MALLOMETER_PLATFORM_SORTED_H
 #define MALLOMETER_PLATFORM_SORTED_H
 
@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Returns how many rows begin with a number of at most `key`. A row begins with an unsigned number of 64 bits, or an
- * address, by which the rows are sorted. */
+/* Returns how many rows have a key of at most `key`. The rows are sorted by their keys: each row begins with its key,
+ * an unsigned number or address of 64 bits. */
 static inline size_t rows_up_to(const void *rows, size_t count, size_t row_bytes, uint64_t key) {
   size_t low = 0, high = count;
   while (low < high) {
@@ -24,7 +24,7 @@ static inline size_t rows_up_to(const void *rows, size_t count, size_t row_bytes
   return low;
 }
 
-/* Sorts by Shell's sort with Knuth's gaps. `row` has room for one row. */
+/* Shell's sort with Knuth's gaps. `row` has room for one row. */
 static inline void sort_rows(void *rows, size_t count, size_t row_bytes, void *row,
                              bool (*is_before)(const void *one, const void *other)) {
   char *bytes = rows;

@@ -1,4 +1,4 @@
-/* Writes while SIGPIPE is blocked, and removes a SIGPIPE that the write has caused. See standard_error.h. */
+/* Blocks SIGPIPE during the write, and removes a SIGPIPE that the write has caused. See standard_error.h. */
 #include "platform/standard_error.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 #include "platform/system_calls.h"
 
-#define BYTES_OF_MASK 8u /* the bytes of the kernel's signal mask */
+#define BYTES_OF_MASK 8u /* The size of the kernel's signal mask in bytes. */
 
 void standard_error_write(const char *bytes, size_t length) {
   sigset_t broken_pipe, before, pending;

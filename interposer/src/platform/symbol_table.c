@@ -8,7 +8,7 @@
 #include "platform/memory.h"
 
 struct symbol_table {
-  ElfW(Dyn) entry; /* has the copy's address; the loader's word points to this entry while the copy is installed */
+  ElfW(Dyn) entry; /* This entry has the copy's address; the loader's word points to it while the copy is installed. */
   const ElfW(Dyn) * *word;
   const ElfW(Dyn) * before;
   uintptr_t bias;
@@ -21,9 +21,9 @@ struct symbol_table {
 static struct symbol_table tables[4];
 
 /*
- * Finds the word with the address of the entry DT_SYMTAB. After the members that link.h declares, glibc's struct
- * link_map has an array of pointers to the entries of the dynamic section, by their tags, at offset 64 in versions 2.31
- * to 2.43. Four of these pointers identify the array.
+ * Finds the loader's word with the address of the entry DT_SYMTAB. glibc's struct link_map has, after the members
+ * that link.h declares, an array of pointers to the dynamic section's entries, by their tags (at offset 64 in
+ * versions 2.31 to 2.43). Four of these pointers identify the array.
  */
 static const ElfW(Dyn) * *find_word(const struct link_map *object) {
   enum { KNOWN_TAGS = DT_SYMENT + 1, FARTHEST = 256 };
@@ -53,12 +53,12 @@ struct symbol_table *symbol_table_of(const struct link_map *object, const struct
   if (!table) return NULL;
   const ElfW(Dyn) **word = find_word(object);
   if (!word || !protected_word_is_writable(words, word)) return NULL;
-  /* If the loader's word differs from `before`, another library has changed the word, or another object is at the same
-   * address. A new copy is then made. */
+  /* If the word differs from `before`, another library has changed it, or another object is at this address. A new
+   * copy is then made. */
   if (table->symbols && !table->installed && *word != table->before) table->before = NULL;
   if (table->symbols && table->before) return table;
   struct dynamic_section section = dynamic_section_read(object->l_ld, object->l_addr);
-  /* The table in use is copied, because it may be another library's copy, whose addresses must stay in effect. */
+  /* The table in use may be another library's copy, whose addresses must stay in effect. */
   const ElfW(Sym) *in_use = (const ElfW(Sym) *)(*word)->d_un.d_ptr;
   size_t count = symbol_count(section.hash, section.gnu_hash);
   ElfW(Sym) *copy = section.symbols && count > 0 ? memory_map(NULL, count * sizeof *copy) : NULL;

@@ -1,13 +1,11 @@
 /*
- * Changes the addresses that the loader finds for names, by means of a copy of an object's table of dynamic symbols.
+ * Changes the addresses that the loader finds for names, by a copy of an object's table of dynamic symbols.
  *
  * The loader reaches the table through one word of its own record of the object (glibc: l_info[DT_SYMTAB] of struct
  * link_map), which is always writable. When the word leads to a copy, everything that is loaded, bound or looked up
- * later gets the copy's addresses, before the constructors of a library run. Pages of the object are not changed, even
- * if its table lies among code.
+ * later gets the copy's addresses, before the constructors of a library run. Pages of the object are not changed.
  *
- * Copies are not freed when the word leads to the object's own table again, because the loader may still read them,
- * without a lock.
+ * Copies are never freed, because the loader may still read them without a lock.
  *
  * Only one thread at a time may call these functions, with the loader's lock (platform/loader_lock.h).
  */
@@ -22,24 +20,19 @@
 
 struct symbol_table;
 
-/*
- * Returns the copy of the object's table, and makes one if there is none. Returns NULL if the loader's word is not
- * where glibc has it or is not writable, if there is no memory, or if four objects have copies already.
- */
+/* Returns the copy of the object's table, and makes one if there is none. Returns NULL if the loader's word is not
+ * where glibc has it or is not writable, if there is no memory, or if four objects already have copies. */
 struct symbol_table *symbol_table_of(const struct link_map *object, const struct protected_words *words);
 
-/*
- * Changes the address of a function in the copy from `from` to `to`. A function that a resolver would choose (IFUNC)
- * becomes an ordinary one. Returns how many symbols of that name have the address `to` afterwards.
- */
+/* Changes the address of a function in the copy from `from` to `to`. A function that a resolver would choose (IFUNC)
+ * becomes an ordinary one. Returns how many symbols of that name then have the address `to`. */
 unsigned symbol_table_change(struct symbol_table *table, const char *name, uintptr_t from, uintptr_t to);
 
-/* Makes look-ups use the copies. Returns false if another library has changed the loader's word of one of the objects.
- */
+/* Makes look-ups use the copies. Returns false if another library has changed one of the loader's words. */
 bool symbol_tables_install(void);
 
-/* Makes look-ups use the objects' own tables again. If another library has replaced a copy by its own table, the copy
- * stays in use. The caller should then change the copy's addresses back (symbol_table_change()). */
+/* Makes look-ups use the objects' own tables again. A copy that another library has replaced by its own table stays
+ * in use; the caller should change the copy's addresses back (symbol_table_change()). */
 void symbol_tables_remove(void);
 
 #endif

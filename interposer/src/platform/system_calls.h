@@ -1,7 +1,7 @@
 /*
- * System calls that do not use the C library's functions of the same names, because those are cancellation points: a
- * cancelled thread would end there, even in the middle of malloc, with all locks that it holds. Each returns -1 and
- * sets errno if it fails.
+ * System calls without the C library's functions of the same names, which are cancellation points: a cancelled thread
+ * would end there, even in the middle of malloc, with all locks that it holds. Each returns -1 and sets errno on
+ * failure.
  */
 #ifndef MALLOMETER_PLATFORM_SYSTEM_CALLS_H
 #define MALLOMETER_PLATFORM_SYSTEM_CALLS_H
@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#ifdef __APPLE__ /* mappings have no hooks on macOS */
+#ifdef __APPLE__ /* On macOS, mappings have no hooks. */
 #define call_mmap mmap
 #define call_munmap munmap
 #else
@@ -43,8 +43,9 @@ static inline void *call_mremap(void *memory, size_t old_bytes, size_t bytes, in
   return (void *)syscall(SYS_mremap, memory, old_bytes, bytes, (long)flags, wish);
 }
 
-/* Block all signals, including those that the C library reserves for itself, and restore the earlier mask. Both
- * functions preserve errno. */
+/*
+ * Block all signals, including those that the C library reserves, and restore the earlier mask. Both preserve errno.
+ */
 static inline uint64_t call_block_signals(void) {
   const uint64_t all = UINT64_MAX;
   uint64_t before = 0;
@@ -56,8 +57,7 @@ static inline void call_restore_signals(uint64_t before) {
   syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
 }
 
-/* Sleeps by futex(2), because a seccomp filter of a program with threads must allow this system call. May change
- * errno. */
+/* Sleeps by futex(2), which every seccomp filter of a program with threads must allow. May change errno. */
 static inline void call_sleep(uint32_t ns) {
   const struct timespec time = {0, (long)ns};
   const uint32_t word = 0;

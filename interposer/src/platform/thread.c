@@ -19,7 +19,7 @@
 
 uint32_t thread_id(void) { return (uint32_t)syscall(SYS_gettid); }
 
-/* Computes the thread's ID from the kernel's number for the clock of the thread's CPU time (clock_getcpuclockid(3)). */
+/* Computes the ID from the kernel's number for the clock of the thread's CPU time (clock_getcpuclockid(3)). */
 uint32_t thread_id_known(void) {
   clockid_t clock;
   if (!pthread_getcpuclockid || pthread_getcpuclockid(pthread_self(), &clock) != 0) return 0;
@@ -61,8 +61,8 @@ uintptr_t thread_robust_list(uint32_t id) {
 
 /* ---- Threads that wait --------------------------------------------------------------------------------- */
 
-/* Parses a line of /proc: "running"; or the number of the system call, its arguments, the stack pointer and the program
- * counter (proc(5)). */
+/* Parses "running"; or the number of the system call, its arguments, the stack pointer and the program counter
+ * (proc(5)). */
 bool thread_waits(uint32_t id, struct waiting_thread *thread) {
   char path[48], text[256];
   snprintf(path, sizeof path, "/proc/self/task/%" PRIu32 "/syscall", id);
@@ -74,8 +74,8 @@ bool thread_waits(uint32_t id, struct waiting_thread *thread) {
              &thread->call, &of[0], &of[1], &of[2], &of[3], &of[4], &of[5], &thread->stack_pointer, &thread->pc) == 9;
 }
 
-/* Reads the letter of the state in a line of /proc (proc(5)). The letter follows the thread's name, which is in
- * parentheses and may contain parentheses. */
+/* Reads the letter of the state (proc(5)). It follows the thread's name, which is in parentheses and may contain
+ * parentheses. */
 bool thread_sleeps(uint32_t id) {
   char path[48], text[512];
   snprintf(path, sizeof path, "/proc/self/task/%" PRIu32 "/stat", id);
@@ -84,8 +84,8 @@ bool thread_sleeps(uint32_t id) {
   return end_of_name && end_of_name[1] == ' ' && memchr("SZX", end_of_name[2], 3);
 }
 
-/* The number of words on a waiting thread's stack, from its stack pointer on, that are searched for a return address
- * into the C library's function that waits for a condition. */
+/* How many words of a waiting thread's stack, from its stack pointer on, are searched for a return address into the C
+ * library's function that waits for a condition. */
 #define MOST_WORDS_BELOW ((size_t)64)
 
 struct code {
@@ -93,8 +93,8 @@ struct code {
   size_t bytes;
 };
 
-/* Returns the code of a function if it begins by storing registers; otherwise, or if the function's end is unknown, an
- * empty range. */
+/* Returns the code of a function that begins by storing registers. Otherwise, or if the function's end is unknown,
+ * the range is empty. */
 static struct code storing_code(const char *name) {
   const ElfW(Sym) *symbol = NULL;
   Dl_info info;
@@ -121,7 +121,7 @@ static const struct code *waits(void) {
 bool thread_has_stored_registers(const struct waiting_thread *thread, const uintptr_t *words, size_t count) {
   const struct code *codes = waits();
   bool has = false;
-  if (thread->call != SYS_futex) return false; /* the stack may have the return address of an earlier wait */
+  if (thread->call != SYS_futex) return false; /* Otherwise the stack may have the return address of an earlier wait. */
   for (size_t i = 0; i < WAITS; i++) {
     has |= is_in(&codes[i], thread->pc);
     for (size_t j = 0; j < count && j < MOST_WORDS_BELOW; j++) has |= is_in(&codes[i], words[j]);
@@ -144,11 +144,8 @@ void thread_name_of(uint32_t id, char name[THREAD_NAME_BYTES]) {
 
 void thread_set_name(const char *name) { prctl(PR_SET_NAME, name); }
 
-/*
- * Returns the bytes that glibc needs of a thread's stack. glibc puts a copy of all thread-local variables there, which
- * may leave nothing of a small stack. A function of glibc returns this number. No header declares that function; the
- * JVM calls it, too.
- */
+/* Returns the bytes that glibc needs of a thread's stack, where it puts a copy of all thread-local variables; they
+ * may leave nothing of a small stack. No header declares glibc's function for this, but the JVM calls it, too. */
 static size_t bytes_of_c_library(const pthread_attr_t *attributes) {
   size_t (*minimum)(const pthread_attr_t *);
   void *address = dlsym(RTLD_DEFAULT, "__pthread_get_minstack");
@@ -161,7 +158,7 @@ static size_t bytes_of_c_library(const pthread_attr_t *attributes) {
 size_t thread_start(void *(*run)(void *), size_t stack_bytes) {
   pthread_attr_t attributes;
   pthread_t thread;
-  if (!pthread_create || !pthread_attr_setstacksize) return 0; /* a program without libpthread */
+  if (!pthread_create || !pthread_attr_setstacksize) return 0; /* The program has no libpthread. */
   sigset_t all, before;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, &before);

@@ -18,12 +18,12 @@
 #include "platform/arch.h"
 #include "platform/visibility.h"
 
-#if !defined(__APPLE__) && !defined(THREAD_POINTERS_BY_KEY) /* tests build the logic with keys */
+#if !defined(__APPLE__) && !defined(THREAD_POINTERS_BY_KEY) /* Tests build the variant with keys. */
 
-/* A pointer takes 8 of the 64 bytes of TLS that are left for libraries loaded by dlopen. */
+/* A library that dlopen loads shares 64 bytes of TLS with others; a pointer takes 8 of them. */
 #define DECLARE_THREAD_POINTER(type, name) extern HIDDEN __thread type *name __attribute__((tls_model("initial-exec")))
-/* The definition repeats the TLS model. Without it, the compiler would access the variable through a call of the loader
- * (__tls_get_addr) in the file that defines it. */
+/* Without the TLS model, the file that defines the variable would access it through a call of the loader
+ * (__tls_get_addr). */
 #define DEFINE_THREAD_POINTER(type, name, initial) \
   __thread type *name __attribute__((tls_model("initial-exec"))) = (initial)
 #define THREAD_POINTER_START(name) ((void)0)
@@ -39,7 +39,7 @@
 struct thread_pointer {
   void *initial;
   pthread_key_t key;
-  bool exists; /* whether the key exists; the key number 0 would lead to the thread's control block */
+  bool exists; /* The key number 0 would lead to the thread's control block. */
   void (*stays)(void *value);
 };
 
@@ -52,7 +52,7 @@ static inline void thread_pointer_set(const struct thread_pointer *pointer, void
   if (__atomic_load_n(&pointer->exists, __ATOMIC_ACQUIRE)) (void)pthread_setspecific(pointer->key, value);
 }
 
-/* Sets the value if it is `expected`. Returns false if a signal handler has set another value before. */
+/* Returns false if a signal handler has set another value. */
 static inline bool thread_pointer_replace(const struct thread_pointer *pointer, void *expected, void *value) {
   if (thread_pointer_get(pointer) != expected) return false;
   thread_pointer_set(pointer, value);
@@ -65,8 +65,8 @@ static inline void thread_pointer_start(struct thread_pointer *pointer) {
 }
 
 #define DECLARE_THREAD_POINTER(type, name) extern HIDDEN struct thread_pointer name
-/* Defines the pointer, and the destructor of its key. A thread that ends clears the value before each of four rounds of
- * destructors; this destructor sets the value again, because other destructors may allocate. */
+/* Defines the pointer, and the destructor of its key. When a thread ends, the value is cleared before each of four
+ * rounds of destructors; this destructor sets it again, because other destructors may allocate. */
 #define DEFINE_THREAD_POINTER(type, name, first)                                \
   static void name##_stays(void *value) { thread_pointer_set(&(name), value); } \
   struct thread_pointer name = {.initial = (first), .stays = name##_stays}

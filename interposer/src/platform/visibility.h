@@ -1,7 +1,5 @@
-/*
- * The visibility of symbols outside of the library. -fvisibility=hidden applies to definitions only. An extern variable
- * is declared HIDDEN, so that it is accessed without the global offset table, which saves an instruction each time.
- */
+/* The visibility of symbols outside of the library. -fvisibility=hidden applies to definitions only. Declare an
+ * extern variable HIDDEN, so that each access saves the instruction that reads the global offset table. */
 #ifndef MALLOMETER_PLATFORM_VISIBILITY_H
 #define MALLOMETER_PLATFORM_VISIBILITY_H
 

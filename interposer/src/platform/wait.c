@@ -1,4 +1,4 @@
-/* Waits by futex(2) and clock_nanosleep(2), which are called as platform/system_calls.h explains. See wait.h. */
+/* Waits by futex(2) and clock_nanosleep(2), called as in platform/system_calls.h. See wait.h. */
 #include "platform/wait.h"
 
 #include <linux/futex.h>

@@ -1,7 +1,5 @@
-/*
- * Functions by which the library's own threads wait until another thread has changed a word, or until a moment. They
- * must not be called inside of malloc.
- */
+/* The library's own threads wait by these functions until a word changes or until a moment. Must not be called inside
+ * of malloc. */
 #ifndef MALLOMETER_PLATFORM_WAIT_H
 #define MALLOMETER_PLATFORM_WAIT_H
 
@@ -10,9 +8,9 @@
 #define WAIT_WITHOUT_LIMIT UINT64_MAX
 
 /*
- * Blocks the calling thread until another thread wakes those that wait for `word`, or until this many nanoseconds have
- * passed. Returns immediately if the word is not `seen`, and may return early, so callers must check the word again.
- * May change errno.
+ * Blocks until another thread wakes those that wait for `word`, or until this many nanoseconds have passed. Returns
+ * immediately if the word is not `seen`, and may return early, so callers must check the word again. May change
+ * errno.
  */
 void wait_for_change(const uint32_t *word, uint32_t seen, uint64_t longest_ns);
 

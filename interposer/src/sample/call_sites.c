@@ -1,5 +1,4 @@
-/* The records of call sites, which are found by the hashes of their stacks, and how a sample is recorded. See
- * call_sites.h. */
+/* The records of call sites, found by hashes of their stacks. See call_sites.h. */
 #include "sample/call_sites.h"
 
 #include <string.h>
@@ -23,28 +22,27 @@ enum {
   MOST_NATIVE_FRAMES = 128,
   FRAMES_OF_JVM = 5,
   FRAMES_WHEN_CROWDED = 8,
-  /* The number of frames to which new stacks are shortened once three quarters of the room for sites are taken. HotSpot
+  /* New stacks are shortened to this many frames when three quarters of the room for sites are taken. HotSpot
    * allocates a JNI global reference through six frames of its own; the seventh is the caller's library. */
   FRAMES_WHEN_FULL = 7,
   BYTES_WHEN_CROWDED = 4096,
   BYTES_WHEN_FULL = 65536,
   BYTES_OF_MAPPING_WHEN_CROWDED = 1 << 20,
   PROBES = 64,
-  /* The number of attempts to take a free slot, which another thread may take first. After these attempts, the sample
-   * counts as one without room. */
+  /* The number of attempts to take a free slot, which another thread may take first. */
   ATTEMPTS = 4,
   FORGOTTEN_AT_ONCE = SITES / 4,
-  /* The time without a sample after which a site may be forgotten: 10 s, in units of live_sample_birth(). */
+  /* A site without a sample for 10 s may be forgotten. The unit is that of live_sample_birth(). */
   YOUNGEST_FORGOTTEN = 596,
-  /* The shortest time between two searches for stale sites: 1 s, in units of live_sample_birth(). */
+  /* Searches for stale sites are at least 1 s apart. The unit is that of live_sample_birth(). */
   BETWEEN_LOOKS = 60,
 };
 
-/* The value of site.latest until the site has a sample. The next search for stale sites replaces this value by the time
- * of the search: reading the clock where a site is made would take too much of the stack. */
+/* The value of site.latest until the site has a sample. The next search for stale sites stores its own time instead:
+ * the code that makes a site has too little stack to read the clock. */
 #define NO_SAMPLE_YET UINT32_MAX
 
-/* The value in `slots` (a hash table) for a site that was forgotten. */
+/* The value in the hash table `slots` for a site that was forgotten. */
 #define FORGOTTEN UINT16_MAX
 _Static_assert(SITES < FORGOTTEN, "1 + the place of a site is below FORGOTTEN");
 
@@ -57,27 +55,24 @@ struct sums {
 };
 
 struct site {
-  uint64_t hash;  /* the hash of the stack; 0: this struct is being written or has no site */
-  uint32_t stack; /* the innermost node of the stack; in a record without a site, the link of the list sites_free */
+  uint64_t hash;  /* The hash of the stack; 0 if this struct is being written or has no site. */
+  uint32_t stack; /* The innermost node of the stack; in a record without a site, the link of the list sites_free. */
   uint16_t frames;
-  uint16_t leaving; /* set while the site is being forgotten: new samples do not find the site */
-  uint32_t number;  /* the record's index plus a multiple of SITES */
-  uint32_t latest;  /* the live_sample_birth() of the site's latest sample */
-  int32_t mapped;   /* the number of ranges of mapped memory that refer to the site */
+  uint16_t leaving; /* Set while the site is being forgotten: new samples do not find it. */
+  uint32_t number;  /* The record's index plus a multiple of SITES. */
+  uint32_t latest;  /* The live_sample_birth() of the latest sample. */
+  int32_t mapped;   /* The number of ranges of mapped memory that refer to the site. */
   struct sums allocated;
   struct sums freed;
 };
 
-/*
- * The number of collections of the old generation for which a site counts freed samples separately. A free is counted
- * in the entry of the latest collection before the free. The index of the entry is the collection's number modulo
- * FREED_AFTER.
- */
+/* The number of collections of the old generation for which a site counts freed samples separately. A free is counted
+ * for the latest collection before it, in the entry at the collection's number modulo FREED_AFTER. */
 enum { FREED_AFTER = 4 };
 #define BEING_RESET UINT64_MAX
 
-/* Counts of the samples of one site that cleaner threads (collections.h) freed. `old` also counts samples that other
- * threads freed. The counts are stored apart from the sites, because few sites have such samples. */
+/* The samples of one site that cleaner threads (collections.h) freed; `old` also counts those that other threads
+ * freed. The counts are apart from the sites, because few sites have such samples. */
 struct cleaned {
   uint32_t samples;
   uint32_t after_first_young;
@@ -87,15 +82,15 @@ struct cleaned {
 static struct memory {
   struct site sites[SITES];
   struct cleaned cleaned[SITES];
-  uint16_t slots[SITE_SLOTS]; /* 1 + the index of a site's record; 0: never used */
+  uint16_t slots[SITE_SLOTS]; /* 1 + the index of a site's record; 0: never used. */
   struct stack_tree stacks;
   struct modules modules;
 } * memory;
 
 static bool open_for_samples;
-static uint32_t sites_taken;  /* the number of records that were ever used */
-static uint32_t sites_unused; /* the number of records in the list sites_free */
-static free_list sites_free;  /* the records without a site */
+static uint32_t sites_taken;  /* The number of records that were ever used. */
+static uint32_t sites_unused; /* The number of records in sites_free. */
+static free_list sites_free;  /* The records without a site. */
 static uint64_t without_site;
 static uint64_t without_place;
 static uint64_t truncated;
@@ -110,7 +105,7 @@ const char *call_sites_start(void) {
   char *fresh = memory_reserve(bytes);
   if (!fresh) return "no memory for the tables of call sites";
   char *used = (char *)live_samples_use(fresh + own) - own;
-  if (used != fresh) memory_give_back(fresh, bytes); /* another thread has stored its memory first */
+  if (used != fresh) memory_give_back(fresh, bytes); /* Another thread has stored its memory first. */
   __atomic_store_n(&memory, (struct memory *)(void *)used, __ATOMIC_RELEASE);
   return NULL;
 }
@@ -160,8 +155,8 @@ static uint64_t hash_of(const uint64_t *frames, uint32_t count) {
   return hash ? hash : 1;
 }
 
-/* Returns the slot for a hash and a probe. Takes the highest bits of a product, which depend on all bits of the hash,
- * so that hashes spread over all slots. */
+/* Returns the slot for a hash and a probe. The highest bits of a product depend on all bits of the hash, so hashes
+ * spread over all slots. */
 static uint16_t *slot_of(uint64_t hash, uint64_t probe) {
   return &memory->slots[((hash * 0xbf58476d1ce4e5b9u >> 49) + probe) % SITE_SLOTS];
 }
@@ -172,7 +167,7 @@ static uint32_t sites_in_use(void) {
   return __atomic_load_n(&sites_taken, __ATOMIC_ACQUIRE) - __atomic_load_n(&sites_unused, __ATOMIC_RELAXED);
 }
 
-/* Compares hashes and not frames, because two of 16,384 stacks have the same hash in only one of 10^11 programs. */
+/* Compares hashes instead of frames: two of 16,384 stacks have the same hash in only one of 10^11 programs. */
 static bool is_site(const struct site *site, uint64_t hash, uint32_t count) {
   return __atomic_load_n(&site->hash, __ATOMIC_ACQUIRE) == hash && site->frames == count &&
          !__atomic_load_n(&site->leaving, __ATOMIC_SEQ_CST);
@@ -180,7 +175,6 @@ static bool is_site(const struct site *site, uint64_t hash, uint32_t count) {
 
 static uint32_t *next_free(uint32_t place) { return &memory->sites[place].stack; }
 
-/* Takes the struct of a forgotten site from the list sites_free; NULL if the list is empty. */
 static struct site *forgotten_site(void) {
   uint32_t place = free_list_pop(&sites_free, next_free);
   if (place == UINT32_MAX) return NULL;
@@ -218,20 +212,19 @@ static struct site *new_site(uint64_t hash, const uint64_t *frames, uint32_t cou
   return site;
 }
 
-/* Empties a site to which no slot of the hash table refers. Readers ignore a site without frames. It is later reclaimed
- * like a site without samples. */
+/* Empties a site to which no slot of the hash table refers. Readers ignore it, because it has no frames; it is later
+ * reclaimed like a site without samples. */
 static void discard(struct site *fresh) {
   if (fresh) __atomic_store_n(&fresh->frames, 0, __ATOMIC_RELEASE);
 }
 
-/* The first slot without a site in the probe sequence of a hash, and the content of that slot. `slot` is NULL if all
- * slots of the sequence have sites. */
+/* The first slot without a site among those where a hash may be, and the content of that slot. `slot` is NULL if all
+ * of them have sites. */
 struct gap {
   uint16_t *slot;
   uint16_t content;
 };
 
-/* Returns the site of a stack. If there is none, returns NULL and sets `gap` to the place for a new site. */
 static struct site *find_site(uint64_t hash, uint32_t count, struct gap *gap) {
   gap->slot = NULL;
   for (uint64_t i = 0; i < PROBES; i++) {
@@ -244,8 +237,7 @@ static struct site *find_site(uint64_t hash, uint32_t count, struct gap *gap) {
   return NULL;
 }
 
-/* Returns the number of a stack's site. Two threads that meet the same new stack add two sites, of which one is
- * discarded. */
+/* If two threads add a site for the same new stack, one site is discarded. */
 static uint32_t site_of(const uint64_t *frames, uint32_t count, bool may_be_new, uint32_t *work) {
   uint64_t hash = hash_of(frames, count);
   struct site *fresh = NULL, *found = NULL;
@@ -267,8 +259,9 @@ static uint32_t site_of(const uint64_t *frames, uint32_t count, bool may_be_new,
 /* ---- Forgetting sites --------------------------------------------------------------------------------- */
 
 /*
- * A site must not be forgotten while a thread may add a sample to it. Each sample is taken in a section (enter() to
- * leave()), which belongs to the turn in which it began. One thread at a time forgets sites, in three steps:
+ * A site must not be forgotten while a thread may add a sample to it. Each sample is taken between enter() and
+ * leave(), in a section that belongs to the turn in which it began. One thread at a time forgets sites, in three
+ * steps:
  *
  * 1. Mark sites as leaving, so that find_site() does not find them.
  * 2. Forget the leaving sites without live samples and mappings, and release the stack nodes that only they used.
@@ -278,10 +271,10 @@ static uint32_t site_of(const uint64_t *frames, uint32_t count, bool may_be_new,
  * that: a later call takes the step.
  */
 static uint32_t turn;
-static uint32_t inside[2]; /* threads in a section, for even and odd turns */
-static bool forgetting;    /* true while a thread forgets sites */
+static uint32_t inside[2]; /* The number of threads in a section, for even and odd turns. */
+static bool forgetting;
 static enum { IDLE, SITES_LEAVE, NODES_LEAVE } step;
-static uint32_t latest_look; /* time of the latest search for stale sites, in units of live_sample_birth() */
+static uint32_t latest_look; /* The time of the latest search for stale sites, in units of live_sample_birth(). */
 
 static uint32_t enter(void) {
   for (;;) {
@@ -298,12 +291,12 @@ static bool earlier_sections_ended(void) {
   return __atomic_load_n(&inside[(__atomic_load_n(&turn, __ATOMIC_RELAXED) + 1) % 2], __ATOMIC_SEQ_CST) == 0;
 }
 
-/* Resets the numbers of threads that are taking samples, because the parent's threads do not exist in the child. If
- * another thread of the parent was forgetting sites, the child never forgets any: one may be half forgotten. */
+/* Resets the counts of threads in a section, because the parent's threads do not exist in the child. If one of them
+ * was forgetting sites, the child never forgets any, because one may be half forgotten. */
 void call_sites_forked(void) { inside[0] = inside[1] = 0; }
 
-/* Returns the number of a site's live samples. Reads the freed samples before the allocated ones: each sample is first
- * counted as allocated, so the difference is never negative. */
+/* Reads the freed samples before the allocated ones: each sample is first counted as allocated, so the difference is
+ * never negative. */
 static uint64_t live_samples(const struct site *site) {
   uint64_t freed = __atomic_load_n(&site->freed.samples, __ATOMIC_ACQUIRE);
   return __atomic_load_n(&site->allocated.samples, __ATOMIC_ACQUIRE) - freed;
@@ -315,19 +308,18 @@ static bool is_referred_to(const struct site *site) {
   return live_samples(site) > 0 || __atomic_load_n(&site->mapped, __ATOMIC_SEQ_CST) > 0;
 }
 
-/* Returns the binary logarithm of the time since a site's latest sample, in units of live_sample_birth(); 0 for a site
- * that must not be forgotten. */
+/* Returns the binary logarithm of the time since a site's latest sample, in units of live_sample_birth(); 0 if the
+ * site must not be forgotten. */
 static unsigned staleness(const struct site *site, uint32_t now) {
   uint32_t latest = __atomic_load_n(&site->latest, __ATOMIC_RELAXED), idle = now - latest;
   bool last_number = site->number > INT32_MAX - SITES;
-  /* The sum wraps around for a sample that came after `now` was read, so such a site is young, too. */
+  /* If a sample came after `now` was read, `idle` is close to 2^32 and the sum wraps around, so the site is young. */
   bool is_young = latest == NO_SAMPLE_YET || idle + YOUNGEST_FORGOTTEN < 2 * YOUNGEST_FORGOTTEN;
   if (!__atomic_load_n(&site->hash, __ATOMIC_ACQUIRE) || is_young || last_number) return 0;
   return is_referred_to(site) ? 0 : 31 - (unsigned)__builtin_clz(idle);
 }
 
-/* Stores the present time as `latest` in a site that has had no sample, so that the site's staleness counts from now
- * on. */
+/* Stores `now` as the latest sample of a site that had none, so that it grows stale from now on. */
 static void note_time(struct site *site, uint32_t now) {
   uint32_t none = NO_SAMPLE_YET;
   __atomic_compare_exchange_n(&site->latest, &none, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
@@ -345,8 +337,7 @@ static unsigned least_staleness(uint32_t now, uint32_t count) {
   return stale;
 }
 
-/* Marks the stalest sites to be forgotten, at most once a second, because a search takes a millisecond and a program
- * may read call sites all the time. */
+/* Marks sites at most once a second, because a search takes a millisecond. */
 static bool mark_stalest_sites(void) {
   uint32_t now = live_sample_birth(), count = __atomic_load_n(&sites_taken, __ATOMIC_ACQUIRE), chosen = 0;
   if (now - latest_look < BETWEEN_LOOKS) return false;
@@ -397,8 +388,9 @@ static void forget_marked_sites(void) {
 
 static uint32_t room_taken(void);
 
-/* Takes the next step of forgetting sites. Returns false if there is nothing to do, or if a thread is still taking a
- * sample that it began before the previous step. */
+/*
+ * Returns false if there is nothing to do, or if a sample is still being taken that began before the previous step.
+ */
 static bool take_step(void) {
   if (!earlier_sections_ended()) return false;
   if (step == IDLE && (room_taken() < 2 || !mark_stalest_sites())) return false;
@@ -418,7 +410,7 @@ void call_sites_make_room(void) {
 
 /* ---- Adding and freeing live samples ------------------------------------------------------------------ */
 
-/* Adds a live sample. Returns false if there is no room; the sample then counts as freed. */
+/* Returns false if there is no room; the sample then counts as freed. */
 static bool keep(const void *object, const struct live_sample *sample) {
   if (live_sample_insert(object, sample)) return true;
   __atomic_fetch_add(&without_place, 1, __ATOMIC_RELAXED);
@@ -426,8 +418,8 @@ static bool keep(const void *object, const struct live_sample *sample) {
   return false;
 }
 
-/* Announces an object to profilers again, after a realloc that failed. Before the realloc the object was announced as
- * freed, because another object might have got its address. */
+/* Announces an object to profilers again after a realloc that failed. It was announced as freed before, because
+ * another object might have got its address. */
 __attribute__((noinline)) static void announce_again(const void *object, const struct live_sample *sample) {
   probe_allocation(object, sample->bytes, (uint64_t)((double)sample->bytes / sample->probability + 0.5));
 }
@@ -439,13 +431,12 @@ void call_sites_put_back(const void *object, struct live_sample sample) {
   floating_point_leave(of_program);
 }
 
-/* Returns a site's sums of the samples that were freed after a collection of the old generation (FREED_AFTER); NULL
- * while another thread resets them, or if the sums of a later collection have replaced them. */
+/* Returns NULL while another thread resets the sums, or if they belong to a later collection (FREED_AFTER). */
 static struct mallometer_outlived *sums_after(struct cleaned *cleaned, uint64_t collection) {
   struct mallometer_outlived *sums = &cleaned->old[collection % FREED_AFTER];
   uint64_t before = __atomic_load_n(&sums->collection, __ATOMIC_ACQUIRE);
   if (before == collection) return sums;
-  if (before > collection) return NULL; /* this includes BEING_RESET */
+  if (before > collection) return NULL; /* This includes BEING_RESET. */
   if (!__atomic_compare_exchange_n(&sums->collection, &before, BEING_RESET, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
     return NULL;
   sums->at_once = sums->otherwise = sums->again = 0;
@@ -502,18 +493,15 @@ void call_sites_forget(void) { live_samples_remove_all(call_sites_count_free); }
 
 /* ---- Samples ------------------------------------------------------------------------------------------ */
 
-/* Returns how many quarters are taken of the room for sites or of the room for stack nodes, whichever is more. */
+/* Returns how many quarters of the room are taken, for sites or for stack nodes, whichever is more. */
 static uint32_t room_taken(void) {
   uint32_t of_sites = sites_in_use() / (SITES / 4);
   uint32_t of_nodes = stack_tree_in_use(&memory->stacks) / (STACK_NODES / 4);
   return of_sites > of_nodes ? of_sites : of_nodes;
 }
 
-/*
- * Returns whether the JVM allocates for itself, not on request of Java code: it then calls malloc through at least five
- * of its own frames, for example when it defines a class or resolves a call. Requests of Java code
- * (Unsafe.allocateMemory) come through fewer.
- */
+/* Returns whether the JVM allocates for itself, for example when it defines a class. It then calls malloc through at
+ * least five of its own frames; requests of Java code (Unsafe.allocateMemory) come through fewer. */
 static bool is_of_jvm(const uint64_t *frames, uint32_t count) {
   for (uint32_t i = 0; i < FRAMES_OF_JVM; i++) {
     if (i == count || is_java_frame(frames[i]) || !is_code_of_jvm(frames[i] - 1)) return false;
@@ -523,11 +511,10 @@ static bool is_of_jvm(const uint64_t *frames, uint32_t count) {
 
 /*
  * Returns the number of frames to store. Some code of the JVM always allocates from new stacks: recursions of
- * compilers, and class loading, which any Java code may cause. To leave room for stacks of the program, new stacks
- * without Java frames keep only their innermost frames once half of the room is taken, and fewer in the last quarter.
- * Stacks on which Java code made the JVM allocate for itself stay whole up to the last quarter, because a shortened one
- * lacks the program's method. If nearly every allocation is sampled, they are shortened from half of the room on, to
- * their native frames and a few Java frames.
+ * compilers, and class loading. To leave room for the program, new stacks without Java frames keep only their
+ * innermost frames once half of the room is taken, and fewer in the last quarter. Stacks on which Java code made the
+ * JVM allocate for itself stay whole up to the last quarter, because a shortened one lacks the program's method. If
+ * nearly every allocation is sampled, they keep their native frames and a few Java frames from half of the room on.
  */
 static uint32_t kept_frames(const uint64_t *frames, uint32_t count, uint32_t taken, bool samples_all) {
   if (taken < 2 || count <= FRAMES_WHEN_FULL) return count;
@@ -540,10 +527,9 @@ static uint32_t kept_frames(const uint64_t *frames, uint32_t count, uint32_t tak
 }
 
 /*
- * Returns whether a sample may make a new site. The start of a JVM has thousands of stacks that are sampled once, for a
- * few bytes each. To leave room for later and larger stacks, the second half of the room is only for sites whose first
- * sample stands for a minimum of bytes. A sample with probability 1 may make a site even if it has fewer bytes, except
- * a mapping: in the second half of the room, a mapping needs at least a mebibyte.
+ * The start of a JVM has thousands of stacks that are sampled once, for a few bytes each. To leave room for later and
+ * larger stacks, a new site in the second half of the room needs a first sample that stands for a minimum of bytes or
+ * has probability 1. A mapping needs a mebibyte there.
  */
 static bool deserves_site(const struct sample *sample) {
   uint32_t taken = room_taken();
@@ -553,10 +539,8 @@ static bool deserves_site(const struct sample *sample) {
   return (double)sample->bytes / sample->probability >= (taken < 3 ? BYTES_WHEN_CROWDED : BYTES_WHEN_FULL);
 }
 
-/*
- * Removes a sample that is still stored for the address of a new object. Its object was freed at an unknown time
- * without a call of this library, by __libc_free for example.
- */
+/* Removes a sample that is still stored for the address of a new object. The earlier object was freed unnoticed, by
+ * __libc_free for example. */
 static void forget_object_before(const void *object) {
   struct live_sample before = live_sample_remove(object);
   if (before.site == NO_SITE) return;
@@ -564,16 +548,14 @@ static void forget_object_before(const void *object) {
   call_sites_count_free(before);
 }
 
-/* Reports a sample to profilers. If the free of its object will not be noticed (`followed` is false), the sample is
- * also reported as freed. A request of no bytes is not reported, because profilers divide by the size. */
+/* Reports a sample to profilers. If its free will not be noticed (`followed` is false), the sample is also reported
+ * as freed. Requests of no bytes are not reported, because profilers divide by the size. */
 static void announce(const struct sample *sample, const void *object, bool followed) {
   if (sample->requested == 0) return;
   probe_allocation(object, sample->requested, (uint64_t)((double)sample->requested / sample->probability + 0.5));
   if (!followed) probe_free(object);
 }
 
-/* Adds a sample to a site and to the live samples. If the live samples have no room for it, the sample counts as freed
- * immediately. */
 __attribute__((noinline)) static void *add_to_site(struct sample *sample, uint32_t site) {
   if (sample->maps) {
     call_sites_refer(site, 1);
@@ -595,16 +577,16 @@ __attribute__((noinline)) static void *add_to_site(struct sample *sample, uint32
   if (moved) {
     sample->work += WORK_SLOT;
     announce(sample, moved, true);
-    return moved; /* the mover keeps the live sample */
+    return moved; /* The mover keeps the live sample. */
   }
   announce(sample, sample->object, keep(sample->object, &live));
   return sample->object;
 }
 
 /*
- * Finds the site of a stack. When room is scarce, stacks are cut to fewer frames. A known stack keeps the number of
- * frames from its first sample: otherwise one call path would become two sites, of which one would end and the other
- * grow. Sets `count` to the number of stored frames.
+ * Finds the site of a stack, which is cut to fewer frames when room is scarce. A known stack keeps the number of
+ * frames of its first sample: otherwise one call path would get a second site, and the first would no longer grow.
+ * Sets `count` to the number of stored frames.
  */
 static uint32_t site_of_stack(const uint64_t *frames, uint32_t *count, struct sample *sample) {
   uint32_t taken = room_taken(), kept = kept_frames(frames, *count, taken, sample->samples_all);
@@ -619,15 +601,15 @@ static uint32_t site_of_stack(const uint64_t *frames, uint32_t *count, struct sa
   return site_of(frames, kept, deserves_site(sample), &sample->work);
 }
 
-/* Adds a sample with its stack. `cut` says whether the stack had more frames. */
+/* `cut` is whether the stack had more frames. */
 static void *add_with_stack(struct sample *sample, const uint64_t *frames, uint32_t count, bool cut) {
   uint32_t kept = count, site = site_of_stack(frames, &kept, sample);
   if (site != NO_SITE && !sample->maps && (cut || kept < count)) __atomic_fetch_add(&truncated, 1, __ATOMIC_RELAXED);
   return add_to_site(sample, site);
 }
 
-/* Limits `found`, a number of frames, to `most`. Callers request one frame more than they keep; if the stack has that
- * frame, sets `cut`. */
+/* Limits `found`, a number of frames, to `most`. Callers request one frame more than that; if the stack has it, sets
+ * `cut`. */
 static uint32_t keep_at_most(uint32_t most, uint32_t found, bool *cut) {
   *cut |= found > most;
   return found > most ? most : found;
@@ -646,9 +628,9 @@ __attribute__((noinline)) static void *take_native(struct sample *sample) {
 }
 
 /*
- * Inserts a frame that records the call (java_stacks.note_call) before the Java frames, if compiled code called native
- * code by the foreign-function interface: the innermost Java frame then has a bytecode index, which the frame of a
- * native method lacks. `frames` must have room for the additional frame. Returns the number of inserted frames.
+ * Inserts a frame that records the call (java_stacks.note_call) before the Java frames, if compiled code called
+ * native code by the foreign-function interface: only then does the innermost Java frame have a bytecode index.
+ * `frames` must have room for it. Returns the number of inserted frames.
  */
 static uint32_t note_call(const struct java_stacks *stacks, const struct registers *caller, uint64_t *frames,
                           uint32_t native, uint32_t java) {
@@ -660,15 +642,15 @@ static uint32_t note_call(const struct java_stacks *stacks, const struct registe
   return 1;
 }
 
-/* Moves the last frame, the method that a compiler thread compiles, to the beginning, because stacks share the nodes of
- * equal outer frames. */
+/* Moves the last frame, the method that a compiler thread compiles, to the beginning: stacks with equal outer frames
+ * share the nodes of these. */
 static void put_first(uint64_t *frames, uint32_t last) {
   uint64_t frame = frames[last];
   memmove(frames + 1, frames, last * sizeof *frames);
   frames[0] = frame;
 }
 
-/* Records a sample with Java frames. Needs some 20 KiB of the stack. */
+/* Needs some 20 KiB of the stack. */
 __attribute__((noinline)) static void *take_with_java(struct sample *sample, const struct java_stacks *stacks,
                                                       void *thread) {
   uint64_t frames[MOST_NATIVE_FRAMES + MOST_JAVA_FRAMES + 2];
@@ -689,9 +671,8 @@ __attribute__((noinline)) static void *take_with_java(struct sample *sample, con
 }
 
 /*
- * The bytes of stack that must be left for a walk. The last pages of a thread's stack are HotSpot's own guard pages, 16
- * KiB by default. Before these pages, HotSpot keeps 80 KiB free for native code that Java calls; walks use 20 KiB of
- * them.
+ * The bytes of stack that must be left for a walk. The stack of a Java thread ends with HotSpot's own guard pages, 16
+ * KiB by default. Above them, HotSpot keeps 80 KiB free for native code that Java calls; a walk uses 20 KiB of these.
  */
 #define GUARD_PAGES_OF_JVM ((size_t)32 << 10)
 #define ROOM_FOR_JAVA_STACK (((size_t)24 << 10) + GUARD_PAGES_OF_JVM)
@@ -700,7 +681,7 @@ bool call_sites_may_walk(struct origin origin) {
   return stack_has_room(origin.stack, ROOM_FOR_NATIVE_STACK + (java_gate_is_open() ? GUARD_PAGES_OF_JVM : 0));
 }
 
-/* Records a sample without a stack. The object is not moved, because moving would need more of the stack. */
+/* The object is not moved, because that would need more of the stack. */
 __attribute__((noinline)) static void *take_without_stack(struct sample *sample) {
   if (!sample->maps) __atomic_fetch_add(&without_stack, 1, __ATOMIC_RELAXED);
   sample->move.alignment = 0;
@@ -783,8 +764,7 @@ uint32_t call_sites_stack_at(struct registers here, uint64_t *frames, uint32_t c
   return count + add_java_frames(block, &caller, frames + count, capacity - count);
 }
 
-/* Returns an upper bound of the stack that a walk needs. A walk took 1.7 KiB when it was measured, and 16 KiB with Java
- * frames, including AsyncGetCallTrace. */
+/* A walk took 1.7 KiB of stack when it was measured, and 16 KiB with Java frames, including AsyncGetCallTrace. */
 size_t call_sites_stack_use(void) { return java_gate_is_open() ? 24576 : 4096; }
 
 /* ---- Readers ------------------------------------------------------------------------------------------ */
@@ -797,23 +777,20 @@ static void copy_sums(struct mallometer_site_sums *to, const struct sums *from) 
   __atomic_load(&from->bytes_variance, &to->bytes_variance, __ATOMIC_ACQUIRE);
 }
 
-/* Returns the number of elements of memory->sites that have or had a site. */
 static uint32_t site_count(void) { return call_sites_on() ? __atomic_load_n(&sites_taken, __ATOMIC_ACQUIRE) : 0; }
 
-/* Returns whether an element of memory->sites still has the site that it had when its hash and number were read. */
 static bool is_unchanged(const struct site *site, uint64_t hash, uint32_t number) {
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
   return __atomic_load_n(&site->hash, __ATOMIC_RELAXED) == hash &&
          __atomic_load_n(&site->number, __ATOMIC_RELAXED) == number;
 }
 
-/* Reads a site for mallometer_sites(). The freed sums are read first, so that no site shows more freed than allocated
- * objects. */
+/* Reads the freed sums first, so that no site shows more freed than allocated objects. */
 static struct mallometer_site row_of(const struct site *site) {
   uint64_t hash = __atomic_load_n(&site->hash, __ATOMIC_ACQUIRE);
   struct mallometer_site row = {.number = __atomic_load_n(&site->number, __ATOMIC_RELAXED)};
   struct mallometer_site none = row;
-  if (!hash) return none; /* the site is being written, or was forgotten */
+  if (!hash) return none; /* The site is being written, or was forgotten. */
   if (!__atomic_load_n(&site->allocated.samples, __ATOMIC_ACQUIRE)) return none; /* The site has mappings only. */
   /* `frames` is written before the hash; discard() may set it to 0 later. */
   row.frames = __atomic_load_n(&site->frames, __ATOMIC_RELAXED);
@@ -829,8 +806,7 @@ uint32_t call_sites_copy(struct mallometer_site *sites, uint32_t capacity, uint3
   return copied;
 }
 
-/* Copies a site's sums of the samples that were freed after a collection of the old generation. Returns zeros if the
- * entry has, or has meanwhile got, the sums of another collection. */
+/* Returns zeros if the entry is for another collection, or becomes so while it is read. */
 static struct mallometer_outlived copy_after(const struct cleaned *cleaned, uint64_t collection) {
   const struct mallometer_outlived *sums = &cleaned->old[collection % FREED_AFTER];
   if (__atomic_load_n(&sums->collection, __ATOMIC_ACQUIRE) != collection) return (struct mallometer_outlived){0};

@@ -1,21 +1,21 @@
 /*
- * Call sites: one record for each call stack that was sampled, with estimates of its allocated and its live objects and
- * bytes.
+ * Call sites: one record for each call stack that was sampled, with estimates of its allocated and its live objects
+ * and bytes.
  *
  * A sample taken with probability p stands for 1/p allocations of its size s. For each call site the library adds up
  * 1/p, s/p and, for confidence intervals, the estimated variances (1/p)(1/p - 1) and (1/p)(1/p - 1) s^2 (Horvitz and
- * Thompson, 1952; given their p, allocations are sampled independently of each other). When a sampled object is freed,
- * the same amounts are added to a second set of sums; the live objects and bytes are the differences. At a sampling
- * interval of 1 byte all p are 1, the estimates are exact and the variances 0.
+ * Thompson, 1952; given their p, allocations are sampled independently of each other). When a sampled object is
+ * freed, the same amounts are added to a second set of sums; the live objects and bytes are the differences. At a
+ * sampling interval of 1 byte all p are 1, the estimates are exact and the variances 0.
  *
- * Records, the tree of stacks and modules lie in memory that src/control reserves when call sites will be read. Its
- * pages become resident when they are used. There are no locks. A record is filled before it is published and never
- * moves; a compare-and-exchange adds to its sums, which are doubles. Samples that find no room are counted.
+ * The memory is reserved by src/control when call sites will be read. There are no locks. A record is filled before
+ * it is published and never moves; a compare-and-exchange adds to its sums, which are doubles. Samples that find no
+ * room are counted.
  *
- * A program that generates code has new stacks all the time; each Groovy script, for example, is a class. When half of
- * the room for sites or for stacks is taken, the thread that reads call sites forgets those whose latest sample is
- * oldest. It forgets at most a quarter of the records at once, and no site with a live sample, a mapping or a sample in
- * the last ten seconds. When a record gets another site, its number rises by 16,384, so numbers stay unique.
+ * A program that generates code has new stacks all the time. When half of the room for sites or for stacks is taken,
+ * the thread that reads call sites forgets the sites whose latest sample is oldest: at most a quarter of the records
+ * at once, and no site with a live sample, a mapping or a sample in the last ten seconds. When a record gets another
+ * site, its number rises by 16,384, so numbers stay unique.
  */
 #ifndef MALLOMETER_SAMPLE_CALL_SITES_H
 #define MALLOMETER_SAMPLE_CALL_SITES_H
@@ -31,22 +31,19 @@
 #include "sample/native_stack.h"
 #include "sample/origin.h"
 
-/*
- * Reserves the memory, once. Returns NULL, or the reason why there is none. May be called from any thread and in signal
- * handlers; may change errno.
- */
+/* Reserves the memory, once. Returns NULL, or the reason why there is none. May be called from any thread and in
+ * signal handlers. May change errno. */
 const char *call_sites_start(void);
 
-/* Returns whether the memory is reserved. Every free must then check whether its object was sampled. */
+/* If the memory is reserved, every free must check whether its object was sampled. */
 bool call_sites_on(void);
 
-/* Begins to record samples. Before this call, every free must already check whether its object was sampled. */
+/* Before this call, every free must already check whether its object was sampled. */
 void call_sites_open(void);
 
 size_t call_sites_footprint(void);
 
-/* An allocation that the sampler chose. `probability` is the probability of that choice. `block` is the calling
- * thread's, or NULL. */
+/* An allocation that was chosen with this probability. `block` belongs to the calling thread, or is NULL. */
 struct sample {
   struct thread_block *block;
   void *object;
@@ -57,92 +54,84 @@ struct sample {
   double probability;
   /* Whether nearly every allocation is sampled. */
   bool samples_all;
-  /* Whether the sample is a mapping of memory. Sums do not include it, and call_sites_record() returns the number of
-   * its site instead of an object. */
+  /* Whether the sample is a mapping of memory. Sums do not include it, and for it call_sites_record() returns the
+   * number of its site. */
   bool maps;
-  /* The work that was done for the sample (sample/work.h). */
+  /* The units of work that were done for the sample (sample/work.h). */
   uint32_t work;
 };
 
-/*
- * Writes the stack of the calling thread from given registers on, as native and Java frames in the encoding of call
- * sites. Returns the number of frames. May be called in signal handlers, too. Preserves errno.
- */
+/* Writes the calling thread's native and Java frames, from given registers on, in the encoding of call sites. Returns
+ * their number. May be called in signal handlers. Preserves errno. */
 uint32_t call_sites_stack_at(struct registers here, uint64_t *frames, uint32_t capacity);
 
 /* Returns the bytes of stack that a signal handler needs for call_sites_stack_at(), including the array of frames. */
 size_t call_sites_stack_use(void);
 
-/* Returns whether the thread is on its own stack and that stack has room for a walk. */
+/* Returns whether the thread is on its own stack and has room there for a walk. */
 bool call_sites_may_walk(struct origin origin);
 
-/* Records a sample. Returns the object's address, which may change. Preserves errno. */
+/* Returns the object's address, which may change. Preserves errno. */
 void *call_sites_record(struct sample *sample);
 
 /*
- * Returns the number of the site of a mapping, and adds a reference to the site; NO_SITE if there is none. A site with
- * a reference is not forgotten. `block` is the calling thread's, or NULL. Sets `work` to the work that was done
+ * Returns the number of a mapping's site; NO_SITE if there is none. Adds a reference, which keeps the site from being
+ * forgotten. `block` belongs to the calling thread, or is NULL. Sets `work` to the work that was done
  * (sample/work.h). Preserves errno.
  */
 uint32_t call_sites_of_mapping(struct thread_block *block, size_t bytes, struct origin origin, uint32_t *work);
 
-/* Adds `by` to the number of mapped ranges that refer to a site. Does nothing for the site numbers that mark ranges
- * without a site (account/ranges.h). */
+/* Adds `by` to the number of mapped ranges that refer to a site. Does nothing for numbers that mean "no site"
+ * (account/ranges.h). */
 void call_sites_refer(uint32_t site, int32_t by);
 
-/* Sets the number of mapped ranges that refer to a site to 0, for every site. */
+/* Sets the number of mapped ranges that refer to it to 0 in every site. */
 void call_sites_release_all(void);
 
 /*
- * Moves the object of a sample into a slot, where its accesses can be observed. Returns the new address; NULL if the
- * object is not moved. After a move, the mover keeps the live sample until the object is freed. The mover runs inside
- * of malloc, so it must not allocate or lock, and must preserve errno.
+ * Moves a sampled object into a slot, where its accesses can be observed. Returns the new address; NULL if the object
+ * is not moved. After a move, the mover keeps the live sample until the object is freed. It runs inside of malloc, so
+ * it must not allocate or lock, and must preserve errno.
  */
 typedef void *sample_mover(const struct sample *sample, const struct live_sample *live);
 
-/* Sets the function that moves samples. NULL, the initial value, moves none. */
+/* NULL, the initial value, moves none. */
 void call_sites_set_mover(sample_mover *mover);
 
-/*
- * Handle a sample that was removed from the live ones (live_samples.h). call_sites_put_back() puts it back, because the
- * object stays allocated after a realloc that fails. call_sites_count_free() counts it as freed. Both do nothing for
- * NO_LIVE_SAMPLE.
- */
+/* Handle a sample that was removed from the live samples (live_samples.h). call_sites_put_back() puts it back after a
+ * realloc that failed. call_sites_count_free() counts it as freed. Both do nothing for NO_LIVE_SAMPLE. */
 void call_sites_put_back(const void *object, struct live_sample sample);
 void call_sites_count_free(struct live_sample sample);
 
-/* Returns the number of live samples of a site. */
 uint32_t call_sites_live_samples(uint32_t site);
 
 /* Counts all live samples as freed. Call this after a time in which frees were not seen. */
 void call_sites_forget(void);
 
-/* Makes it possible to forget sites in a forked child. Forgetting waits for threads that are taking a sample, and those
- * of the parent do not exist in the child. */
+/* Call this in a forked child. Forgetting sites waits for threads that are taking a sample, and those of the parent
+ * do not exist in the child. */
 void call_sites_forked(void);
 
-/* Returns the modules; NULL if call sites are not recorded. */
+/* Returns NULL if call sites are not recorded. */
 const struct modules *call_sites_modules(void);
 
 /* Forgets sites if room is scarce. Must not be called inside of malloc's family. */
 void call_sites_make_room(void);
 
-/* Copies call sites, in no order, from index `first` of the library's table on. Returns their number. Unused entries of
- * the table, and sites that have only mappings, have no frames and no samples. Calls call_sites_make_room() first if
- * `first` is 0. */
+/*
+ * Copies call sites, in no order, from index `first` of the library's table on. Returns their number. Unused entries,
+ * and sites that have only mappings, have no frames and no samples. If `first` is 0, calls call_sites_make_room()
+ * first.
+ */
 uint32_t call_sites_copy(struct mallometer_site *sites, uint32_t capacity, uint32_t first);
 
-/*
- * Describes the sites with objects that cleaners freed, each in one element of `rows`, and returns their number, at
- * most `capacity`. An element has sums for two collections of the old generation: the one with the number `collection`,
- * and the one before it.
- */
+/* Describes the sites with objects that cleaners freed, one in each row, and returns the number of rows. A row has
+ * sums for two collections of the old generation: the one with the number `collection`, and the one before it. */
 uint32_t call_sites_copy_cleaned(struct mallometer_cleaned *rows, uint32_t capacity, uint64_t collection);
 
 /*
- * call_site_live_bytes() returns the estimated live bytes of a site, and sets `number` to the site's number. `place` is
- * the site's index in the library's table, below call_sites_places(). Each call reads only two cache lines, so that a
- * thread can compare all sites often.
+ * Returns the estimated live bytes of the site at index `place` of the library's table, below call_sites_places(),
+ * and sets `number` to the site's number. Reads only two cache lines, so that a thread can compare all sites often.
  */
 uint32_t call_sites_places(void);
 double call_site_live_bytes(uint32_t place, uint32_t *number);
@@ -151,14 +140,14 @@ int call_site_stack(uint32_t site, uint64_t *frames, uint32_t capacity);
 
 struct call_sites_totals {
   uint32_t sites;
-  /* Samples that got no site, because there was no room; and samples whose object had no room in the table of live
-   * samples, or whose free was not seen. */
+  /* Samples that got no site, for lack of room; and samples whose object had no room in the table of live samples, or
+   * whose free was not seen. */
   uint64_t without_site;
   uint64_t without_place;
   /* Samples of a site whose stack had more frames than are stored. */
   uint64_t truncated;
   uint64_t without_java;
-  /* Samples on another stack than the thread's own, or with too little room left on that stack. */
+  /* Samples taken on another stack than the thread's own, or with too little room left on it. */
   uint64_t without_stack;
 };
 

@@ -16,8 +16,8 @@ bool collections_known(void) { return known() != NULL; }
 static int64_t value_of(const volatile int64_t *word) { return word ? *word : 0; }
 
 /*
- * A full collection may abort a cycle of G1 between its two pauses; the second pause is then missing. missing_pauses is
- * the number of such pauses since the counters were set; full_seen is the number of full collections at the latest
+ * A full collection may abort a cycle of G1 before the second of its two pauses. missing_pauses is the number of
+ * pauses lost in this way since the counters were set; full_seen is the number of full collections at the latest
  * check.
  */
 static int64_t missing_pauses;
@@ -41,11 +41,12 @@ static void see_full(const struct collection_counters *from) {
     __atomic_fetch_add(&missing_pauses, 1, __ATOMIC_RELAXED);
 }
 
-/* The latest collections of the old generation. The index of a collection is its number modulo SEEN. */
+/* The latest collections of the old generation, each at its number modulo SEEN. */
 enum { SEEN = 4 };
 static struct seen {
-  /* The numbers of collections when this collection was first seen: of all in the upper half, of old ones in the lower
-   * half. */
+  /*
+   * The numbers of collections when this one was first seen: of all in the upper half, of old ones in the lower half.
+   */
   uint64_t collections;
   uint64_t ns;
 } seen[SEEN];
@@ -54,9 +55,8 @@ static uint64_t latest_seen;
 
 static uint64_t packed(struct collections some) { return (uint64_t)some.all << 32 | some.old; }
 
-/* Stores the time of a collection of the old generation. If several threads see the collection, only the first that
- * exchanges latest_seen stores a time. The clock is read before the exchange, so the time is not later than the
- * exchange. */
+/* Stores the time of a collection of the old generation. Of several threads, only the one that exchanges latest_seen
+ * stores it. The clock is read before the exchange, so the time is not later than it. */
 __attribute__((noinline)) static void see(struct collections now, uint64_t before) {
   struct seen *entry = &seen[now.old % SEEN];
   uint64_t ns = coarse_monotonic_ns();
@@ -111,8 +111,7 @@ bool allocated_while_marking(uint64_t born_ns, uint32_t old) {
 
 /* ---- Cleaners ----------------------------------------------------------------------------------------- */
 
-/* Values of a thread's word. Any other value is the thread's handle plus the number of times that its stack was looked
- * at. */
+/* Values of a thread's word. Any other value is the thread's handle plus the number of looks at its stack. */
 enum { NOT_ANNOUNCED = 0, CLEANER = 1, NO_CLEANER = 2, MOST_LOOKS = 7 };
 
 static uintptr_t *word_of(struct thread_block *block) { return &thread_sampling(block)->cleaner; }
@@ -144,6 +143,6 @@ void cleaner_seen(struct thread_block *block, const void *candidate, bool waits_
   uintptr_t word = __atomic_load_n(word_of(block), __ATOMIC_ACQUIRE), looks = word & MOST_LOOKS;
   if ((word & ~(uintptr_t)MOST_LOOKS) != (uintptr_t)candidate) return;
   uintptr_t now = waits_for_references ? CLEANER : looks == MOST_LOOKS - 1 ? NO_CLEANER : word + 1;
-  /* The exchange fails if the thread has ended meanwhile, because its block then has another owner or none. */
+  /* If the thread has ended meanwhile, its word has changed, and the exchange fails. */
   __atomic_compare_exchange_n(word_of(block), &word, now, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }

@@ -1,10 +1,10 @@
 /*
  * Finds and executes the call frame information of a function.
  *
- * An object's table is sorted by address and leads to a description of each function (FDE), which shares its beginning
- * with others (CIE). CIE and FDE are programs for a small machine, which follows the function's instructions up to the
- * wanted address and tracks where registers are saved. All data is checked against the object's bounds, so damaged
- * information only ends the stack. See frame_rule.h.
+ * An object's table is sorted by address and leads to a description of each function (FDE), which shares its
+ * beginning with others (CIE). CIE and FDE are programs for a small machine, which follows the function's
+ * instructions up to the wanted address and tracks where registers are saved. All data is checked against the
+ * object's bounds, so damaged information only ends the stack early. See frame_rule.h.
  */
 #include "sample/frame_rule.h"
 
@@ -31,7 +31,7 @@ static uint64_t read_number(struct reader *r, size_t bytes) {
     fail(r);
     return 0;
   }
-  memcpy(&value, r->at, bytes); /* little-endian */
+  memcpy(&value, r->at, bytes); /* The data is little-endian. */
   r->at += bytes;
   return value;
 }
@@ -106,7 +106,7 @@ static uint64_t read_encoded(struct reader *r, uint8_t encoding) {
   return value;
 }
 
-/* Begins to read a record of .eh_frame, which has its length first and then its contents. */
+/* Begins to read a record of .eh_frame: its length, then its contents. */
 static bool open_record(const struct loaded_object *object, uintptr_t address, struct reader *record) {
   if (address < object->begin || address >= object->end) return false;
   *record = (struct reader){(const uint8_t *)address, (const uint8_t *)object->end, false};
@@ -119,7 +119,7 @@ static bool open_record(const struct loaded_object *object, uintptr_t address, s
 /* ---- Finding the function ----------------------------------------------------------------------------- */
 
 struct entry {
-  int32_t function; /* relative to the beginning of the table, like `description` */
+  int32_t function; /* Relative to the beginning of the table, like `description`. */
   int32_t description;
 };
 
@@ -136,7 +136,7 @@ static uintptr_t description_of(uintptr_t pc, const struct loaded_object *object
   if (count > (object->end - begin - 12) / sizeof(struct entry)) return 0;
   const struct entry *entries = (const struct entry *)(const void *)(table + 12);
   int64_t wanted = (int64_t)(pc - begin);
-  uint32_t low = 0, high = count; /* the last entry that is not above `wanted` lies in [low - 1, high) */
+  uint32_t low = 0, high = count; /* The last entry that is not above `wanted` lies in [low - 1, high). */
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
     if (entries[middle].function <= wanted) {
@@ -158,7 +158,7 @@ struct saved {
 };
 
 struct row {
-  /* The register on which the frame address is based; -1 for an expression that is not supported. */
+  /* The register on which the frame address is based; -1 for an unsupported expression. */
   int64_t cfa_register;
   int64_t cfa_offset;
   bool cfa_is_loaded;
@@ -190,7 +190,7 @@ static void restore(struct machine *m, uint64_t number) {
   if (number == DWARF_RETURN_ADDRESS) m->row.return_address = m->at_entry.return_address;
 }
 
-/* The operations of the expressions that compilers write: "frame pointer + offset", and "the word at that address". */
+/* The operations that compilers write: "frame pointer + offset", and "the word at that address". */
 enum { OP_BASE_REGISTER = 0x70, OP_LOAD = 0x06 };
 
 static void set_cfa_expression(struct machine *m, struct reader r) {
@@ -225,7 +225,6 @@ static void set_cfa(struct machine *m, int64_t number, int64_t offset) {
   m->row.cfa_is_loaded = false;
 }
 
-/* Returns an operand multiplied by DWARF's data alignment factor. */
 static int64_t in_data_units(struct machine *m, struct reader *r, int64_t operand) {
   int64_t product;
   if (!__builtin_mul_overflow(operand, m->data_unit, &product)) return product;
@@ -233,7 +232,7 @@ static int64_t in_data_units(struct machine *m, struct reader *r, int64_t operan
   return 0;
 }
 
-/* Executes a DW_CFA_* whose upper two bits are 0. */
+/* Executes an operation DW_CFA_* whose upper two bits are 0. */
 static void step(struct machine *m, uint8_t operation, struct reader *r) {
   uint64_t number;
   switch (operation) {
@@ -348,7 +347,7 @@ static void run(struct machine *m, struct reader *program, uint64_t pc) {
 
 /* ---- Descriptions ------------------------------------------------------------------------------------- */
 
-/* Reads a CIE (what the descriptions of several functions share) up to its instructions. */
+/* Reads a CIE, which several functions' descriptions share, up to its instructions. */
 static bool read_common(struct machine *m, struct reader *r) {
   if (read_number(r, 4) != 0) return false; /* 0 marks a CIE */
   uint8_t version = read_byte(r);
@@ -371,7 +370,7 @@ static bool read_common(struct machine *m, struct reader *r) {
       read_byte(&details);
     } else if (*c == 'S') {
       m->signal_frame = true;
-    } else if (*c != 'B' && *c != 'G') { /* B: return addresses are signed with key B; G: the stack is tagged memory */
+    } else if (*c != 'B' && *c != 'G') { /* B: return addresses are signed with key B. G: the stack is tagged memory. */
       return false;
     }
   }

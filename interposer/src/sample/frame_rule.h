@@ -1,9 +1,9 @@
 /*
- * The step from a function's frame to its caller's frame: the call frame information of DWARF (.eh_frame; LSB Core,
- * "Exception Frames", and DWARF 4, section 6.4), reduced to what a walk from malloc to main needs.
+ * The step from a function's frame to its caller's frame, by the call frame information of DWARF (.eh_frame; LSB
+ * Core, "Exception Frames", and DWARF 4, section 6.4), reduced to what a walk from malloc to main needs.
  *
- * Only the stack pointer and the frame pointer are tracked, because compilers compute frames from these two only. A
- * walk ends at code without information and at a rule that needs other registers: the stack is then shorter, but its
+ * Only the stack pointer and the frame pointer are tracked, because compilers compute frames from these two. A walk
+ * ends at code without information and at a rule that needs other registers: the stack is then shorter, but its
  * frames are right.
  */
 #ifndef MALLOMETER_SAMPLE_FRAME_RULE_H
@@ -14,14 +14,14 @@
 
 #include "platform/loaded_objects.h"
 
-/* The base of the canonical frame address, which is the value of the stack pointer before the call. The return address
- * lies below that address. */
+/* The base of the canonical frame address, which is the stack pointer's value before the call. The return address
+ * lies below it. */
 enum frame_base {
-  /* The canonical frame address is the stack pointer or the frame pointer, plus `cfa_offset`. */
+  /* The canonical frame address is this register plus `cfa_offset`. */
   BASE_STACK_POINTER,
   BASE_FRAME_POINTER,
-  /* The canonical frame address is the word at the frame pointer plus `cfa_offset`, in functions that align their
-   * stack. */
+  /* The canonical frame address is the word at the frame pointer plus `cfa_offset`; functions that align their stack
+   * need this. */
   BASE_AT_FRAME_POINTER
 };
 
@@ -39,12 +39,13 @@ struct frame_rule {
   enum saved_frame_pointer saved;
   int32_t cfa_offset;
   int32_t saved_offset;
-  /* The offset of the return address from the canonical frame address, which is negative. */
+  /* The offset of the return address from the canonical frame address; negative. */
   int32_t return_offset;
 };
 
-/* Finds the rule for the instruction at `pc` in `object`. Returns false if there is none, or if the stack ends at this
- * function. */
+/*
+ * Finds the rule for the instruction at `pc`. Returns false if there is none, or if the stack ends at this function.
+ */
 bool frame_rule_at(uintptr_t pc, const struct loaded_object *object, struct frame_rule *rule);
 
 #endif

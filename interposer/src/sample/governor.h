@@ -1,25 +1,21 @@
 /*
- * Limits the CPU time of samples to a share of one processor.
+ * Limits the CPU time of samples to a share of one processor: the target.
  *
  * The limit is an account of time. Credit comes in at the rate of the target, and each sample spends the time of its
- * work (work.h), at most 100 us. A process begins with a credit of 2 ms, and saves up to a tenth of a second. The new
- * code of a program that runs new code only now and then can therefore be sampled closely, and the start of a program
- * is not slowed down by samples of code that never runs again. When the credit is used up and still falls, the
- * probabilities are halved, at most once in five milliseconds; when 2.5 ms are saved, the probabilities are doubled, at
- * most fifty times a second. Debts above 10 ms are forgiven, so that at the default target the probabilities are back
- * within three seconds after a burst of new code.
+ * work (work.h), at most 100 us. A process begins with a credit of 2 ms and saves up to 100 ms. When the credit is
+ * used up and still falls, the probabilities are halved, at most once in 5 ms. When 2.5 ms are saved, they are
+ * doubled, at most fifty times a second. Debts above 10 ms are forgiven, so that at the default target the
+ * probabilities are back within three seconds after a burst of new code.
  *
- * The probabilities of the best known allocations fall first: the first three halvings reduce the samples of busy call
- * paths (sampler.h), the next six those of code that allocates rarely, and only the last three all samples due by size,
- * without which large memory would be missed. After twelve halvings the probabilities do not fall further, however much
- * time samples take. The factors are part of each sample's known probability, so the estimates stay unbiased and only
- * become less certain.
+ * The first three halvings reduce the samples of busy call paths (sampler.h), the next six those of code that
+ * allocates rarely, and the last three all samples due by size. After twelve halvings the probabilities do not fall
+ * further, however much time samples take. The factors are part of each sample's known probability, so the estimates
+ * stay unbiased and only become less certain.
  *
- * A thread has a limit of its own, so that one thread's burst of new code (one request of a server, for example) does
- * not spend the credit of the whole process. Its budget is 2 ms in 20 ms, or the target's share of 20 ms if that is
- * more. After half of the budget is spent, the thread's probabilities are halved, and halved again for each further
- * sixteenth of the budget: twelve times at most, and those by size three times. The 20 ms begin with the first sample
- * after the previous 20 ms.
+ * Each thread also has a limit of its own, so that one thread's burst of new code does not spend the credit of the
+ * whole process: 2 ms in 20 ms, or the target's share of 20 ms if that is more. After half of this budget is spent,
+ * the thread's probabilities are halved, and halved again for each further sixteenth: twelve times at most, and those
+ * by size three times. The 20 ms begin with the first sample after the previous 20 ms.
  */
 #ifndef MALLOMETER_SAMPLE_GOVERNOR_H
 #define MALLOMETER_SAMPLE_GOVERNOR_H
@@ -35,7 +31,7 @@ struct governor {
   uint64_t settled_ns; /* time of the latest update of the credit */
   uint64_t changed_ns;
   int64_t credit_at_change_ns;
-  uint64_t spent_ns; /* total since the start */
+  uint64_t spent_ns;
 };
 
 #define GOVERNOR_LONGEST_SAMPLE_NS 100000u
@@ -56,8 +52,8 @@ struct governor {
  * be lost. */
 void governor_spend(struct governor *governor, uint64_t begin_ns, uint64_t end_ns);
 
-/* The factors (1, 0.5, 0.25, ...) by which the governor reduces three kinds of probabilities: those of busy call paths,
- * those that a path gets because it has few allocations so far, and those that allocations get for their size. */
+/* The factors (1, 0.5, 0.25, ...) by which the governor reduces three probabilities: of busy call paths, of paths
+ * with few allocations so far, and of allocations for their size. */
 struct governor_shares {
   double of_busy;
   double of_numbers;
@@ -66,7 +62,7 @@ struct governor_shares {
 
 struct governor_shares governor_shares(const struct governor *governor);
 
-/* Adds the time of a sample that ended at `end_ns` to the time that the thread has spent in the present 20 ms. */
+/* Adds the time of a sample that ended at `end_ns` to the thread's time in the current 20 ms. */
 void burst_spend(struct burst *burst, uint64_t took_ns, uint64_t end_ns);
 
 /* Returns the factor by which a thread's own limit reduces the thread's probabilities. `target_ppm` is the governor's

@@ -1,4 +1,4 @@
-/* The gate is one pointer, and a mark in the block of each thread that is in the gate. See java_gate.h. */
+/* The gate is one pointer. Each thread that is in the gate has a mark in its thread_block. See java_gate.h. */
 #include "sample/java_gate.h"
 
 #include <stddef.h>
@@ -36,8 +36,8 @@ bool is_code_of_jvm(uintptr_t address) {
   return stacks && address >= stacks->jvm_begin && address < stacks->jvm_end;
 }
 
-/* Stores walks_java, then reads the pointer again: a thread that closes the gate (sets the pointer to NULL) waits only
- * for threads whose walks_java it sees. */
+/* A thread that closes the gate sets the pointer to NULL, and then waits only for threads whose walks_java it sees.
+ * walks_java must therefore be stored before the pointer is read again. */
 bool java_gate_enter(struct thread_block *block, const struct java_stacks **stacks) {
   if (!java_gate_is_open() || !block || block->walks_java) return false;
   __atomic_store_n(&block->walks_java, 1, __ATOMIC_SEQ_CST);

@@ -1,5 +1,5 @@
-/* The gate between samples and the JVM. src/jvm opens the gate with the functions that read a thread's Java frames.
- * src/jvm can also close the gate, and wait until no thread is running these functions any more. */
+/* The gate between samples and the JVM. src/jvm opens it with the functions that read a thread's Java frames. It can
+ * close the gate and wait until no thread is running these functions. */
 #ifndef MALLOMETER_SAMPLE_JAVA_GATE_H
 #define MALLOMETER_SAMPLE_JAVA_GATE_H
 
@@ -15,18 +15,16 @@ struct java_stacks {
    * no walk. */
   void *(*thread)(void);
   /*
-   * Writes the Java frames of the calling thread, innermost first, as in stack_tree.h. `caller` has the registers of
-   * the code that called native code, as in native_stack.h. Returns the number of frames, at most `capacity`; negative
-   * if the JVM cannot walk the stack.
+   * Writes the Java frames of the calling thread, innermost first (see stack_tree.h). `caller` has the registers of
+   * the code that called native code. Returns the number of frames, at most `capacity`; negative if the JVM cannot
+   * walk the stack.
    */
   int (*walk)(void *thread, const struct registers *caller, uint64_t *frames, uint32_t capacity);
-  /*
-   * Returns a frame that records where Java code called native code, so that readers of the stack can correct the Java
-   * frames (jvm/foreign_calls.h); 0 if no such frame is needed. `outermost` is the outermost native frame, 0 if there
-   * is none.
-   */
+  /* Returns a frame that records where Java code called native code, so that readers of the stack can correct the
+   * Java frames (jvm/foreign_calls.h); 0 if none is needed. `outermost` is the outermost native frame, or 0. */
   uint64_t (*note_call)(const struct registers *caller, uint64_t outermost);
-  /* The address range of the JVM's library; both 0 if it is unknown, or if the JVM is part of the program's file. */
+  /* The address range of the JVM's library. Both are 0 if the range is unknown, or if the JVM is linked into the
+   * program's file. */
   uintptr_t jvm_begin, jvm_end;
 };
 
@@ -43,13 +41,13 @@ void java_gate_close_and_wait(void);
 
 bool java_gate_is_open(void);
 
-/* Returns whether an address is code of the JVM. Returns false if the gate is closed. */
+/* Returns whether an address is code of the JVM; false if the gate is closed. */
 bool is_code_of_jvm(uintptr_t address);
 
 /*
- * Lets the calling thread call functions of the JVM until java_gate_leave(). Sets `stacks` to these functions, or to
- * NULL if the gate was closed meanwhile. Returns false if the gate is closed, if the thread has no block (NULL), or if
- * it may call them already.
+ * Lets the calling thread call functions of the JVM until java_gate_leave(). Returns false if the gate is closed, if
+ * `block` is NULL, or if the thread is already in the gate. If the gate is closed meanwhile, `stacks` is NULL
+ * although the result is true.
  */
 bool java_gate_enter(struct thread_block *block, const struct java_stacks **stacks);
 void java_gate_leave(struct thread_block *block);

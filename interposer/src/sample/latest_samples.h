@@ -1,9 +1,9 @@
 /*
- * The latest samples, in the order in which they were taken: call site, bytes, time and thread of each.
+ * The latest samples in a ring of plain memory, written without a system call or a lock.
  *
- * A sample stores its entry in a ring of plain memory, without a system call or a lock. A writer takes a number, marks
- * the entry as incomplete, fills it and marks it with the number. A reader that finds the same number before and after
- * its copy has a complete entry. Nothing is written to the ring before latest_samples_keep().
+ * A writer takes a number, marks the entry as incomplete, fills it and marks it with the number. A reader that finds
+ * the same number before and after its copy has a complete entry. Nothing is written to the ring before
+ * latest_samples_keep().
  */
 #ifndef MALLOMETER_SAMPLE_LATEST_SAMPLES_H
 #define MALLOMETER_SAMPLE_LATEST_SAMPLES_H

@@ -1,5 +1,5 @@
-/* The data of a sampled object, which the library stores until the object is freed. The free is then counted at the
- * object's call site. */
+/* A sampled object. The library keeps this data until the object is freed, and then counts the free at the object's
+ * call site. */
 #ifndef MALLOMETER_SAMPLE_LIVE_SAMPLE_H
 #define MALLOMETER_SAMPLE_LIVE_SAMPLE_H
 
@@ -12,22 +12,20 @@
 
 struct live_sample {
   uint32_t site;
-  /* live_sample_birth() at the allocation. */
+  /* The value of live_sample_birth() at the allocation. */
   uint32_t born;
   double probability;
   size_t bytes;
-  struct collections before; /* the numbers of collections before the allocation */
+  struct collections before; /* the numbers of garbage collections before the allocation */
 };
 
 #define NO_SITE UINT32_MAX
 #define MOST_SITES 16384u
-/* The result for an object that is not a sample. */
 #define NO_LIVE_SAMPLE ((struct live_sample){.site = NO_SITE})
 
 /* Returns the present time in units of 2^24 ns (16.8 ms), by the coarse clock. 32 bits last for two years. */
 uint32_t live_sample_birth(void);
 
-/* Chooses which objects are copied. A NULL filter chooses all. */
 struct object_filter {
   bool (*wants)(const void *by, const void *object);
   const void *by;
@@ -37,7 +35,6 @@ static inline bool filter_wants(const struct object_filter *filter, const void *
   return !filter || filter->wants(filter->by, object);
 }
 
-/* Returns a live sample in the form in which mallometer_objects() reports it. */
 struct mallometer_object live_sample_row(const void *object, const struct live_sample *sample);
 
 #endif

@@ -1,5 +1,4 @@
-/* The filter, and the table with open addressing, in which each place stores how far a search must probe. See
- * live_samples.h. */
+/* The filter and the hash table of live samples. The table uses open addressing. See live_samples.h. */
 #include "sample/live_samples.h"
 
 #include <string.h>
@@ -21,13 +20,12 @@ struct live {
 
 #define BIRTH_UNIT ((uint64_t)1 << 24)
 
-/* Marks in place of an address. */
 enum { EMPTY = 0, BEING_WRITTEN = 1, GONE = 2 };
 
 static struct table {
   struct live entries[PLACES];
   struct home {
-    uint8_t objects; /* the number of live samples whose hash leads to this place; a count of 255 never changes */
+    uint8_t objects; /* the number of live samples whose hash leads to this place; stays at 255 once it is reached */
     uint8_t reach;   /* the highest probe at which one of these samples was ever stored */
   } homes[PLACES];
 } * table;
@@ -64,11 +62,10 @@ static void change_count(uint8_t *count, int change) {
 }
 
 /*
- * The bit of a hash in live_filter is set whenever a live sample has that hash. An insertion first counts the sample
- * and then sets the bit. The removal of the last sample closes the count, clears the bit, and then opens the count
- * again. No bit is therefore cleared after a sample was counted, and for each count above 0 the bit is set or about to
- * be set. An insertion fails while the count is closed. The insertion must not wait: a signal handler may run in the
- * very thread that has closed the count.
+ * The bit of a hash in live_filter is set while a live sample has that hash. An insertion raises the count, then sets
+ * the bit. The removal of the last sample marks the count CLOSING, clears the bit, and then sets the count to 0, so
+ * it never clears the bit of a newly counted sample. An insertion fails while the count is CLOSING. It must not wait,
+ * because a signal handler may run in the very thread that marked the count.
  */
 static uint8_t *count_of(uintptr_t address) { return &counts[(uint16_t)(address >> 4)]; }
 
@@ -106,8 +103,8 @@ void live_samples_forked(void) {
     *closed = 0;
 }
 
-/* Counts a sample under two independent hashes. If another object is freed that passes the filter of the first hash,
- * the count of the second is nearly always 0, which ends the search immediately. */
+/* Counts a sample under two independent hashes. If another object passes the filter of the first hash, the count of
+ * the second is nearly always 0, which ends the search. */
 static bool count_sample(uintptr_t address) {
   if (!filter_add(address)) return false;
   change_count(&home_of(address)->objects, 1);
@@ -119,8 +116,8 @@ static void uncount_sample(uintptr_t address) {
   filter_remove(address);
 }
 
-/* Raises the number of probes that a search for this address makes. Without this bound a search would make all PROBES,
- * because a used entry never becomes EMPTY again. */
+/* Raises the number of probes that a search for this address makes. It would otherwise make all PROBES, because a
+ * used entry never becomes EMPTY again. */
 static void extend_reach(uintptr_t address, size_t probe) {
   uint8_t *reach = &home_of(address)->reach, before = __atomic_load_n(reach, __ATOMIC_RELAXED);
   while (before < probe &&
@@ -155,11 +152,8 @@ bool live_sample_insert(const void *object, const struct live_sample *sample) {
 
 static struct live *find(uintptr_t address) {
   if (!__atomic_load_n(&table, __ATOMIC_ACQUIRE)) return NULL;
-  /*
-   * A thread that frees the object received its address after the insertion, and these two loads depend on the address,
-   * so they see the sample. In a search for another object, an outdated value only makes the search fail or take
-   * longer.
-   */
+  /* These relaxed loads suffice: a thread that frees the object received its address after the insertion, and the
+   * loads depend on the address. For another object, an outdated value only makes the search fail or take longer. */
   const struct home *home = home_of(address);
   if (!__atomic_load_n(&home->objects, __ATOMIC_RELAXED)) return NULL;
   size_t reach = __atomic_load_n(&home->reach, __ATOMIC_RELAXED);
@@ -174,7 +168,6 @@ static struct live *find(uintptr_t address) {
 
 bool is_live_sample(const void *object) { return find((uintptr_t)object) != NULL; }
 
-/* Takes the sample out of its entry and returns it; NO_LIVE_SAMPLE if another thread has taken it out. */
 static struct live_sample take_out(struct live *entry, uintptr_t address) {
   uintptr_t mark = address;
   if (!__atomic_compare_exchange_n(&entry->address, &mark, BEING_WRITTEN, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
@@ -214,11 +207,10 @@ struct mallometer_object live_sample_row(const void *object, const struct live_s
                                     .collections = sample->before.all};
 }
 
-/* Copies the sample at this address; NO_LIVE_SAMPLE if the entry changed meanwhile. */
 static struct live_sample copy(const struct live *entry, uintptr_t address) {
   struct live_sample sample = {entry->site, entry->born, entry->probability, entry->bytes, entry->before};
-  /* A thread that writes another sample into the entry has first read GONE. A reader that copied a word of that sample
-   * therefore sees GONE or a later mark after this fence. */
+  /* A thread that writes another sample into the entry has first read GONE. If this copy has a word of that sample,
+   * the load after the fence therefore sees GONE or a later mark. */
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
   return __atomic_load_n(&entry->address, __ATOMIC_RELAXED) == address ? sample : NO_LIVE_SAMPLE;
 }

@@ -1,10 +1,9 @@
 /*
- * The live samples by address. Each free looks its object up here, to find out whether the object was sampled.
+ * The live samples by address. Each free looks its object up here, to find out whether it was sampled.
  *
- * A filter of one bit for each of 65,536 hashes is enough for nearly every free. Its 8 KiB leave most of the
- * processor's first-level cache to the program. The other frees search a table of 65,536 places with open addressing;
- * each place also counts the samples whose hash leads to it. There are no locks: a thread claims an entry, fills it,
- * and publishes it by storing the address. The memory is reserved together with that of the call sites.
+ * A filter of one bit for each of 65,536 hashes (8 KiB) is enough for nearly every free. The other frees search a
+ * hash table with open addressing. There are no locks: a thread claims an entry, fills it, and publishes it by
+ * storing the address.
  */
 #ifndef MALLOMETER_SAMPLE_LIVE_SAMPLES_H
 #define MALLOMETER_SAMPLE_LIVE_SAMPLES_H
@@ -17,7 +16,6 @@
 #include "platform/visibility.h"
 #include "sample/live_sample.h"
 
-/* Returns the bytes of memory that the table of live samples needs, in whole pages. */
 size_t live_samples_bytes(void);
 
 /* Uses `fresh`, which is zeroed memory, for the table, unless the table has memory already. Returns the table's memory.
@@ -27,23 +25,22 @@ void *live_samples_use(void *fresh);
 #define LIVE_HASHES 65536u
 extern HIDDEN uint8_t live_filter[LIVE_HASHES / 8];
 
-/* Returns whether an object may be a live sample; false for nearly all other objects. A relaxed load is enough to see
- * the object's bit: the bit was set before the program received the object, and the bit's address is computed from the
- * object's. */
+/* Returns whether an object may be a live sample; false for nearly all other objects. A relaxed load suffices: the
+ * bit was set before the program received the object, and its address is computed from the object's. */
 static inline bool may_be_sampled(const void *object) {
   return __builtin_expect(bit_of_65536(live_filter, (uintptr_t)object >> 4), 0);
 }
 
-/* Returns whether an object is a live sample. The caller is freeing the object, so no other thread frees it
- * meanwhile. */
+/* Returns whether an object is a live sample. The caller must be the one that frees the object, so that no other
+ * thread frees it meanwhile. */
 bool is_live_sample(const void *object);
 
-/* Adds a sample. Returns false if there is no room, or if another thread is just clearing the filter's bit. The address
+/* Adds a sample. Returns false if there is no room, or if another thread is clearing the filter's bit. The address
  * must not have a sample yet. */
 bool live_sample_insert(const void *object, const struct live_sample *sample);
 
-/* Removes and returns the sample of an object; NO_LIVE_SAMPLE if it has none. Must be called before the object is freed
- * or moved, because another thread may receive its address immediately afterwards. */
+/* Removes and returns the sample of an object; NO_LIVE_SAMPLE if it has none. Must be called before the object is
+ * freed or moved, because another thread may then receive its address. */
 struct live_sample live_sample_remove(const void *object);
 
 /* Removes all samples and calls `removed` for each. For a sample that another thread removes at the same time,
@@ -61,8 +58,8 @@ struct live_sample live_sample_find(const void *object);
 /* Reads the next sample and advances `place`, which begins at 0. Returns false at the end. */
 bool live_samples_next(size_t *place, const void **object, struct live_sample *sample);
 
-/* Writes a row for each sample that the filter chooses, to `objects` from index `first` on. Returns the index after the
- * last row. */
+/* Writes a row for each sample that the filter chooses to `objects`, from index `first` on. Returns the index after
+ * the last row. */
 uint32_t live_samples_copy(struct mallometer_object *objects, uint32_t capacity, uint32_t first,
                            const struct object_filter *filter);
 

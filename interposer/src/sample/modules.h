@@ -1,9 +1,9 @@
 /*
  * The executable and the libraries whose code is in stacks. A module is recorded when a stack first has an address in
- * it, because the library may later be unloaded and its file deleted. The names of functions are looked up outside of
- * this library (io.mallometer.internal.symbol).
+ * it, because the library may later be unloaded and its file deleted.
  *
- * No function here allocates or locks. If there is no room, the module is not recorded, and its frames have no library.
+ * No function here allocates or locks. If there is no room, the module is not recorded, and its frames have no
+ * library.
  */
 #ifndef MALLOMETER_SAMPLE_MODULES_H
 #define MALLOMETER_SAMPLE_MODULES_H
@@ -19,24 +19,23 @@ struct modules {
     uintptr_t begin; /* 0 while the module is being written */
     uintptr_t end;
     uintptr_t bias;
-    uint32_t path; /* index in `paths` */
+    uint32_t path;
     uint32_t build_id_bytes;
     uint8_t build_id[32];
   } known[MODULES];
   uint32_t taken;
   uint32_t bytes_taken;
-  uint64_t without_room; /* modules that found no room */
+  uint64_t without_room;
   char paths[BYTES_OF_PATHS];
 };
 
-/* Records the loaded object that contains `address`. The address must be in a function that is on the calling thread's
+/* Records the loaded object that contains `address`. The function at this address must be on the calling thread's
  * stack, so that the object cannot be unloaded meanwhile. Preserves errno. */
 void module_note(struct modules *modules, uintptr_t address);
 
 uint32_t modules_count(const struct modules *modules);
 uint64_t modules_without_room(const struct modules *modules);
 
-/* Copies the modules with numbers of at least `first`. Returns their number. */
 uint32_t modules_copy(const struct modules *modules, struct mallometer_module *out, uint32_t capacity, uint32_t first);
 
 #endif

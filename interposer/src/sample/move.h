@@ -1,4 +1,4 @@
-/* The conditions for moving a sampled object into a slot, where its accesses are observed (src/leak), before the
+/* Says whether a sampled object may be moved to a slot, where its accesses are observed (src/leak), before the
  * program receives its address. */
 #ifndef MALLOMETER_SAMPLE_MOVE_H
 #define MALLOMETER_SAMPLE_MOVE_H

@@ -1,5 +1,5 @@
-/* The walk makes one step for each frame, by a rule (frame_rule.h) that is cached. The walk reads memory only after a
- * check that the memory is readable. See native_stack.h. */
+/* The walk makes one step for each frame, by a cached rule (frame_rule.h). It reads memory only after a check that
+ * the memory is readable. See native_stack.h. */
 #include "sample/native_stack.h"
 
 #include <stddef.h>
@@ -19,8 +19,8 @@ static bool kernel_tells; /* whether a system call reports which memory is reada
 
 /* ---- Readable memory ---------------------------------------------------------------------------------- */
 
-/* Memory that may be read. From `begin` to `end` it is known to be readable. From `end` to `limit`, each page is tested
- * before its first read. */
+/* From `begin` to `end` the memory is known to be readable. From `end` to `limit`, each page is tested before its
+ * first read. */
 struct readable {
   uintptr_t begin, end, limit;
 };
@@ -55,10 +55,9 @@ static inline __attribute__((always_inline)) bool read_word(struct readable *sta
 /* ---- The cache of rules ------------------------------------------------------------------------------- */
 
 /*
- * The rule of a return address, packed into one word. The key beside the rule is the address mixed with the rule: if
- * two threads write the same entry at the same time, the result matches no address. The key is also mixed with the
- * address of the object's table, so that rules of an unloaded library are not used for a library that is loaded in its
- * place.
+ * The rule of a return address, packed into one word, and a key: the address mixed with the rule. If two threads
+ * write the same entry at the same time, the result matches no address. The key is also mixed with the address of the
+ * object's table, because another library may be loaded in the place of an unloaded one.
  */
 #define REMEMBERED_RULES 4096u
 
@@ -69,8 +68,8 @@ static struct {
 
 #define FRAME_BITS 25 /* the bits of the canonical frame address's offset */
 #define SAVED_BITS 17 /* the bits of each of the two other offsets */
-/* The packed value for an address without a rule, at which a walk ends. This value is cached, too, because nearly all
- * stacks end at the same few addresses. */
+/* The packed value for an address without a rule, at which a walk ends. It is cached, too, because nearly all stacks
+ * end at the same few addresses. */
 #define NO_RULE ((uint64_t)1 << 62)
 
 static uint64_t pack_offset(int32_t offset, unsigned bits) { return (uint32_t)offset & (((uint32_t)1 << bits) - 1); }
@@ -128,17 +127,13 @@ static bool rule_at(uintptr_t pc, struct loaded_object *object, struct frame_rul
 
 /* ---- Walking ------------------------------------------------------------------------------------------ */
 
-/*
- * Finds the object of a return address, which is usually the object of the previous frame. Searches for the byte before
- * the address, because the return address of a call at a function's end belongs to the next function.
- */
+/* Finds the object of a return address. Searches for the byte before it, because the return address of a call at a
+ * function's end belongs to the next function. */
 static bool find_object_of(uintptr_t return_address, struct loaded_object *object) {
   uintptr_t address = return_address - 1;
   return (address >= object->begin && address < object->end) || loaded_object_at(address, object);
 }
 
-/* Replaces the registers of a frame by those of the caller's frame. Returns false if the frame has no rule, or if the
- * stack cannot be read. */
 static bool leave_frame(struct readable *stack, struct registers *r, struct loaded_object *object, uint32_t *work) {
   struct frame_rule rule;
   if (!rule_at(r->pc - 1, object, &rule, work)) return false;
@@ -188,8 +183,6 @@ static uint32_t walk_by_frame_pointers(struct readable *stack, struct registers 
   return count;
 }
 
-/* Returns whether the kernel's answers are right for two known addresses: this stack is readable, and address 0 is
- * not. */
 static bool kernel_tells_what_is_readable(void) {
   volatile char here = 0;
   return page_is_readable(page_of((uintptr_t)&here)) && !page_is_readable(0);
@@ -205,7 +198,7 @@ enum unwinding native_stack_start(enum unwinding wanted) {
 
 uint32_t native_stack(struct origin origin, uint64_t *frames, uint32_t capacity, struct registers *caller,
                       uint32_t *work) {
-  /* The registers at the program's call, so that the walk skips the library's own frames. */
+  /* The walk begins at the program's call, so that it skips the library's own frames. */
   struct registers here = registers_of_caller(origin.caller, origin.stack);
   return native_stack_at(here, frames, capacity, caller, work);
 }

@@ -1,17 +1,16 @@
 /*
  * The native call stack of the calling thread, read inside of malloc.
  *
- * The walk finds callers' frames by call frame information if the kernel reports which memory is readable, or if the C
- * library reports which objects are loaded; otherwise by frame pointers. Only readable memory is read: the used part of
- * the thread's own stack (platform/own_stack.h), and on other stacks the pages that the kernel reports as readable. A
- * damaged stack, or code without information, therefore yields a short stack and never a fault.
+ * The walk uses call frame information if the kernel reports which memory is readable, or if the C library reports
+ * which objects are loaded; otherwise frame pointers. Only readable memory is read: the used part of the thread's own
+ * stack (platform/own_stack.h), and on other stacks the pages that the kernel reports as readable. A damaged stack
+ * yields a short stack and never a fault.
  *
- * A walk needs room on the stack that the program may not have left: stacks of coroutines and signal handlers are
- * small, and any thread may be near the end of its stack. Code that runs in the middle of an allocation tests for room
- * before it walks.
+ * A walk needs room, and stacks of coroutines and signal handlers are small. Code that runs in the middle of an
+ * allocation tests for room before it walks.
  *
- * The walk ends at the first return address outside of any loaded object, which belongs to Java code or other generated
- * code. If the loaded objects are unknown, the walk continues as far as frame pointers lead.
+ * The walk ends at the first return address outside of any loaded object, which belongs to Java code or other
+ * generated code. If the loaded objects are unknown, the walk continues as far as frame pointers lead.
  */
 #ifndef MALLOMETER_SAMPLE_NATIVE_STACK_H
 #define MALLOMETER_SAMPLE_NATIVE_STACK_H
@@ -25,8 +24,8 @@
 
 enum unwinding { UNWIND_OFF, UNWIND_BY_TABLES, UNWIND_BY_FRAME_POINTERS };
 
-/* Prepares walks and returns the method that they use: the wanted one, or frame pointers if the tables that the wanted
- * one needs are not available. Must be called at the start, where entering the loader is allowed. */
+/* Prepares walks and returns the method that they use: the wanted one, or frame pointers if its tables are not
+ * available. Must be called at the start, where entering the loader is allowed. */
 enum unwinding native_stack_start(enum unwinding wanted);
 
 /* The bytes of stack that a walk needs below the program's call. The measured need is 2.9 KiB. */
@@ -37,10 +36,10 @@ enum unwinding native_stack_start(enum unwinding wanted);
 static inline bool stack_has_room(const void *stack, size_t bytes) { return own_stack_left((uintptr_t)stack) >= bytes; }
 
 /*
- * Writes return addresses, innermost first, beginning with the return address of the program's call to the hook.
- * Returns their number, at most `capacity`; 0 if they are unknown. The walk ends at code outside of any loaded object,
- * such as Java code. Unless NULL, `caller` is set to the registers of that code at its call; all are 0 if the walk did
- * not reach such code. Adds the work to `work` (sample/work.h). Does not allocate or lock; preserves errno.
+ * Writes return addresses, innermost first, beginning with that of the program's call to the hook. Returns their
+ * number, at most `capacity`; 0 if they are unknown. `caller` may be NULL. If the walk ends at code outside of any
+ * loaded object, such as Java code, `caller` is set to the registers of that code at its call, otherwise to 0. Adds
+ * the work to `work` (sample/work.h). Does not allocate or lock; preserves errno.
  */
 uint32_t native_stack(struct origin origin, uint64_t *frames, uint32_t capacity, struct registers *caller,
                       uint32_t *work);
@@ -49,11 +48,8 @@ uint32_t native_stack(struct origin origin, uint64_t *frames, uint32_t capacity,
 uint32_t native_stack_at(struct registers here, uint64_t *frames, uint32_t capacity, struct registers *caller,
                          uint32_t *work);
 
-/*
- * Walks the calling thread's stack as a sample does, for a measurement of the time. First removes one rule from the
- * cache, so that the walk includes a search for a rule. Returns the work; 0 if no walk was possible. Must not be called
- * inside of malloc.
- */
+/* Walks the calling thread's stack, so that the caller can time it. Removes one cached rule first, so that the walk
+ * includes a search for a rule. Returns the work; 0 if no walk was possible. Must not be called inside of malloc. */
 uint32_t native_stack_rehearse(void);
 
 #endif

@@ -1,5 +1,5 @@
-/* Decides at each visit (an allocation that the counters let through to the sampler) whether the allocation is sampled,
- * and when its call path is visited next. See sampler.h. */
+/* Decides whether an allocation that reached the sampler is sampled, and when its call path reaches the sampler next.
+ * See sampler.h. */
 #include "sample/sampler.h"
 
 #include <string.h>
@@ -12,34 +12,31 @@
 #include "sample/native_stack.h"
 #include "sample/work.h"
 
-/* The number of first allocations of a call path that have probability 1 if the governor does not reduce it: k in
- * sampler.h. */
+/* The number of first allocations of a call path that are always sampled, unless the governor reduces the
+ * probability: k in sampler.h. */
 #define FIRST_SAMPLES 4u
-#define USUAL_UNIT_PS 25000u /* sample/work.h */
-/* The number of stack walks that are timed together. The first walk finds little in the processor's caches and the
- * others find everything there; their mean is about the time of a sample. */
+#define USUAL_UNIT_PS 25000u /* See sample/work.h. */
+/* The number of stack walks that are timed together. The first finds little in the processor's caches and the others
+ * find everything there; the mean is about the time of a sample. */
 #define REHEARSALS 3u
 #define SAMPLE_ALL_INTERVAL 8u
 #define HIGHEST_LEVEL 7u
 #define LEVEL_MASK 7u
-/* Marks a counter for which a number above 255 was drawn, which a counter cannot hold. The counter reaches 0 too early,
- * so the allocation that finds it at 0 is not sampled. */
+/* Marks a counter that should begin above 255, which it cannot hold. It reaches 0 too early, so the allocation that
+ * finds it at 0 is not sampled. */
 #define UNFINISHED 0x80u
 #define PATHS 16384u /* a power of two */
 #define PROBES 8u
-/* If the sizes alone of a call path's allocations call for more than this number of samples in about two seconds, the
+/* If the sizes of a call path's allocations call for more than this number of samples in about two seconds, the
  * probability of the path falls: e in sampler.h. */
 #define ENOUGH_SAMPLES 512.0
-/*
- * The lowest factor by which a thread's own limit (burst_share()) reduces the probability that an allocation gets for
- * its size. The governor's lowest factor for this probability is the same. So an allocation of at least eight times the
- * sampling interval, in bytes, is always sampled unless its call path is busy.
- */
+/* The lowest factor by which a thread's own limit (burst_share()) reduces the probability of an allocation by size.
+ * An allocation of at least eight sampling intervals is therefore always sampled, unless its call path is busy. */
 #define LEAST_SHARE_OF_SIZES 0.125
 /* The table of call paths counts time in ticks of 2^27 ns, 0.13 s. */
 #define TICK_SHIFT 27
 #define TICKS_UNTIL_STALE 75u
-/* A thread adds the cost of its visits (allocations that reach the sampler) to visits_ns once in this many visits. */
+/* A thread adds the cost of its allocations that reached the sampler to visits_ns once in this many of them. */
 #define VISITS_PER_COST_COUNT 64u
 
 static struct governor governor = {.target_ppm = DEFAULT_OVERHEAD_TARGET, .credit_ns = GOVERNOR_FIRST_CREDIT_NS};
@@ -52,11 +49,8 @@ static uint64_t estimated_bytes;
 static uint64_t without_path;
 static uint64_t visits_ns;
 
-/*
- * Sets all levels and counters of all threads to 0, so that the next allocation of each counter reaches the sampler.
- * Otherwise a counter that was drawn for a longer interval would delay samples of a shorter one. A thread that is
- * drawing a counter at that moment may overwrite the 0.
- */
+/* Sets all levels and counters of all threads to 0. Otherwise a counter that was drawn for a longer interval would
+ * delay samples. A thread that is drawing a counter at that moment may overwrite the 0. */
 static void visit_all_at_once(void) {
   for (uint32_t i = 0; i < thread_block_count(); i++) {
     struct thread_block *block = thread_block_at(i);
@@ -67,8 +61,8 @@ static void visit_all_at_once(void) {
   }
 }
 
-/* Stores the interval and its reciprocal. A thread that reads between the two stores uses the old or the new
- * probability. Both are known, so the sample's weight is right. */
+/* A thread that reads between the two stores uses the old or the new probability. Both are known, so the sample's
+ * weight is right. */
 void sampler_set_interval(size_t bytes) {
   double rate = bytes ? 1.0 / (double)bytes : 0;
   __atomic_store(&samples_per_byte, &rate, __ATOMIC_RELAXED);
@@ -104,20 +98,16 @@ uint64_t sampler_random(struct thread_block *block) {
 
 static bool happens(uint32_t random, double probability) { return (double)random < probability * 0x1p32; }
 
-/*
- * Returns -log2(x) for a random number x between 0 and 1. With x = (1 + f) 2^-n the result is n - log2(1 + f). A
- * polynomial approximates the logarithm with an error of at most 0.00013.
- */
+/* Returns -log2(x) for a random number x between 0 and 1. With x = (1 + f) 2^-n the result is n - log2(1 + f); a
+ * polynomial approximates the logarithm with an error of at most 0.00013. */
 static double negative_log2(uint32_t random) {
   unsigned zeros = (unsigned)__builtin_clz(random | 1);
   double f = (double)(random << zeros) * 0x1p-31 - 1;
   return zeros + 1 - f - f * (1 - f) * (0.43838 + f * (-0.23750 + f * 0.08065));
 }
 
-/*
- * Sets a counter so that each later allocation that counts it down reaches the sampler with probability 2^-level: the
- * number of allocations until then is distributed geometrically, and exceeds g with probability (1 - 2^-level)^(g + 1).
- */
+/* Sets a counter to a geometrically distributed number, so that each later allocation reaches the sampler with
+ * probability 2^-level. The number exceeds g with probability (1 - 2^-level)^(g + 1). */
 static void draw_counter(uint32_t random, unsigned level, uint8_t *left, uint8_t *level_of_left) {
   /* 1 / -log2(1 - 2^-level) */
   static const double scale[HIGHEST_LEVEL + 1] = {0, 1, 2.409421, 5.190893, 10.740054, 21.832302, 44.013936, 88.375812};
@@ -164,20 +154,16 @@ void sampler_measure(void) {
 
 /* ---- Call paths --------------------------------------------------------------------------------------- */
 
-/*
- * The table of call paths: the estimated number of allocations seen for each, with open addressing. Threads write
- * without a lock. They may lose counts, or mix two paths briefly when one replaces the other. That does no harm: the
- * probability of a sample must be known, but need not be exactly the intended one.
- */
+/* The table of call paths, with open addressing. Threads write without a lock, so they may lose counts or briefly mix
+ * two paths. That does no harm: a sample's probability must be known, but need not be exactly the intended one. */
 struct path {
   uint32_t tag; /* 0 in a free entry */
   uint32_t seen;
-  float due;     /* the number of samples that the sizes alone called for (d in sampler.h); halved every eight ticks */
+  float due;     /* the number of samples that the sizes called for (d in sampler.h); halved every eight ticks */
   uint32_t tick; /* the tick at which an allocation of the path last reached the sampler */
 };
 
 static struct path paths[PATHS];
-/* The entry that all call paths share for which the table has no room. */
 static struct path overflow_path = {.seen = UINT32_MAX};
 
 static uint32_t tick_of(uint64_t ns) { return (uint32_t)(ns >> TICK_SHIFT); }
@@ -193,7 +179,7 @@ static bool claim(struct path *path, uint32_t found, uint32_t tag, uint32_t now)
   return true;
 }
 
-/* Returns the entry of a call path, and makes one for a new path; NULL if there is no room. */
+/* Returns the entry of a call path, new or known; NULL if there is no room. */
 static struct path *known_path(uint64_t hash, uint32_t now) {
   uint32_t tag = (uint32_t)(hash >> 32) | 1, stalest_tag = 0, longest = 0;
   struct path *stalest = NULL;
@@ -224,8 +210,8 @@ static double fade(double sum, uint32_t ticks) {
   return sum * (1 - (ticks % 8) / 16.0) / (double)(1u << ticks / 8);
 }
 
-/* Adds to the number of samples that the sizes of the path's allocations called for. Returns the number before the
- * addition, reduced by fade() for the time since the latest addition. */
+/* Adds to the number of samples that the sizes of the path's allocations called for. Returns the previous number,
+ * reduced by fade(). */
 static double count_due(struct path *path, double samples_due, uint32_t now) {
   float before;
   __atomic_load(&path->due, &before, __ATOMIC_RELAXED);
@@ -237,8 +223,6 @@ static double count_due(struct path *path, double samples_due, uint32_t now) {
   return left;
 }
 
-/* Adds `visits`, the number of allocations that one allocation in the sampler stands for, to the path's allocations.
- * Returns the number before the addition. */
 static uint32_t count_seen(struct path *path, double visits) {
   uint32_t before = __atomic_load_n(&path->seen, __ATOMIC_RELAXED), after;
   if (!__builtin_add_overflow(before, (uint32_t)visits, &after)) {
@@ -247,8 +231,8 @@ static uint32_t count_seen(struct path *path, double visits) {
   return before;
 }
 
-/* Hashes a call path. The stack height is measured from an address that belongs to the thread, so that the same call
- * path in different threads has the same hash. */
+/* Hashes a call path. The stack height is measured from an address of the thread, so that a call path has the same
+ * hash in all threads. */
 static uint64_t path_of(struct origin origin, size_t size_class) {
   uintptr_t height = thread_pointer() - (uintptr_t)origin.stack;
   return mix((uintptr_t)origin.caller + height * 0x9e3779b97f4a7c15u + ((uint64_t)size_class << 58));
@@ -256,7 +240,6 @@ static uint64_t path_of(struct origin origin, size_t size_class) {
 
 /* ---- The probability ---------------------------------------------------------------------------------- */
 
-/* Returns the highest level (at most HIGHEST_LEVEL) for which 2^-level is at least the wanted probability. */
 static unsigned level_for(double probability) {
   if (probability >= 1) return 0;
   double one = 1;
@@ -278,13 +261,12 @@ static struct governor_shares shares(struct thread_block *block, uint64_t now) {
                                   left.of_sizes < of_large ? left.of_sizes : of_large};
 }
 
-/* Returns whether the interval is so small that each allocation is to be sampled, even of busy paths. */
 static bool samples_all(void) { return sampler_interval() <= SAMPLE_ALL_INTERVAL; }
 
 static double at_most_1(double value) { return value < 1 ? value : 1; }
 
-/* Returns the wanted sampling probability of an allocation. Adds `visits`, the number of allocations for which this one
- * stands, to the counts of its call path. */
+/* Returns the wanted sampling probability of an allocation that stands for `visits` allocations, and counts it for
+ * its call path. */
 static double wanted_probability(const struct sample *allocation, double visits) {
   uint64_t now = coarse_monotonic_ns();
   struct governor_shares left = shares(allocation->block, now);
@@ -300,10 +282,9 @@ static double wanted_probability(const struct sample *allocation, double visits)
 }
 
 /*
- * Returns the next level. The level falls to the wanted level immediately, and rises by one at a random quarter of the
- * visits (allocations that reach the sampler). Call paths that share a counter with a hot path come in bursts, and
- * later allocations of a burst should be visited, too. After each fall, a hot counter therefore has some 30 additional
- * visits.
+ * The level falls immediately, and rises by one at a random quarter of the allocations that reach the sampler. Call
+ * paths that share a counter with a hot path come in bursts, and later allocations of a burst should reach the
+ * sampler, too.
  */
 static unsigned step_level(unsigned wanted_level, unsigned level, uint32_t random) {
   return wanted_level > level ? level + (random % 4 == 0) : wanted_level;
@@ -311,7 +292,6 @@ static unsigned step_level(unsigned wanted_level, unsigned level, uint32_t rando
 
 /* ---- The visit: the decision about an allocation whose counter was at 0 ----------------------------------- */
 
-/* Samples an allocation. Its object may be moved. */
 static void take(struct sample *allocation, double probability) {
   __atomic_fetch_add(&samples, 1, __ATOMIC_RELAXED);
   __atomic_fetch_add(&estimated_bytes, (uint64_t)((double)allocation->bytes / probability), __ATOMIC_RELAXED);
@@ -322,8 +302,6 @@ static void take(struct sample *allocation, double probability) {
   sampler_spend(allocation->block, allocation->work);
 }
 
-/* Samples an allocation, which stands for `visits` allocations, with the wanted probability. Returns the level for the
- * next allocation of the call path. */
 static unsigned consider(uint32_t random, double visits, struct sample *allocation) {
   double probability = wanted_probability(allocation, visits);
   unsigned next_level = level_for(probability);
@@ -332,15 +310,15 @@ static unsigned consider(uint32_t random, double visits, struct sample *allocati
   return next_level;
 }
 
-/* Samples an allocation while the interval is 1. Keeps the counter at 0, so that the next allocation also reaches the
+/* Samples an allocation while the interval is 1. The counter stays at 0, so that the next allocation also reaches the
  * sampler. */
 static void take_every(struct sample *allocation, uint8_t *left) {
   __atomic_store_n(left, 0, __ATOMIC_RELAXED);
   take(allocation, 1);
 }
 
-/* Handles an allocation whose counter was at 0: decides whether the allocation is sampled, and draws the next counter.
- * `drawn` is the level of the old counter; `left` and `level_of_left` are set to the new counter and its level. */
+/* Decides whether an allocation whose counter was at 0 is sampled, and draws the next counter. `drawn` is the level
+ * of the old counter. */
 __attribute__((noinline)) static void visit(struct sample *allocation, uint8_t drawn, uint8_t *left,
                                             uint8_t *level_of_left) {
   count_visit_cost(allocation->block);
@@ -369,11 +347,8 @@ void *sampler_visit(struct thread_block *block, void *object, size_t requested, 
   return allocation.object;
 }
 
-/*
- * An allocation whose call path is not among the paths that the thread remembers always comes here, so it has level 0
- * and stands for itself alone. While the interval is 0, the counter is set to its highest number and marked as
- * unfinished, so no sample is taken when it reaches 0.
- */
+/* An allocation whose call path the thread does not remember always comes here, so it stands for itself alone. While
+ * the interval is 0, the counter is marked as unfinished, so that no sample is taken. */
 void *sampler_visit_large(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                           struct origin origin) {
   uint32_t tag = large_tag(origin, size_class(requested));

@@ -1,42 +1,37 @@
 /*
- * The sampler: chooses the allocations that are examined closely.
+ * The sampler chooses the allocations that are examined closely.
  *
- * An allocation of s bytes should be sampled with probability p = max(k / n, s / interval * min(1, e / d)), at most 1.
- * n is the number of allocations that its call path had so far in the whole process, k is 4, the interval 512 KiB, e is
- * 512, and d is the number of samples that were due by size alone in about the last two seconds: the sum of s /
+ * An allocation of s bytes should be sampled with probability p = max(k / n, s / interval * min(1, e / d)), at most
+ * 1. n is the number of allocations that its call path had so far in the whole process, k is 4, the interval 512 KiB,
+ * e is 512, and d is the number of samples that were due by size alone in about the last two seconds: the sum of s /
  * interval, at most 1 for each allocation of the path. The first argument of max() finds code that allocates rarely,
- * and samples hot code rarely (k (1 + ln (n / k)) samples for n allocations). The second argument ensures that large
- * memory is never missed. A path with d above e gets some 240 samples a second, however much it allocates: it neither
- * uses up the time that other code needs, nor costs the program more than these samples. A call path here consists of
- * return address, stack height and size class. The return address alone would not do, because in a JVM most calls have
- * the same return address.
+ * and takes only k (1 + ln (n / k)) samples of n allocations of hot code. The second argument ensures that large
+ * memory is never missed. A path with d above e gets some 240 samples a second, however much it allocates. A call
+ * path here consists of return address, stack height and size class, because in a JVM most calls have the same return
+ * address.
  *
- * The table of call paths has room for 16,384. Recursion makes new paths all the time, so a new path replaces the
- * stalest path of its probe sequence. If all paths of the probe sequence were used within the last ten seconds, the new
- * path finds no room: its visits are counted (without_path), and its allocations are sampled by their size alone,
- * together with those of all other paths without room. A path that comes back after it was replaced counts as new.
+ * The table of call paths has room for 16,384. A new path replaces the stalest path of its probe sequence. If all of
+ * these were used within the last ten seconds, the new path finds no room: its visits are counted (without_path), and
+ * its allocations are sampled by their size alone.
  *
- * The fast path has no time to look n up. Instead the fast path hashes the call path to one of 256 counters of its
- * thread and counts that counter down. Only an allocation that finds the counter at 0 reaches the sampler; this is
- * called a visit. A counter is drawn again at each visit so that every allocation is visited with the same probability
- * v = 2^-level, whatever was visited before (a geometric distribution). The visit knows the call path exactly and
- * samples the allocation with probability p / v, so the result is p even if call paths share a counter; p cannot exceed
- * v. Levels end at 7: a new call path that shares its counter with a hot one is found at about its 128th allocation,
- * and a visit of 300 instructions costs less than three instructions for each allocation. Levels rise slowly, so that
- * the next allocations of a new path are found sooner.
+ * The fast path has no time to look n up. It hashes the call path to one of 256 counters of its thread and counts
+ * that counter down. Only an allocation that finds the counter at 0 reaches the sampler; this is called a visit. Each
+ * visit draws the counter anew from a geometric distribution, so that every allocation is visited with the same
+ * probability v = 2^-level. The visit samples the allocation with probability p / v, so the result is p even if call
+ * paths share a counter; p cannot exceed v. Levels end at 7: a new call path that shares its counter with a hot one
+ * is found at about its 128th allocation, and a visit of 300 instructions costs less than three instructions for each
+ * allocation.
  *
  * While samples take more time than the target (governor.h), the sampler lowers by a common factor first e, then k,
  * then all p. With an interval of 1 every allocation is sampled, however much time that takes. With an interval of at
  * most 8 and without a target, every allocation of at least 8 bytes is sampled after the interval was set. An
- * allocation of at least eight intervals is always sampled, unless its path is a busy one. Visits also count as cost,
- * but the target does not reduce them: in hot code about one in 110 allocations is visited, however few are sampled.
+ * allocation of at least eight intervals is always sampled, unless its path is a busy one. The target does not reduce
+ * visits: in hot code about one in 110 allocations is visited.
  *
  * Requests above 32 KiB are so rare that their call path is looked up. Each thread keeps 32 of these paths in eight
- * sets, each path with a counter of its own; an allocation whose path is not in its set is visited, and its path
- * replaces a random one of the four paths in the set. A rare path therefore does not wait for a hot one, and hot ones
- * are visited often only where more than four meet in a set. Estimates stay unbiased: which path is replaced, and by
- * which allocation, does not depend on how the counter of that path was drawn, and the remaining count is not used any
- * more.
+ * sets, each path with a counter of its own. An allocation whose path is not in its set is visited, and its path
+ * replaces a random one of the four paths in the set. Estimates stay unbiased, because the choice of the replaced
+ * path does not depend on how its counter was drawn.
  *
  * A sample of probability p stands for 1 / p allocations like it. p may depend on earlier allocations: for any p that
  * was fixed before the draw, the expected sum of s / p over samples is the sum of s over allocations.
@@ -59,21 +54,17 @@
 #define DEFAULT_OVERHEAD_TARGET 5000u
 
 /* Sets the mean number of bytes between samples of code that allocates much. 0 samples nothing; 1 samples every
- * allocation, so that live bytes are exact if the interval is 1 from the start. May be called from any thread. */
+ * allocation. May be called from any thread. */
 void sampler_set_interval(size_t interval);
 
 size_t sampler_interval(void);
 
-/* Sets the governor's target (governor.h); 0: no limit. */
+/* Sets the target of the CPU time of samples (governor.h); 0: no limit. */
 void sampler_set_target(uint32_t target_ppm);
 uint32_t sampler_target(void);
 
-/*
- * filter_bucket_of() and filter_bucket() return the index of a call path's counter. filter_visits() counts it down, and
- * returns whether the allocation must go to the sampler. HASH_FACTOR is 2^32 divided by the golden ratio, or the upper
- * half of that number where this saves an instruction: the product's highest bits then depend on the lowest 32, or 16,
- * bits of `path`.
- */
+/* Returns the index of a call path's counter. HASH_FACTOR is about 2^32 divided by the golden ratio
+ * (platform/arch.h). */
 static inline size_t filter_bucket_of(uintptr_t path) {
   size_t hash = (uint32_t)path * HASH_FACTOR;
   __asm__("" : "+r"(hash)); /* lets the compiler make the shift a part of the addition that follows */
@@ -97,7 +88,6 @@ static inline bool filter_visits(struct thread_block *block, size_t bucket) {
 /* Counts the changes of the sampling interval. After each change all call paths of large allocations count as new. */
 extern HIDDEN uint32_t interval_number;
 
-/* Returns a hash of a large allocation's call path and of the interval's number. */
 static inline uint32_t large_tag(struct origin origin, size_t size_class) {
   uint64_t path = (uintptr_t)origin.caller * 32 + size_class + (uintptr_t)origin.stack * 0x9e3779b97f4a7c15u;
   return (uint32_t)(path * 0x9e3779b97f4a7c15u >> 32) ^ __atomic_load_n(&interval_number, __ATOMIC_RELAXED);
@@ -110,7 +100,6 @@ static inline struct large_path *large_path_set(struct thread_block *block, uint
   return thread_large_paths(block) + tag / (UINT32_MAX / sets + 1) * LARGE_PATHS_IN_SET;
 }
 
-/* Returns the path with this tag in the tag's set; NULL if there is none. */
 static inline struct large_path *large_path(struct thread_block *block, uint32_t tag) {
   struct large_path *set = large_path_set(block, tag);
   for (unsigned i = 0; i < LARGE_PATHS_IN_SET; i++) {
@@ -126,9 +115,9 @@ static inline bool large_filter_visits(struct thread_block *block, uint32_t tag)
 }
 
 /*
- * Decides whether to sample an allocation whose counter, in the calling thread's block, was at zero. `bytes` is the
- * object's size as all counters count it: the usable or the requested bytes. Returns the object's address, which may
- * change. The sampler does not allocate or lock, and preserves errno.
+ * Decides whether to sample an allocation whose counter was at zero. `bytes` is the object's size as all counters
+ * count it: the usable or the requested bytes. Returns the object's address, which may change. Does not allocate or
+ * lock; preserves errno.
  */
 void *sampler_visit(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                     struct origin origin);
@@ -150,31 +139,28 @@ static inline void *sampler_offer(struct thread_block *block, void *object, size
   return sampler_visit(block, object, requested, bytes, move, origin);
 }
 
-/* Decides whether to sample an allocation for which no counter is counted down, for example because its thread has no
- * block. Must be called for each such allocation, because each stands for itself alone. `block` may be NULL. */
+/* Decides whether to sample an allocation that no counter counts, for example because its thread has no block. Must
+ * be called for each such allocation. `block` may be NULL. */
 void *sampler_visit_always(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                            struct origin origin);
 
-/* Counts the cost of work for a sample, which may be done when the sample is taken or later. `block` is the calling
- * thread's, or NULL. May be called from any thread. */
+/* Counts the cost of work for a sample, done when the sample is taken or later. `block` is the calling thread's, or
+ * NULL. May be called from any thread. */
 void sampler_spend(struct thread_block *block, uint32_t work);
 
-/*
- * Measures the time of a unit of work (sample/work.h), by walking a stack. Threads of the library call this now and
- * then after they have slept: the data of a walk is then as rarely in the processor's caches as it is for a sample.
- */
+/* Measures the time of a unit of work (sample/work.h), by walking a stack. Should be called after a sleep, so that
+ * little of the walk's data is in the processor's caches, as for a sample. */
 void sampler_measure(void);
 
-/* Returns 64 random bits from the state of a thread's block, or from the state that threads without a block share
- * (NULL). */
+/* Returns 64 random bits. The state is the thread's own, or a shared one if `block` is NULL. */
 uint64_t sampler_random(struct thread_block *block);
 
 struct sampler_totals {
   uint64_t samples;
   /* The sum of the samples' weights in bytes, which estimates the allocated bytes. */
   uint64_t estimated_bytes;
-  /* The number of allocations that reached the sampler and whose call path had no room in the table. These allocations
-   * are sampled by size alone, as if they had one call path. */
+  /* The number of allocations that reached the sampler and whose call path had no room in the table, so that they are
+   * sampled by size alone. */
   uint64_t without_path;
   /* The estimated nanoseconds of the sampler's work, whether or not it took a sample. */
   uint64_t time_ns;

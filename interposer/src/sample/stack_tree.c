@@ -1,5 +1,5 @@
-/* The nodes of the tree, which are found by caller and frame in a hash table. Its memory is zeroed before the first
- * use. See stack_tree.h. */
+/* The nodes of the tree are found by caller and frame in a hash table. Its memory is zeroed before the first use. See
+ * stack_tree.h. */
 #include "sample/stack_tree.h"
 
 #include <stddef.h>
@@ -7,7 +7,8 @@
 #include "platform/shared_words.h"
 #include "sample/work.h"
 
-/* A stack counts as one without room if, in ATTEMPTS attempts, other threads took the slot of a new node first. */
+/* After this many ATTEMPTS in which other threads took the slot of a new node first, the stack counts as one without
+ * room. */
 enum { PROBES = 32, ATTEMPTS = 4 };
 
 static uint64_t place_of(uint32_t caller, uint64_t frame) {
@@ -42,7 +43,6 @@ static bool add_user(struct stack_tree *tree, uint32_t node) {
   return true;
 }
 
-/* Undoes add_user() for the node of the caller, after the new node below it could not be made or was given back. */
 static void remove_user(struct stack_tree *tree, uint32_t caller) {
   if (caller) __atomic_fetch_sub(&tree->nodes[caller - 1].users, 1, __ATOMIC_RELAXED);
 }
@@ -55,7 +55,6 @@ static void make_free(struct stack_tree *tree, uint32_t node) {
   __atomic_fetch_add(&tree->unused, 1, __ATOMIC_RELAXED);
 }
 
-/* Makes a node that no other thread sees yet. Returns 1 + its number; 0 if there is no room. */
 static uint32_t new_node(struct stack_tree *tree, uint32_t caller, uint64_t frame) {
   if (caller && !add_user(tree, caller)) return 0;
   uint32_t node = unused_node(tree);
@@ -69,21 +68,19 @@ static uint32_t new_node(struct stack_tree *tree, uint32_t caller, uint64_t fram
   return node;
 }
 
-/* Frees a new node that no other thread has seen. */
 static void give_back(struct stack_tree *tree, uint32_t node) {
   remove_user(tree, tree->nodes[node - 1].caller);
   make_free(tree, node);
 }
 
-/* The first slot without a node in a probe sequence, and the content of that slot. `slot` is NULL if all slots of the
- * sequence have nodes. */
+/* The first slot without a node in a probe sequence; `slot` is NULL if there is none. */
 struct gap {
   uint32_t *slot;
   uint32_t content;
 };
 
 /* Returns 1 + the number of the node with this caller and frame. If there is none, returns 0 and sets `gap` to the
- * place for a new node. */
+ * place for a new one. */
 static uint32_t find_node(struct stack_tree *tree, uint32_t caller, uint64_t frame, struct gap *gap) {
   uint64_t place = place_of(caller, frame);
   gap->slot = NULL;
@@ -99,8 +96,8 @@ static uint32_t find_node(struct stack_tree *tree, uint32_t caller, uint64_t fra
 
 /*
  * Returns 1 + the number of the node with this caller and frame, new or known; 0 if there is no room. The store into
- * the hash table publishes a new node. This function is not inlined, so that a sample without a stack, whose thread may
- * have little room, does not need the stack of this function.
+ * the hash table publishes a new node. Not inlined, because the thread of a sample without a stack may have no room
+ * for this function's frame.
  */
 static __attribute__((noinline)) uint32_t node_of(struct stack_tree *tree, uint32_t caller, uint64_t frame,
                                                   uint32_t *work) {

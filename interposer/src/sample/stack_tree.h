@@ -1,11 +1,10 @@
 /*
  * Call stacks that share their common outer frames.
  *
- * Stacks of one program mostly differ in their innermost frames and agree in the outer ones, so they are stored as a
- * tree: a node has a frame and the number of its caller's node. A stack of 100 frames that differs from a known stack
- * in three frames needs three new nodes of 16 bytes. Nodes are found by caller and frame in a hash table, and are
- * written before they are published. There are no locks: if two threads add the same node at the same time, one thread
- * frees its node.
+ * The stacks are stored as a tree: a node has a frame and the number of its caller's node. A stack of 100 frames that
+ * differs from a known stack in three frames needs three new nodes of 16 bytes. Nodes are found by caller and frame
+ * in a hash table, and are written before they are published. There are no locks: if two threads add the same node at
+ * the same time, one thread frees its node.
  *
  * A stack is released when its call site is forgotten. Each node counts its users: the nodes below it, and the stacks
  * that begin with it. A node without users leaves the hash table. stack_tree_reuse() makes the node free for other
@@ -13,10 +12,10 @@
  * thread at a time may release stacks.
  *
  * A frame is a return address or a Java frame. In a Java frame, the highest bit is set, which no address has. The
- * lowest 16 bits are its bytecode index (0xffff if that is unknown, and for a native method), and the bits between are
- * the number of its method. One frame with the two highest bits set may precede the Java frames (jvm/foreign_calls.h).
- * A stack of a compiler thread of the JVM may begin with the method that it compiles: a Java frame with the bytecode
- * index 0xfffe.
+ * lowest 16 bits are its bytecode index (0xffff if that is unknown, and for a native method), and the bits between
+ * are the number of its method. One frame with the two highest bits set may precede the Java frames
+ * (jvm/foreign_calls.h). A stack of a compiler thread of the JVM may begin with the method that it compiles: a Java
+ * frame with the bytecode index 0xfffe.
  */
 #ifndef MALLOMETER_SAMPLE_STACK_TREE_H
 #define MALLOMETER_SAMPLE_STACK_TREE_H
@@ -51,13 +50,13 @@ struct stack_tree {
   struct stack_node {
     uint64_t frame;
     uint32_t caller; /* 1 + the number of the caller's node; 0 if there is none */
-    uint32_t users;  /* the number of users; or NODE_LEFT plus the next node of a list */
+    uint32_t users;  /* the number of users; or, in a list, NODE_LEFT plus the next node */
   } nodes[STACK_NODES];
   uint32_t index[STACK_INDEX]; /* 1 + the number of a node; 0: never used; NODE_LEFT: its node has left */
-  uint32_t taken;              /* nodes that were ever used */
-  uint32_t unused;             /* nodes in the list `free` */
-  uint64_t free;               /* the first free node; the upper 32 bits count removals, against the ABA problem */
-  uint32_t leaving;            /* the list of the nodes that have left the index and that a thread may still hold */
+  uint32_t taken;              /* the number of nodes that were ever used */
+  uint32_t unused;
+  uint64_t free;    /* the first free node; the upper 32 bits count removals, against the ABA problem */
+  uint32_t leaving; /* the list of the nodes that have left the index but that a thread may still hold */
 };
 
 #define NODE_LEFT ((uint32_t)1 << 31)
@@ -67,14 +66,13 @@ static inline uint32_t stack_tree_in_use(const struct stack_tree *tree) {
 }
 
 /*
- * Adds the missing nodes of a stack; `frames` has the innermost frame first. Sets `innermost` to 1 + the number of the
- * innermost node (0 for a stack without frames), and adds the work to `work` (sample/work.h). Returns false if there is
- * no room, or if other threads changed the same part of the tree too often.
+ * Adds the missing nodes of a stack; `frames` has the innermost frame first. Sets `innermost` to 1 + the number of
+ * the innermost node, or 0 for a stack without frames. Adds the work to `work` (sample/work.h). Returns false if
+ * there is no room, or if other threads changed the same part of the tree too often.
  */
 bool stack_tree_add(struct stack_tree *tree, const uint64_t *frames, uint32_t count, uint32_t *innermost,
                     uint32_t *work);
 
-/* Releases a stack that stack_tree_add() has added. */
 void stack_tree_release(struct stack_tree *tree, uint32_t innermost);
 
 /* Frees the nodes that stack_tree_release() removed from the index. No thread may still hold a node from the index. */

@@ -1,12 +1,10 @@
 /*
- * The cost of samples, measured without a clock, because no exact clock may be read inside of malloc
- * (platform/clock.h). A sample counts its units of work, and its time is that number times the time of a unit. Threads
- * of the library, which may read clocks, measure the time of a unit: sampler_measure().
+ * The cost of samples, in units of work. No exact clock may be read inside of malloc (platform/clock.h), so a sample
+ * counts its units, and threads of the library measure the time of a unit: sampler_measure().
  *
- * A unit is the work of one step of a stack walk, from a frame to its caller by a cached rule: 25 ns on a processor of
- * 2.6 GHz. The units of other work were measured on that processor, by regression over the samples of a JVM and of a
- * compiler at the default interval. Samples at that interval are so rare that little of their data is in the
- * processor's caches.
+ * A unit is one step of a stack walk, from a frame to its caller by a cached rule: 25 ns on a processor of 2.6 GHz.
+ * The units of other work were measured on that processor, by regression over the samples of a JVM and of a compiler
+ * at the default interval.
  */
 #ifndef MALLOMETER_SAMPLE_WORK_H
 #define MALLOMETER_SAMPLE_WORK_H
@@ -24,11 +22,11 @@ enum {
   /* A request to the JVM, and each frame that it returns. */
   WORK_JAVA = 40,
   WORK_JAVA_FRAME = 1,
-  /* The move of an object into a slot. */
+  /* Moving an object into a slot. */
   WORK_SLOT = 100,
-  /* The return of a slot's pages to the kernel, including the flush of their TLB entries on other processors. */
+  /* Returning a slot's pages to the kernel, including the flush of their TLB entries on other processors. */
   WORK_SLOT_BACK = 100,
-  /* The sampler's decision about an allocation (a visit), without the work for the sample. */
+  /* The sampler's decision about an allocation, without the work for the sample. */
   WORK_VISIT = 3
 };
 

@@ -1,7 +1,7 @@
 /*
  * Makes a known number of calls of each kind on macOS and checks the library's counts. The program starts with the
- * library (DYLD_INSERT_LIBRARIES), or, with the library's path as the second argument, opens and attaches it. This test
- * is compiled on Linux, and has never run.
+ * library (DYLD_INSERT_LIBRARIES), or opens and attaches it if its path is the second argument. This test is compiled
+ * on Linux, and has never run.
  */
 #include <dlfcn.h>
 #include <malloc/malloc.h>
@@ -51,7 +51,6 @@ static struct sums sums(void) {
                        (int64_t)(now.allocated_bytes - now.freed_bytes)};
 }
 
-/* Checks the allocations and frees since `before`. */
 static void check_since(struct sums before, int64_t allocations, int64_t frees) {
   struct sums now = sums();
   CHECK_EQUAL(now.allocations - before.allocations, allocations);
@@ -91,7 +90,6 @@ static void zones(void) {
   check_since(before, 9 * ROUNDS, 9 * ROUNDS);
 }
 
-/* Checks that the library counts allocations that the system's libraries make, here strdup(). */
 static void of_system(void) {
   struct sums before = sums();
   for (unsigned i = 0; i < ROUNDS; i++) free(strdup("a string of some length"));
@@ -104,8 +102,7 @@ static void *allocates(void *unused) {
   return NULL;
 }
 
-/* Checks that the counts of ended threads remain, and that the system makes fewer than 50 allocations to start and end
- * a thread. The system frees the memory of an ended thread or keeps it for the next one. */
+/* Checks that the counts of ended threads remain. For each thread the system may add fewer than 50 allocations. */
 static void threads(void) {
   struct sums before = sums();
   for (unsigned round = 0; round < 20; round++) {

@@ -236,7 +236,7 @@ static struct page {
   uint8_t mark;
 } pages[RANGE_BYTES / SMALLEST_PAGE_BYTES];
 
-/* Returns the states of pages of the range. `begin` and `bytes` must be multiples of the page size. */
+/* Returns the states of pages. `begin` and `bytes` must be multiples of the page size. */
 static struct page *pages_at(uintptr_t begin, size_t bytes) {
   size_t offset = begin - (uintptr_t)range;
   CHECK(offset <= range_taken && bytes <= range_taken - offset);
@@ -342,8 +342,8 @@ static bool reading_fails(void) {
   return true;
 }
 
-/* Calls `mapping` with each mapping of the range and with whether it was accessed. Also reports an accessed mapping
- * before the range and one after it, as if the program had mapped them. */
+/* Calls `mapping` with each mapping of the range and whether it was accessed. Also reports an accessed mapping before
+ * the range and one after it, as if the program had mapped them. */
 bool page_use_read(bool (*mapping)(uintptr_t begin, bool used)) {
   size_t count = range_taken / given_page_bytes, end;
   given_cpu_ns += given_reading_ns;

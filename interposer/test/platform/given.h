@@ -1,8 +1,8 @@
 /*
- * The platform for tests of the library's logic. It implements the functions of src/platform without the system: by
- * variables that the test sets, and by arrays. The test sets the clock, refuses memory, chooses the size of pages and
- * whether they were accessed, and lets the library's thread run step by step. It can interrupt the code by a function
- * that acts as another thread, at each point where another thread could act.
+ * The platform for tests of the library's logic. It implements the functions of src/platform by arrays and by
+ * variables that the test sets. The test sets the clock, refuses memory, chooses the size of pages and whether they
+ * were accessed, and lets the library's thread run step by step. At each point where another thread could act, it can
+ * call a function that acts as that thread.
  *
  * Each case runs in a process of its own, so that it begins with empty tables.
  */
@@ -42,7 +42,6 @@ extern uint64_t given_resident_bytes;
  * none. */
 void refuse_memory_request(unsigned number);
 
-/* Returns whether the request of refuse_memory_request() was made and refused. */
 bool memory_was_refused(void);
 
 /* Returns the bytes that memory_reserve() and memory_map() have returned and that were not given back. */
@@ -72,7 +71,7 @@ extern uint64_t given_swapped_bytes;
 extern size_t given_range_bytes;
 extern char *const given_range;
 
-/* Mark the pages of these bytes as accessed, lock or unlock them as mlock(2) does, and unmap them. */
+/* These functions mark the pages of the bytes as accessed, lock or unlock them as mlock(2) does, and unmap them. */
 void given_use(const void *begin, size_t bytes);
 void given_lock(const void *begin, size_t bytes, bool locked);
 void given_unmap(const void *begin, size_t bytes);
@@ -93,17 +92,14 @@ extern size_t given_mappings, given_most_mappings;
 
 /* ---- Threads ------------------------------------------------------------------------------------------- */
 
-/* Makes thread_start() fail. */
 extern bool given_threads_refused;
 
-/*
- * Lets the thread that the code under test has started run until it waits for a change or ends. The test waits
- * meanwhile. Between such calls the thread does not run. The code may have only one thread at a time.
- */
+/* Lets the thread that the code under test has started run until it waits for a change or ends, while the test waits.
+ * The code may have only one thread at a time. */
 void thread_goes_on(void);
 
-/* The threads of the process, without the calling one. thread_has_stored_registers() returns true for a thread if the
- * word at its stack pointer is the address of the instruction at which it waits. */
+/* The threads of the process, without the calling one. thread_has_stored_registers() returns true if the word at a
+ * thread's stack pointer is the address of the instruction at which it waits. */
 struct given_thread {
   bool waits;
   struct waiting_thread waiting;
@@ -157,7 +153,6 @@ static inline void take_arguments(int argc, char **argv) {
   if (argc > 1) given_page_bytes = strtoul(argv[1], NULL, 10);
 }
 
-/* Runs a case in a process of its own, and returns the case's result. */
 static inline int apart(int (*test)(unsigned), unsigned number) {
   int status;
   fflush(NULL);
@@ -172,9 +167,9 @@ static inline int apart(int (*test)(unsigned), unsigned number) {
 enum { REACHED = 0, NOT_REACHED = 42 };
 
 /*
- * Runs a case with the numbers 1, 2, 3, ..., each in a process of its own, until the case returns NOT_REACHED. If
- * POINTS_APART is not 1, skips numbers: runs every POINTS_APART-th one, and then each one up to the last that is
- * reached. Returns the last number that is reached.
+ * Runs a case with the numbers 1, 2, 3, ..., each in a process of its own, until the case returns NOT_REACHED.
+ * Returns the last number that was reached. To save time, a POINTS_APART above 1 makes steps of this size, and steps
+ * of 1 after the first NOT_REACHED.
  */
 static inline unsigned at_each_point(int (*test)(unsigned)) {
   unsigned points = 0, step = POINTS_APART;

@@ -3,8 +3,8 @@ import java.util.List;
 import java.util.zip.Deflater;
 
 /**
- * An application without any preparation for mallometer. It allocates 268 kB of native memory every 500 ms, or after as many milliseconds
- * as its argument says, until it receives input on its standard input.
+ * Keeps 268 kB more of native memory every 500 ms, or at the interval in milliseconds that its
+ * argument gives. Ends at any input on its standard input.
  */
 public final class Grow {
   private static final List<Deflater> KEPT = new ArrayList<>();

@@ -2,7 +2,7 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import jdk.crac.Core;
 
-/** A program that calls CRaC's interface for a checkpoint and for a restore when its input says so. */
+/** Simulates a checkpoint or a restore by CRaC when its input says so. */
 public final class Checkpointed {
 
   private static final int EXIT_CODE = 7;

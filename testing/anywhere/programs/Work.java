@@ -5,9 +5,8 @@ import java.util.List;
 import java.util.zip.Deflater;
 
 /**
- * A program without a framework, for Java 8 and newer. It keeps native memory that one of its methods allocated, starts
- * another program, and ends with an exit code of its own when its input ends. The last line of its output describes the
- * environment of the process.
+ * Keeps native memory that {@link #keepDeflater} allocated, starts another program, and describes the environment of
+ * the process. Ends with exit code 7 when its input ends. Runs on Java 8 and newer.
  */
 public final class Work {
 
@@ -22,7 +21,8 @@ public final class Work {
     keepDeflater();
     System.out.println("child: " + child());
     System.out.println("ready");
-    // Stacks have Java frames only while mallometer's Java code runs. So a thread allocates for 4 s, in which that code starts.
+    // Only stacks that are taken while mallometer's Java code runs have Java frames. So this thread
+    // allocates for 4 s, in which that code starts.
     Thread keeper = new Thread(Work::keepSome);
     keeper.setDaemon(true);
     keeper.start();
@@ -46,7 +46,7 @@ public final class Work {
     }
   }
 
-  /** Allocates a deflater. The runner looks for the name of this method in a call site. */
+  /** The runner looks for the name of this method in a call site. */
   static void keepDeflater() {
     Deflater deflater = new Deflater();
     deflater.setInput(new byte[1000]);
@@ -54,10 +54,6 @@ public final class Work {
     KEPT.add(deflater);
   }
 
-  /**
-   * Returns the facts of the process's environment that the runner checks. The name of the user is the one that
-   * /etc/passwd has for the uid.
-   */
   private static String place() {
     return String.format(
         "user=%s HOME=%s /tmp=%s /proc/self=%s /proc/1=%s",

@@ -1,7 +1,7 @@
 /*
- * Reports to the test runner that mallometer counts in a process. This library is preloaded after mallometer. When the
- * process ends, this library writes the program's name and number of allocations to the file descriptor that the
- * variable ANYWHERE_PROBE names.
+ * Shows the test runner that mallometer counts in a process. This library is preloaded after mallometer. When the
+ * process ends, it writes the program's name and number of allocations to the file descriptor in the variable
+ * ANYWHERE_PROBE.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /*
- * sandbox [NAME=VALUE...] PROGRAM ARGUMENT... : becomes a program for which perf_event_open, process_vm_readv,
- * memfd_create and every later execve end with EPERM, as under the seccomp filters of containers and services.
+ * sandbox [NAME=VALUE...] PROGRAM ARGUMENT... : runs a program for which perf_event_open, process_vm_readv,
+ * memfd_create and every later execve fail with EPERM, as under the seccomp filters of containers and services.
  *
- * A filter sees the arguments of a call, but not what they point to. So the program's path is put at an address that no
- * other execve will use. The filter allows an execve if the lower 32 bits of its path's address are those of this
- * address, because a filter compares 32 bits.
+ * The filter must allow the one execve that starts the program, but it sees only the address of the path, not the
+ * path. So the path is put at a fixed address, and the filter allows an execve whose path has this address. It
+ * compares the lower 32 bits only.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -38,7 +38,6 @@ static int fail(const char *what) {
   return 99;
 }
 
-/* Makes a system call with all arguments 0. Returns whether the seccomp filter refuses the call. */
 static int refuses(long call) { return syscall(call, 0, 0, 0, 0, 0, 0) == -1 && errno == EPERM; }
 
 int main(int count, char *words[]) {

@@ -17,9 +17,8 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * A Spring Boot application for Spring Boot 2.7 and newer, without code for mallometer. After the
- * line "observe" on its input it allocates native memory and prints mallometer's MBeans, which the
- * test runner reads.
+ * A Spring Boot application (2.7 and newer) without code for mallometer. After "observe" on its input it allocates
+ * native memory and prints mallometer's MBeans.
  */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration

@@ -38,7 +38,6 @@ import java.util.concurrent.ThreadFactory;
  */
 public final class FakeMallometer extends Mallometer {
 
-  /** An interval that exceeds the duration of any test. */
   private static final Duration NEVER = Duration.ofDays(1);
 
   private static final ThreadFactory NO_THREAD = work -> new Thread(() -> {});
@@ -119,9 +118,7 @@ public final class FakeMallometer extends Mallometer {
     library.setCallSites(sites);
   }
 
-  /**
-   * Polls, and stores the call sites if live bytes are at their peak, as the poller's thread does.
-   */
+  /** Polls as the poller's thread does: stores the call sites if live bytes are at their peak. */
   public void keepPeak() {
     engine.profiles().published(engine.poller().poll());
   }

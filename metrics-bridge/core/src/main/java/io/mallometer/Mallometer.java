@@ -73,10 +73,7 @@ import java.util.function.Supplier;
  */
 public class Mallometer implements AutoCloseable {
 
-  /**
-   * Holds the engine. A process has one set of counters, so all instances of {@code Mallometer}
-   * share one engine, which the first instance creates.
-   */
+  /** Holds the engine that all instances share, because a process has one set of counters. */
   private static final class Shared {
     static final Engine ENGINE =
         new Engine(
@@ -153,9 +150,9 @@ public class Mallometer implements AutoCloseable {
   }
 
   /**
-   * Returns the snapshot of the calling thread's scrape, for code that reads values one by one.
-   * Further calls on this thread return the same snapshot until the thread makes no call for 250 ms
-   * or calls {@link #poll()}, for at most 5 s.
+   * Returns a snapshot for code that reads values one by one, such as a scrape. Further calls on
+   * this thread return the same snapshot, until the thread calls {@link #poll()} or makes no call
+   * for 250 ms, but for at most 5 s.
    */
   public Snapshot scraped() {
     return poller.scraped();
@@ -163,16 +160,16 @@ public class Mallometer implements AutoCloseable {
 
   /**
    * Reads the counters into a new snapshot, which becomes the latest. If the reading fails, returns
-   * the previous snapshot, which stays the latest, as its {@link Snapshot#time()} shows.
+   * the previous snapshot, whose {@link Snapshot#time()} has not changed.
    */
   public Snapshot poll() {
     return orElse(poller::poll, poller::latest);
   }
 
   /**
-   * Reports that the application starts, or that it has started. Growth is measured from the end of
-   * the start. Without this call it is measured from two minutes after the start of the JVM. Only
-   * the first start of a process counts.
+   * Reports that the application begins to start ({@code true}) or has started ({@code false}).
+   * Growth is measured from the end of the start; without this call, from two minutes after the
+   * start of the JVM. Only the first start of a process counts.
    */
   public void starting(boolean begins) {
     engine.starting(begins);
@@ -181,7 +178,7 @@ public class Mallometer implements AutoCloseable {
   /**
    * Calls {@code listener} after each poll, on the thread that polled, until the subscription or
    * this instance is closed. A closed instance ignores the call. The first exception of a listener
-   * is logged. Without the library nothing polls, except callers of {@link #poll()}.
+   * is logged. Without the library only callers of {@link #poll()} poll.
    */
   public Subscription onPoll(Consumer<Snapshot> listener) {
     Poller.Subscriber subscriber = new Poller.Subscriber(listener);
@@ -220,9 +217,9 @@ public class Mallometer implements AutoCloseable {
   }
 
   /**
-   * Returns class metadata by class loader. Reading it stops the program for about a microsecond
-   * for each class and each loader, so the result is held for 30 s, and the reading is refused,
-   * with the reason, if it may exceed 20 ms. Works with and without the library.
+   * Returns class metadata by class loader, also without the library. A reading stops the program
+   * for about a microsecond for each class and each loader, so the result is held for 30 s. If it
+   * may take more than 20 ms, it is refused with the reason.
    */
   public ClassLoaders classLoaders() {
     return engine.loaders().read();
@@ -242,9 +239,8 @@ public class Mallometer implements AutoCloseable {
    * Closes this instance and its subscriptions. The poller stops when the last instance closes. The
    * latest snapshot, {@link #poll()} and scopes continue to work. A second call does nothing.
    *
-   * <p>The code that opened an output (such as JMX) closes it, best before the instance; the other
-   * order is safe. An output that stays open shows the latest snapshot, whose {@link Snapshot#age
-   * age} grows.
+   * <p>Outputs such as JMX are closed by the code that opened them, before or after the instance.
+   * An output that stays open shows the latest snapshot, whose {@link Snapshot#age age} grows.
    */
   @Override
   public void close() {
@@ -283,10 +279,6 @@ public class Mallometer implements AutoCloseable {
     }
   }
 
-  /**
-   * Subscribes to the polls, and immediately passes the latest snapshot to {@code watch}. Closing
-   * the subscription also runs {@code end}.
-   */
   private Subscription andOnPoll(Consumer<Snapshot> watch, Runnable end) {
     Subscription polls = onPoll(watch);
     watch.accept(snapshot());
@@ -336,8 +328,8 @@ public class Mallometer implements AutoCloseable {
     void close();
 
     /**
-     * Returns why the subscription reports less than requested, for example because the native
-     * library has no place for a monitor; empty if it reports everything.
+     * Returns why the subscription reports less than requested, for example because the library has
+     * no place for a monitor; empty if it reports everything.
      */
     default String reason() {
       return "";
@@ -433,8 +425,8 @@ public class Mallometer implements AutoCloseable {
 
     /**
      * Returns the resident set by the code that requested it: call sites of mappings and of malloc,
-     * files, and other kinds of memory. The polling thread reads it; this method waits for at most
-     * ten seconds. A reading is returned again for at least a second.
+     * files, and other kinds of memory. Waits at most ten seconds for the polling thread, which
+     * reads it. A reading is returned again for at least a second.
      */
     public ResidentStacks resident() {
       try {
@@ -454,10 +446,10 @@ public class Mallometer implements AutoCloseable {
     }
 
     /**
-     * Returns the changes of the call sites between two moments of the last hour; the second may be
-     * the present. Compares the nearest kept moments, if they are at most two minutes away. A
-     * moment is kept every 15 s in the latest ten minutes, and every minute before. If {@code from}
-     * is before the first reading, the changes are those since that reading.
+     * Returns the changes of the call sites between two moments of the last hour, of which the
+     * second may be the present. Moments are kept every 15 s for ten minutes, and every minute
+     * before; the nearest one is used if it is at most two minutes away. If {@code from} is before
+     * the first reading, the changes are those since that reading.
      */
     public SiteChanges changes(Instant from, Instant to) {
       try {
@@ -498,7 +490,7 @@ public class Mallometer implements AutoCloseable {
     /**
      * Returns the live bytes in the last hour of two kinds of groups of call sites: those with most
      * live bytes, and those that grew most. The latest reading is at most 15 s old, or at most 30 s
-     * where readings every 15 s would take more than a thousandth of the time.
+     * if readings are expensive.
      *
      * @param most the number of groups of each kind
      */
@@ -532,7 +524,7 @@ public class Mallometer implements AutoCloseable {
       }
     }
 
-    /** Ends the period. When all periods have ended, as few allocations are sampled as before. */
+    /** Ends the period. When all periods have ended, sampling is as before. */
     @Override
     public void close() {
       if (ended.compareAndSet(false, true)) {
@@ -581,12 +573,11 @@ public class Mallometer implements AutoCloseable {
     /**
      * Searches the Java heap for the objects that hold sampled live memory of a call site. Runs on
      * the calling thread. Each walk over the heap stops the program, for about a second or more for
-     * each GiB; a walk that is estimated to exceed {@link Setting#OWNERS_MAX_PAUSE} is refused with
-     * the reason.
+     * each GiB. A walk that may exceed {@link Setting#OWNERS_MAX_PAUSE} is refused with the reason.
      *
      * @param site the call site's number
-     * @param links how many references the search follows from these objects to what keeps them, 0
-     *     to 8; each takes a walk of its own
+     * @param links the number of references to follow from these objects to what keeps them, 0 to
+     *     8; each takes another walk
      */
     public OwnerReport owners(int site, int links) {
       return engine.owners().search(site, links);
@@ -630,7 +621,7 @@ public class Mallometer implements AutoCloseable {
     /**
      * Returns the latest reading of the memory pools of other libraries, such as Netty's; empty if
      * none was found. After this call the next reading comes ten seconds after the latest one
-     * instead of a minute. After an expensive reading the pause is longer, up to two minutes.
+     * instead of a minute, or later (up to two minutes) if readings are expensive.
      */
     public Optional<PoolReport> pools() {
       engine.pools().ask();
@@ -653,9 +644,9 @@ public class Mallometer implements AutoCloseable {
 
     /**
      * Calls {@code listener} once for each request above {@link SelfReport#hugeThresholdBytes()},
-     * also for earlier ones that the library still stores, until the subscription or the instance
-     * is closed. Reports at most 64 requests a second; further ones are missed and counted. The
-     * first exception of a listener is logged.
+     * until the subscription or the instance is closed. Earlier ones that the library still stores
+     * are reported too. At most 64 requests a second are reported; the listener gets the number of
+     * those it missed. The first exception of a listener is logged.
      */
     public Subscription onHugeAllocation(HugeAllocationListener listener) {
       HugeAllocationWatch watch =
@@ -665,9 +656,9 @@ public class Mallometer implements AutoCloseable {
   }
 
   /**
-   * The ready-made monitors. The library counts, and the polls evaluate the counts: no Java code
-   * runs inside an allocation, and an event arrives up to a poll interval after its cause. An event
-   * is logged at level WARNING, kept, and passed to listeners. No monitor aborts the program.
+   * The ready-made monitors. No Java code runs inside an allocation: the library counts, and the
+   * polls evaluate the counts. So an event arrives up to a poll interval after its cause. It is
+   * logged at level WARNING, kept, and passed to listeners. No monitor aborts the program.
    */
   public final class Monitors {
 
@@ -723,8 +714,8 @@ public class Mallometer implements AutoCloseable {
 
     /**
      * Returns the number of allocations of the process by usable size, counted while monitors
-     * {@link MonitorOptions#usableSizes()} run; empty if none runs. The difference of two readings
-     * has the allocations between them.
+     * {@link MonitorOptions#usableSizes()} run; empty if none runs. Subtract two readings for the
+     * allocations between them.
      */
     public Optional<SizeDistribution> returnedSizes() {
       return engine.monitorBook().returnedSizes();
@@ -737,8 +728,7 @@ public class Mallometer implements AutoCloseable {
 
     /**
      * Ends the process's current phase, and begins the next. A process has one phase at a time,
-     * whichever instance begins it; for scopes that overlap there is {@link
-     * Counting#processScope()}.
+     * whichever instance begins it; scopes, such as {@link Counting#processScope()}, may overlap.
      *
      * @param name the name of the next phase; an empty name begins none
      * @return the phase that ended; empty if there was none
@@ -752,10 +742,7 @@ public class Mallometer implements AutoCloseable {
       return engine.monitorBook().phases();
     }
 
-    /**
-     * Closes a monitor, unless another thread has closed it. Logs a failure, so that the other
-     * monitors are closed too.
-     */
+    /** Closes a monitor once. Logs a failure, so that the other monitors are closed too. */
     private void end(BuiltInMonitors.RunningMonitor started) {
       boolean mine;
       synchronized (subscribers) {

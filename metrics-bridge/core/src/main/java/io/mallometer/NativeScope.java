@@ -36,8 +36,8 @@ public final class NativeScope implements AutoCloseable {
   }
 
   /**
-   * Opens a scope over the calling thread for code that runs before any {@link Mallometer} is open,
-   * such as an application's start. Opens none, so the one that the application opens first still
+   * Opens a scope over the calling thread before any {@link Mallometer} is open, such as in the
+   * start of an application. Does not open one, so the first that the application opens still
    * decides about the options. The scope is empty on a virtual thread, or if the library is not
    * preloaded.
    */
@@ -58,10 +58,9 @@ public final class NativeScope implements AutoCloseable {
   }
 
   /**
-   * Returns the call sites of the memory that the scope retains, most bytes first, as far as it was
-   * sampled: a smaller {@code MALLOMETER_SAMPLE_INTERVAL} samples more. Takes milliseconds and
-   * allocates, so read {@link #figures()} first. Empty unless the scope is open, {@link
-   * ScopeOptions#matched() matched}, and over the calling thread.
+   * Returns the sampled call sites of the memory that the scope retains, most bytes first. Takes
+   * milliseconds and allocates, so read {@link #figures()} first. Empty unless the scope is open,
+   * {@link ScopeOptions#matched() matched}, and over the calling thread.
    */
   public List<RetainedSite> retained() {
     try {

@@ -43,7 +43,6 @@ public final class ScopedExecutor implements Executor {
     executor.execute(() -> run(task));
   }
 
-  /** Returns the sums over the scopes of tasks that have ended. */
   public synchronized ScopeFigures figures() {
     if (measured == 0 && unmeasured > 0) {
       return ScopeFigures.none(reason);

@@ -23,8 +23,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Tests the order of the packages. A package depends only on lower layers. No face (a package that
- * publishes metrics, such as JMX) depends on another face.
+ * Tests that each package depends only on lower layers, and that no package that publishes metrics
+ * (a face, such as JMX) depends on another face.
  */
 @AnalyzeClasses(packages = "io.mallometer", importOptions = ImportOption.DoNotIncludeTests.class)
 @ArchTag("any-jdk")
@@ -32,10 +32,8 @@ class ArrowsTest {
 
   private static final String ROOT = "io.mallometer";
 
-  /** The parent of the packages that are not part of the API. */
   private static final String INTERNAL = ROOT + ".internal";
 
-  /** The packages, from the lowest layer to the highest. */
   private static final List<String> LAYERS =
       List.of(
           INTERNAL + ".text",
@@ -67,19 +65,14 @@ class ArrowsTest {
           ROOT + ".push",
           ROOT + ".view");
 
-  /**
-   * The packages on which a face (a package that publishes metrics, such as JMX) may depend: the
-   * API's packages, and code that formats numbers.
-   */
+  /** The packages on which a face (a package that publishes metrics, such as JMX) may depend. */
   private static final List<String> SHOWN =
       List.of(ROOT, INTERNAL + ".text", ROOT + ".model", ROOT + ".meter", ROOT + ".report");
 
   private static final String ROW = "a row of a table that a face shows, with a column for each";
   private static final String COUNTS = "counts that are read at one moment and shown side by side";
 
-  /**
-   * The classes that may have a constructor with more than eight parameters, each with the reason.
-   */
+  /** The classes whose constructors may have more than eight parameters, each with the reason. */
   private static final Map<String, String> READ_IN_ONE_BREATH =
       Map.ofEntries(
           Map.entry("Account$Row", ROW),
@@ -142,8 +135,8 @@ class ArrowsTest {
       slices().matching(ROOT + ".(**)").should().beFreeOfCycles();
 
   /**
-   * A class that reads a part of the snapshot at each poll does not depend on another such class.
-   * The classes exchange values through the snapshot; only the engine connects them.
+   * Classes that read a part of the snapshot at each poll do not depend on each other. Only the
+   * engine connects them.
    */
   @ArchTest
   static void noReaderOfThePollKnowsAnother(JavaClasses all) {
@@ -162,10 +155,6 @@ class ArrowsTest {
                         readers.stream().filter(other -> other != reader).toList()));
   }
 
-  /**
-   * Instead of more than eight parameters, a constructor takes records that group them, unless
-   * {@link #READ_IN_ONE_BREATH} states a reason.
-   */
   @ArchTest
   static void noConstructorHasMoreThanEightParameters(JavaClasses all) {
     assertThat(
@@ -178,10 +167,6 @@ class ArrowsTest {
         .isEqualTo(READ_IN_ONE_BREATH.keySet());
   }
 
-  /**
-   * No two source files of the published modules have the same name, so the simple name of a type
-   * is unambiguous.
-   */
   @ArchTest
   static void noSimpleNameStandsForTwoTypes(JavaClasses all) throws IOException {
     List<String> names = new ArrayList<>();
@@ -199,8 +184,8 @@ class ArrowsTest {
   }
 
   /**
-   * Limits the number of public top-level types outside of {@code internal}. Applications may use
-   * all of these types.
+   * Limits the number of public types outside of {@code internal}, because applications may use
+   * them.
    */
   @ArchTest
   static void theApiGrowsOnlyOnPurpose(JavaClasses all) {
@@ -213,10 +198,6 @@ class ArrowsTest {
         .hasSizeLessThanOrEqualTo(119);
   }
 
-  /**
-   * No signature of the API contains an internal class, because the class would thereby become part
-   * of the API.
-   */
   @ArchTest
   static void theApiShowsNothingInternal(JavaClasses all) {
     assertThat(
@@ -265,10 +246,7 @@ class ArrowsTest {
           .dependOnClassesThat()
           .resideInAPackage("jdk.jfr..");
 
-  /**
-   * Only {@code DiagnosticCommands} may depend on the module jdk.management, because a runtime may
-   * lack this module.
-   */
+  /** A Java runtime may lack jdk.management, so only {@code DiagnosticCommands} uses it. */
   @ArchTest
   static final ArchRule theJvmsOwnManagementIsAskedInOnePlace =
       noClasses()

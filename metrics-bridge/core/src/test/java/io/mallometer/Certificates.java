@@ -16,7 +16,6 @@ public final class Certificates {
 
   private Certificates() {}
 
-  /** Adds to a store a key with a certificate for the loopback address. */
   public static void keytool(Path store, String alias) throws Exception {
     Process keytool =
         new ProcessBuilder(
@@ -44,7 +43,6 @@ public final class Certificates {
     assertThat(keytool.waitFor()).as(said).isZero();
   }
 
-  /** Returns a TLS context for a server that uses the keys in a store. */
   public static SSLContext serving(Path store) throws Exception {
     KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
     keys.init(open(store), "changeit".toCharArray());

@@ -16,15 +16,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** A Java program in a process of its own, for tests that cannot run in the JVM of the tests. */
+/** A Java program in a separate process, for tests that cannot run in the JVM of the tests. */
 public final class ChildJvm {
 
-  /**
-   * The result of a program that has ended.
-   *
-   * @param exitCode its exit code
-   * @param output its standard output and standard error
-   */
   public record Result(int exitCode, String output) {}
 
   private static final int FIRST_ATTACHED = 25;
@@ -32,8 +26,8 @@ public final class ChildJvm {
   private final List<String> prefix = new ArrayList<>();
 
   /**
-   * The options of the JVM. They turn off the optimizing compiler, because most programs run only
-   * for seconds, and the verification of bytecode, which takes an eighth of the CPU time.
+   * The options of the JVM. Most programs run only for seconds, so the optimizing compiler is off.
+   * The verification of bytecode is off because it takes an eighth of the CPU time.
    */
   private final List<String> options =
       new ArrayList<>(
@@ -77,7 +71,6 @@ public final class ChildJvm {
     return this;
   }
 
-  /** Turns on the optimizing compiler, as a JVM does by default. */
   public ChildJvm compilingFully() {
     return options("-XX:TieredStopAtLevel=4");
   }
@@ -87,34 +80,31 @@ public final class ChildJvm {
     return this;
   }
 
-  /** Sets how long the program may run; the default is a minute. */
   public ChildJvm timeout(Duration longest) {
     timeout = longest;
     return this;
   }
 
-  /** Runs the program on the JDK in this directory, instead of the JDK of this JVM. */
   public ChildJvm java(Path home) {
     java = home.resolve("bin/java").toString();
     return this;
   }
 
   /**
-   * Runs a shell script in a new mount namespace (this needs root). The shell then executes the JVM
-   * in the same process, so {@code $$} in the script is the JVM's process id.
+   * Runs a shell script in a new mount namespace, which needs root. The shell then becomes the JVM,
+   * so {@code $$} in the script is the JVM's process id.
    */
   public ChildJvm mounting(String script) {
     prefix.addAll(List.of("unshare", "-m", "sh", "-ec", script + "; exec \"$@\"", "sh"));
     return this;
   }
 
-  /** Passes arguments to {@code ulimit} before the program starts. */
+  /** Limits the program with these arguments of {@code ulimit}. */
   public ChildJvm limited(String limits) {
     prefix.addAll(List.of("sh", "-ec", "ulimit " + limits + "; exec \"$@\"", "sh"));
     return this;
   }
 
-  /** Returns whether {@link #mounting} is allowed here. */
   public static boolean canMount() {
     try {
       return new ProcessBuilder("unshare", "-m", "true").start().waitFor() == 0;
@@ -125,7 +115,6 @@ public final class ChildJvm {
     }
   }
 
-  /** Removes each entry of the class path whose path contains the text. */
   public ChildJvm withoutClassPath(String part) {
     classPath =
         String.join(
@@ -140,7 +129,6 @@ public final class ChildJvm {
     return run(List.of("-cp", classPath, main.getName()), arguments);
   }
 
-  /** Runs a jar to its end, with the option {@code -jar}. */
   public Result runJar(Path jar, String... arguments) {
     return run(List.of("-jar", jar.toString()), arguments);
   }
@@ -205,10 +193,7 @@ public final class ChildJvm {
         words("REQUIRE_JDKS", " +").map(Integer::valueOf).toList());
   }
 
-  /**
-   * Prints a row of a table of results. The first two cells are the JDK, and whether the library
-   * was attached or preloaded.
-   */
+  /** Prints a row of a table of results. It begins with the JDK and how the library was loaded. */
   public static void printRow(Path home, boolean attached, Object... cells) {
     System.out.println(
         Stream.concat(
@@ -229,17 +214,15 @@ public final class ChildJvm {
     }
   }
 
-  /** Returns one home for each JDK feature release from the first to the last, both included. */
   public static List<Path> jdksBetween(int first, int last) {
     List<Path> later = jdksSince(last + 1);
     return jdksSince(first).stream().filter(home -> !later.contains(home)).toList();
   }
 
   /**
-   * Returns the homes of the JDKs on which a test attaches the library, or of those on which it
-   * preloads the library. To save time, JDKs before release {@link #FIRST_ATTACHED} only preload
-   * it, and the others only attach it, unless {@code -Dsoak.all=true} is set or all JDKs are in one
-   * of these two groups.
+   * Returns the homes of the JDKs on which a test attaches the library, or on which it preloads it.
+   * To save time, JDKs before release {@link #FIRST_ATTACHED} only preload it and later ones only
+   * attach it, unless {@code -Dsoak.all=true} is set or one of these groups is empty.
    */
   public static List<Path> jdksWith(boolean attached) {
     List<Path> older = jdksBetween(17, FIRST_ATTACHED - 1);
@@ -274,10 +257,7 @@ public final class ChildJvm {
     }
   }
 
-  /**
-   * Returns the feature release from a line such as JAVA_VERSION="17.0.15" in a JDK's file
-   * "release"; 0 if there is none.
-   */
+  /** Returns the feature release that a JDK's file "release" states; 0 if it states none. */
   private static int feature(Path home) {
     try (Stream<String> lines = Files.lines(home.resolve("release"))) {
       return lines

@@ -4,7 +4,7 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.time.Duration;
 
-/** Measures the CPU time of work. Unlike a duration, it does not depend on other processes. */
+/** Measures the CPU time of work. Other processes hardly affect it, unlike elapsed time. */
 public final class CpuTime {
 
   public interface Work {
@@ -13,7 +13,6 @@ public final class CpuTime {
 
   private CpuTime() {}
 
-  /** Returns the CPU time that the calling thread needs for some work. */
   public static Duration of(Work work) throws Exception {
     ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     long began = threads.getCurrentThreadCpuTime();

@@ -45,21 +45,17 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * The contract of all faces (packages that publish metrics, such as JMX and Micrometer): the names,
- * types, labels and values that a face shows of one snapshot. The tests spell out the expected
- * names and values. A face's test extends this class.
+ * The names, types, labels and values that every face must show of one snapshot. A face is a
+ * package that publishes metrics, such as JMX or Micrometer. The test of each face extends this
+ * class.
  */
 public abstract class FaceContract {
 
-  /** A face, such as JMX, that is publishing metrics. */
   public interface Face extends AutoCloseable {
 
-    /**
-     * Returns all numbers that are shown, in any order. Metrics of other libraries may be included.
-     */
+    /** Returns all published numbers in any order, possibly with those of other libraries. */
     List<Published> shown();
 
-    /** Ends the publication of numbers. */
     @Override
     void close();
   }
@@ -72,12 +68,9 @@ public abstract class FaceContract {
       new FakeMallometer(counters(true, 32_768), selfReport());
   private final List<AutoCloseable> open = new ArrayList<>();
 
-  /**
-   * Makes the face under test publish the metrics of {@code mallometer}, with the common labels.
-   */
   protected abstract Face open(Mallometer mallometer, Map<String, String> commonLabels);
 
-  /** Returns whether the numbers have the common labels. Numbers in JMX have no labels. */
+  /** Returns whether the face shows the common labels. JMX has no labels. */
   protected boolean carriesCommonLabels() {
     return true;
   }
@@ -138,7 +131,7 @@ public abstract class FaceContract {
     assertThat(ours(face(Map.of()))).containsExactlyInAnyOrderElementsOf(all);
   }
 
-  /** The process grows by a MiB a second after the start-up; the limit is 1 GiB. */
+  /** The process grows by 1 MiB per second; the limit is 1 GiB. */
   @Test
   void theDiagnosisAndTheTimeToTheLimitAreShown() {
     polled();
@@ -336,7 +329,6 @@ public abstract class FaceContract {
     assertThat(ours(face)).containsExactlyInAnyOrderElementsOf(whileCounting());
   }
 
-  /** The library is absent, attached, detached, and attached again with unknown earlier bytes. */
   @Test
   void anAttachComesAndGoes() {
     Status uncounted = new Status(State.UNAVAILABLE, "the library is not preloaded", "attach");
@@ -449,7 +441,7 @@ public abstract class FaceContract {
     }
   }
 
-  /** Scrapes use new threads, because a thread may get the same snapshot for up to 5 s. */
+  /** Each scrape uses a new thread, because one thread may get the same snapshot for up to 5 s. */
   @Test
   void aScrapeShowsOneSnapshotWhilePollsGoOn() {
     mallometer.setCounters(multiplesOf(1));
@@ -502,7 +494,6 @@ public abstract class FaceContract {
     assertThat(ours(face)).isEmpty();
   }
 
-  /** Returns counters that all have different values. */
   public static NativeCounters counters(boolean complete, double largest) {
     return new NativeCounters(
         SizeDistribution.of(SIZES),
@@ -538,12 +529,10 @@ public abstract class FaceContract {
         true);
   }
 
-  /** Returns the library's report on itself after an attach that misses some calls. */
   public static SelfReport attachedReport() {
     return attachedReport(new Attachment(2_143, 2, 3, 0.004, 4_096, 65_536));
   }
 
-  /** Returns the library's report on itself after an attach with this result. */
   public static SelfReport attachedReport(Attachment attachment) {
     SelfReport self = selfReport();
     return new SelfReport(
@@ -562,7 +551,6 @@ public abstract class FaceContract {
         "incomplete: 3 calls could not be redirected");
   }
 
-  /** Returns a report of the library on itself, with values that all differ. */
   public static SelfReport selfReport() {
     return selfReport(
         new SelfReport.Sampling(
@@ -576,7 +564,6 @@ public abstract class FaceContract {
             new SelfReport.Ranges(740, 8, 2, 19)));
   }
 
-  /** Returns a report of the library on itself, with these values of the sampler. */
   public static SelfReport selfReport(SelfReport.Sampling sampling) {
     return new SelfReport(
         "1.2.3",
@@ -594,7 +581,6 @@ public abstract class FaceContract {
         "");
   }
 
-  /** Returns memory with a resident set, a cgroup without memory.high, and a budget. */
   public static ProcessMemory memory(double limitBytes) {
     return using(390_000, limitBytes);
   }
@@ -650,7 +636,6 @@ public abstract class FaceContract {
                 "no limit is set; this configuration may need 1 MiB")));
   }
 
-  /** Returns one cached file. */
   public static PageCache pageCache() {
     return new PageCache(
         List.of(new PageCache.CachedFile("/data/000123.sst", "sst", 70_000, true)),
@@ -660,7 +645,6 @@ public abstract class FaceContract {
         "");
   }
 
-  /** Returns two threads of one pool. */
   public static ThreadStacks threadStacks() {
     return new ThreadStacks(
         List.of(new ThreadStacks.ThreadPool("http-nio-#-exec-#", 2, 40_000)), "");
@@ -674,7 +658,6 @@ public abstract class FaceContract {
         "60 kB of the resident set are in transparent huge pages.");
   }
 
-  /** Returns the statistics of an allocator, in which all totals differ. */
   public static AllocatorStatistics allocator(double trimmableBytes) {
     return new AllocatorStatistics(
         Instant.parse("2026-01-01T00:00:00Z"),
@@ -696,8 +679,8 @@ public abstract class FaceContract {
   }
 
   /**
-   * Returns one pool with one suspect, a line of code that allocates buffers. These buffers have
-   * {@code heldBytes} bytes. The oldest tracked buffer has been in use for {@code risingSeconds}.
+   * Returns a pool with one suspect, a line of code that holds {@code heldBytes} bytes in buffers.
+   * Its oldest tracked buffer has been in use for {@code risingSeconds}.
    */
   public static PoolReport pools(double heldBytes, double risingSeconds) {
     PoolReport.BufferSite site =
@@ -738,7 +721,6 @@ public abstract class FaceContract {
         counter("native_allocator_trims_total", 2, "allocator", "glibc"));
   }
 
-  /** Returns {@code mallometer} after it has read these call sites and polled again. */
   private FakeMallometer knowing(CallSites sites) {
     mallometer.setSites(sites);
     polled();
@@ -827,10 +809,6 @@ public abstract class FaceContract {
     return all;
   }
 
-  /**
-   * Returns the histogram of request sizes: the buckets with cumulative counts, the count and the
-   * sum.
-   */
   private static List<Published> histogram() {
     double[][] cumulative = {
       {16, 3},
@@ -882,8 +860,8 @@ public abstract class FaceContract {
   }
 
   /**
-   * Returns mallometer's samples, with the bounds of all buckets in the same notation. Asserts that
-   * no value is NaN, because a single NaN makes a sum over several processes NaN.
+   * Returns mallometer's samples, with the bounds of all buckets in one notation. A NaN fails the
+   * test, because it would make a sum over several processes NaN.
    */
   private static List<Published> ours(Face face) {
     List<Published> shown = face.shown();

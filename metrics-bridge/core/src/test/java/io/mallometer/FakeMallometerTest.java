@@ -47,7 +47,7 @@ class FakeMallometerTest {
     assertThat(mallometer.sites().read().sites()).hasSize(3);
   }
 
-  /** Reading the call sites takes 2 s here, and a reading is reused only for a shorter time. */
+  /** The reading takes 2 s, so that it is too old to be used a second time. */
   @Test
   void aDifferenceToSomeTimeAgoReadsTheCallSitesOnce() {
     ScriptedLibrary library =

@@ -25,9 +25,8 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * Opens mallometer with a fake library that reports every possible metric, including those of an
- * attach, of leaks and of a failed recording. A service that uses it shows all names in {@link
- * PublicNames} on any machine.
+ * Opens mallometer with a fake library that reports every possible metric. A service that uses it
+ * shows all names in {@link PublicNames} on any machine.
  */
 public final class KnowsEverything implements AutoCloseable {
 
@@ -42,7 +41,7 @@ public final class KnowsEverything implements AutoCloseable {
   /**
    * Reads call sites twice, ten minutes apart.
    *
-   * @param recording the recording of an earlier run, which tells how that run ended
+   * @param recording a recording of an earlier run
    */
   public KnowsEverything(Path recording) {
     mallometer.setMemory(memory(6, 0));
@@ -66,7 +65,6 @@ public final class KnowsEverything implements AutoCloseable {
     mallometer.poll();
   }
 
-  /** Makes memory grow toward the limit for ten minutes after the start-up. */
   private void grow() {
     mallometer.starting(true);
     mallometer.starting(false);
@@ -77,7 +75,6 @@ public final class KnowsEverything implements AutoCloseable {
     }
   }
 
-  /** Reads how the earlier run ended. Then makes the recording of this run fail. */
   private void record(Path recording) {
     Recorder recorder = mallometer.engine().recorder();
     recorder.want(recording);
@@ -91,7 +88,6 @@ public final class KnowsEverything implements AutoCloseable {
     return mallometer;
   }
 
-  /** Switches counting on or off. */
   public void counts(boolean whether) {
     mallometer.setStatus(
         whether
@@ -111,7 +107,7 @@ public final class KnowsEverything implements AutoCloseable {
         FaceContract.attachedCounters(new Baseline(5_000_000, 300_000)));
   }
 
-  /** Returns the memory at a second of {@link #grow}. A mapped file grows by a MiB per second. */
+  /** Returns the memory at a second of {@link #grow}. A mapped file grows by 1 MiB per second. */
   private static ProcessMemory memory(long workingSetBytes, int second) {
     return new ProcessMemory(
         14,

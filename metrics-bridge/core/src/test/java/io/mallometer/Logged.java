@@ -13,19 +13,16 @@ public final class Logged extends Handler implements AutoCloseable {
   private final List<Throwable> causes = new CopyOnWriteArrayList<>();
   private final Logger logger;
 
-  /** Listens to the logger of this name. */
   public Logged(String name) {
     logger = Logger.getLogger(name);
     logger.addHandler(this);
     logger.setUseParentHandlers(false);
   }
 
-  /** Returns the messages that were logged so far. */
   public List<String> messages() {
     return List.copyOf(messages);
   }
 
-  /** Returns the exceptions that were logged so far. */
   public List<Throwable> causes() {
     return List.copyOf(causes);
   }
@@ -40,7 +37,7 @@ public final class Logged extends Handler implements AutoCloseable {
 
   @Override
   public void flush() {
-    // Does nothing, because messages are not buffered.
+    // Messages are not buffered.
   }
 
   @Override

@@ -351,7 +351,6 @@ class MonitorsTest {
     return event;
   }
 
-  /** Waits until the listeners' thread has finished its tasks. */
   private void flush() throws InterruptedException {
     CountDownLatch done = new CountDownLatch(1);
     Executor listeners = mallometer.engine().listenerThread();

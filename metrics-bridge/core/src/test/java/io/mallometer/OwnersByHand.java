@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * A fake search for what keeps sampled objects alive. For nine of ten samples it finds a live
- * thread. It leaves out three more samples, as if it had no room for them.
+ * A fake search for the objects that keep ten sampled objects alive. It finds a live thread for
+ * nine of the ten.
  */
 final class OwnersByHand implements OwnerSearch {
 

@@ -50,7 +50,6 @@ class PollerTest {
   private static final MallometerOptions SLOW =
       MallometerOptions.defaults().with(Setting.POLL_INTERVAL, Duration.ofHours(1));
 
-  /** The threads that ran before the test. */
   private final Set<Thread> before = Thread.getAllStackTraces().keySet();
 
   private final Readings library = new Readings();
@@ -87,9 +86,8 @@ class PollerTest {
   }
 
   /**
-   * A warning is logged if an attach that saw all calls of malloc at first misses some later. No
-   * warning is logged if it missed some from the beginning, because the attach's status already
-   * says so.
+   * A warning is logged if an attached library begins to miss calls of malloc. If it missed some
+   * from the beginning, its status says so, and no warning is logged.
    */
   @Test
   void whatAnAttachMissesLaterIsLoggedOnce() {
@@ -235,7 +233,8 @@ class PollerTest {
               new UnsatisfiedLinkError("gone"),
               new OutOfMemoryError("made up"))) {
         library.failure = failure;
-        // The first reading may have begun before the failure was set, and is then still published.
+        // The first reading may have begun before the failure was set, so it may still be
+        // published.
         library.awaitReadings(2);
         Instant stuck = mallometer.snapshot().time();
         library.awaitReadings(2);
@@ -260,8 +259,8 @@ class PollerTest {
   }
 
   /**
-   * The first reading of memory and the first reading of call sites load classes, which is slow
-   * while the application starts up. So the two readings take place in different polls.
+   * Both readings load classes, which is slow while the application starts. So each has its own
+   * poll.
    */
   @Test
   void theFirstPollReadsWhereMemoryGoesAndTheSecondTheCallSites() throws Exception {
@@ -589,7 +588,6 @@ class PollerTest {
         .toList();
   }
 
-  /** A library that counts its readings, and fails at a reading if {@link #failure} is set. */
   private static final class Readings extends SilentLibrary {
     final AtomicInteger readings = new AtomicInteger();
     private final Semaphore awaited = new Semaphore(0);

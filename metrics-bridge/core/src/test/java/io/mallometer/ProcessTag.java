@@ -22,16 +22,16 @@ import org.junit.platform.commons.annotation.Testable;
 import org.junit.platform.commons.support.AnnotationSupport;
 
 /**
- * The tag {@code process} of tests that start a JVM, a browser or another program. {@code bin/test
- * --fast} leaves these tests out.
+ * The tag {@code process}, for tests that start another program, such as a JVM or a browser. {@code
+ * bin/test --fast} leaves these tests out.
  */
 public final class ProcessTag {
 
   private ProcessTag() {}
 
   /**
-   * Returns the tests of this module that start a process and lack the tag. The constructors,
-   * initializers and set-up methods of a test's class count as part of the test.
+   * Returns the tests of this module that start a process and lack the tag. A test also starts a
+   * process if the constructor or a set-up method of its class does.
    */
   public static Set<String> missing() {
     JavaClasses all = ArchConfiguration.withThreadLocalScope(ProcessTag::tests);
@@ -52,8 +52,8 @@ public final class ProcessTag {
   }
 
   /**
-   * Reads mallometer's test classes only. Reading the classes of libraries, too, would take ten
-   * times as long.
+   * Reads only mallometer's test classes. With the libraries' classes it would take ten times as
+   * long.
    */
   private static JavaClasses tests(ArchConfiguration configuration) {
     configuration.setResolveMissingDependenciesFromClassPath(false);
@@ -71,7 +71,6 @@ public final class ProcessTag {
     return type.getSource().orElseThrow().getUri().toString().startsWith(module);
   }
 
-  /** Returns all code that starts a process, directly or through other classes. */
   private static Set<JavaCodeUnit> starting(JavaClasses classes) {
     Deque<JavaCodeUnit> found = new ArrayDeque<>();
     for (JavaClass type : classes) {

@@ -33,8 +33,8 @@ public final class Promtool {
   }
 
   /**
-   * Returns promtool's complaints about mallometer's series in a scrape. Leaves out other series,
-   * because promtool complains about Micrometer's {@code system_cpu_count}.
+   * Returns promtool's complaints about mallometer's series. Others are left out, because promtool
+   * complains about Micrometer's {@code system_cpu_count}.
    */
   public static String complaintsAboutOurs(String exposition) throws Exception {
     return complaints(
@@ -44,7 +44,7 @@ public final class Promtool {
             .collect(Collectors.joining("\n", "", "\n")));
   }
 
-  /** Returns all that promtool prints; its exit code is in the first line if it is not 0. */
+  /** Returns the output of promtool. If its exit code is not 0, the first line states it. */
   public static String complaints(String exposition) throws Exception {
     Process promtool =
         new ProcessBuilder("promtool", "check", "metrics").redirectErrorStream(true).start();

@@ -15,15 +15,11 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
- * The file {@code docs/public-names.txt}: all names by which people, scripts and dashboards use
- * mallometer, sorted in sections. Tests compare a section with what a running service shows, so
- * that each change of a name is in the file for reviewers to see.
+ * The file {@code docs/public-names.txt}, which lists all names that users see. Tests compare its
+ * sections with what a running service shows, so that reviewers see each change of a name.
  *
- * <p>A service shows a name with the mark {@value #IN_SOME_STATES} only in certain states. A test
- * has to bring the service into such a state to see the name.
- *
- * <p>With {@code -Dpublic.names=write} a test writes the section instead of comparing it. Names
- * keep their marks.
+ * <p>A name with the mark {@value #IN_SOME_STATES} is shown only in certain states of a service.
+ * With {@code -Dpublic.names=write} a test writes its section, and keeps the marks.
  */
 public final class PublicNames {
 
@@ -34,7 +30,6 @@ public final class PublicNames {
 
   private PublicNames() {}
 
-  /** Compares a section with the names that a service shows in all states. */
   public static void check(String section, Collection<String> shown) {
     check(section, shown, List.of());
   }
@@ -43,7 +38,7 @@ public final class PublicNames {
    * Compares a section with the names that services show.
    *
    * @param shown the names that a service shows in its normal state
-   * @param shownInSomeStates the names that services show in certain other states
+   * @param shownInSomeStates the names that services show only in certain other states
    */
   public static void check(
       String section, Collection<String> shown, Collection<String> shownInSomeStates) {
@@ -62,9 +57,6 @@ public final class PublicNames {
     }
   }
 
-  /**
-   * Checks that a section has all these names, with or without the mark {@value #IN_SOME_STATES}.
-   */
   public static void checkListed(String section, Collection<String> shown) {
     Set<String> unknown = new TreeSet<>(shown);
     Set<String> listed = names(section);
@@ -75,8 +67,8 @@ public final class PublicNames {
   }
 
   /**
-   * Checks that the keys of all JSON answers are listed. The keys of the table of call sites are
-   * listed in a section of their own.
+   * Checks that the keys of all JSON answers are listed. The keys of the table of call sites have
+   * their own section.
    */
   public static void checkAnswers(Collection<String> shown) {
     Map<Boolean, List<String>> ofTable =
@@ -96,7 +88,6 @@ public final class PublicNames {
         || line.contains("*") && name.matches(("\\Q" + line + "\\E").replace("*", "\\E.*\\Q"));
   }
 
-  /** Returns the names in a section, without the mark {@value #IN_SOME_STATES}. */
   public static Set<String> names(String section) {
     return listed(section).stream()
         .map(PublicNames::name)
@@ -110,8 +101,8 @@ public final class PublicNames {
   }
 
   /**
-   * Queries a service repeatedly, for at most a minute, until it has shown each unmarked name of a
-   * section. Returns all names that the service has shown.
+   * Asks a service repeatedly, for at most a minute, until it has shown all unmarked names of a
+   * section. Returns all names that it has shown.
    */
   public static Set<String> await(String section, Supplier<Collection<String>> asked) {
     Set<String> expected = listed(section);
@@ -160,10 +151,7 @@ public final class PublicNames {
     }
   }
 
-  /**
-   * Returns the lines of a section, from the line below the section's name up to an empty line. The
-   * result is a view of the given list.
-   */
+  /** Returns a view of the lines between a section's heading and the next empty line. */
   private static List<String> body(List<String> lines, String section) {
     int begin = lines.indexOf("[" + section + "]") + 1;
     if (begin == 0) {
@@ -182,10 +170,7 @@ public final class PublicNames {
     }
   }
 
-  /**
-   * Finds the file in the current directory or a parent of it. A test runs in the directory of its
-   * module.
-   */
+  /** Finds the file in a parent directory, because a test runs in the directory of its module. */
   private static Path file() {
     Path directory = Path.of("").toAbsolutePath();
     while (!Files.exists(directory.resolve(FILE))) {

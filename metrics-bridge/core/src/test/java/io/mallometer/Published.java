@@ -10,8 +10,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A number that mallometer publishes, for example through JMX. Tests describe all such numbers in
- * Prometheus' terms.
+ * A number that mallometer publishes in any format, described in Prometheus' terms.
  *
  * @param name name of the sample, such as {@code native_malloc_frees_total}
  * @param type counter, gauge or histogram
@@ -25,7 +24,7 @@ public record Published(String name, String type, SortedMap<String, String> labe
   private static final Pattern LABEL =
       Pattern.compile("([A-Za-z_][A-Za-z0-9_]*)=\"((?:[^\"\\\\]|\\\\.)*)\"");
 
-  /** Creates a number with labels, given as names and values in turn. */
+  /** Creates a number. The labels are names and values in turn. */
   public static Published of(String name, String type, double value, String... labels) {
     SortedMap<String, String> byName = new TreeMap<>();
     for (int i = 0; i < labels.length; i += 2) {

@@ -55,7 +55,6 @@ class RobustnessTest {
   private final Clock clock =
       ((InstantSource) () -> Instant.now().plus(ahead.get())).withZone(ZoneOffset.UTC);
 
-  /** Scrapes thousands of times at full speed while the counters are read 100 times a second. */
   @Test
   void countersNeverFallHoweverOftenTheyAreScraped() throws Exception {
     try (Mallometer mallometer = open(MemorySource.ofThisProcess())) {
@@ -122,8 +121,7 @@ class RobustnessTest {
     MemorySource observed =
         source(
             counted -> {
-              // Interrupts this thread just before the memory is read, like an application that
-              // interrupts all threads.
+              // Interrupts this thread just before memory is read, as an application may do.
               Thread.currentThread().interrupt();
               ProcessMemory memory = process.read(counted, OptionalLong.empty(), List::of);
               failures.addAndGet(Double.isNaN(memory.residentBytes()) ? 1 : 0);
@@ -138,7 +136,7 @@ class RobustnessTest {
     assertThat(split).isTrue();
   }
 
-  /** Only times depend on the clock; counters and the rate of readings do not. */
+  /** Only times depend on the clock. */
   @Test
   void clocksMayJump() throws Exception {
     try (Mallometer mallometer = open(MemorySource.ofThisProcess())) {
@@ -161,7 +159,7 @@ class RobustnessTest {
     }
   }
 
-  /** Runs work in a new thread, because a thread may get the same snapshot for up to 5 s. */
+  /** Runs work in a new thread, because one thread may get the same snapshot for up to 5 s. */
   private static <T> T inANewThread(Supplier<T> work) {
     return CompletableFuture.supplyAsync(work, task -> new Thread(task).start()).join();
   }
@@ -218,7 +216,6 @@ class RobustnessTest {
     };
   }
 
-  /** A library whose number of frees rises by one at each reading. */
   private static final class GrowingLibrary extends SilentLibrary {
 
     private final AtomicLong readings = new AtomicLong();

@@ -23,12 +23,10 @@ public final class ScriptedLibrary extends FakeLibrary {
   private final AtomicInteger callSiteReadings = new AtomicInteger();
   private final AtomicInteger methodNamings = new AtomicInteger();
 
-  /** Creates an active library with these counters. */
   public ScriptedLibrary(NativeCounters counters, SelfReport self) {
     super(counters, self);
   }
 
-  /** Sets the search that {@link #searchOwners} returns. */
   public void setOwnerSearch(OwnerSearch search) {
     ownerSearch = search;
   }
@@ -37,12 +35,10 @@ public final class ScriptedLibrary extends FakeLibrary {
     recording = status;
   }
 
-  /** Runs code whenever the allocator's statistics are read. */
   public void onAllocatorReading(Runnable action) {
     onAllocatorReading = action;
   }
 
-  /** Runs code whenever the call sites are read. */
   public void onCallSiteReading(Runnable action) {
     onCallSiteReading = action;
   }
@@ -51,12 +47,11 @@ public final class ScriptedLibrary extends FakeLibrary {
     return callSiteReadings.get();
   }
 
-  /** Returns how often {@link #nameMethods} was called. */
   public int methodNamings() {
     return methodNamings.get();
   }
 
-  /** Returns the packages that the latest reading of the call sites was given. */
+  /** Returns the packages that were given to the latest reading of the call sites. */
   public List<String> applicationPackages() {
     return applicationPackages;
   }

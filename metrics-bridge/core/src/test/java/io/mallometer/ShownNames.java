@@ -9,14 +9,14 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * The names that a service shows, in the notation of {@link PublicNames}. In a name, {@code *}
- * stands for any text that depends on the program, and {@code []} for the elements of a list.
+ * The names that a service shows, as the file of public names lists them. In a name, {@code *} is
+ * text that depends on the program, and {@code []} is any element of a list.
  */
 public final class ShownNames {
 
   /**
-   * The labels whose values depend on the program, such as paths. The values of all other labels
-   * are fixed by mallometer, so they are listed among the public names.
+   * The labels whose values depend on the program, such as paths. Mallometer fixes the values of
+   * all other labels, so these values are public names.
    */
   private static final Set<String> OPEN_LABELS =
       Set.of(
@@ -36,10 +36,7 @@ public final class ShownNames {
   /** The JSON objects whose keys are not listed, because the kernel defines them. */
   private static final Set<String> OPEN_TABLES = Set.of("events");
 
-  /**
-   * The name for the endpoint's answer to a request that names no view. The overview contains this
-   * answer under the key {@link #MEMORY}.
-   */
+  /** The name of the answer to a request that names no view. */
   private static final String ROOT = "nativememory";
 
   private static final String MEMORY = "snapshot";
@@ -48,8 +45,8 @@ public final class ShownNames {
   private static final Set<String> HOLDING_OTHERS = Set.of("overview", "report");
 
   /**
-   * The parameters with a fixed set of values. A request with another value is refused, and the
-   * refusal lists the values.
+   * The parameters that have a fixed set of values. A refusal of another value lists the allowed
+   * ones.
    */
   private static final List<String> CHOICES =
       List.of(
@@ -62,7 +59,6 @@ public final class ShownNames {
 
   private ShownNames() {}
 
-  /** Returns each series as text: its name, its labels and its type. */
   public static Set<String> series(Collection<Published> samples) {
     return samples.stream().map(ShownNames::series).collect(Collectors.toCollection(TreeSet::new));
   }
@@ -82,7 +78,7 @@ public final class ShownNames {
   /**
    * Returns the names of all views and reports, and the values of their parameters.
    *
-   * @param ask returns the body of the answer to a path below the endpoint, even if it is an error
+   * @param ask returns the body of the answer to a path, even if the answer is an error
    * @param parse reads JSON into maps, lists, strings, numbers and booleans
    */
   public static Set<String> views(Function<String, String> ask, Function<String, Object> parse) {
@@ -108,14 +104,14 @@ public final class ShownNames {
   /**
    * Returns the keys of all JSON answers, each after the name of its view.
    *
-   * @param ask returns the body of the answer to a path below the endpoint, even if it is an error
+   * @param ask returns the body of the answer to a path, even if the answer is an error
    * @param parse reads JSON into maps, lists, strings, numbers and booleans
    */
   public static Set<String> answers(Function<String, String> ask, Function<String, Object> parse) {
     Set<String> names = new TreeSet<>();
     for (String view : views(refusal(ask, parse, "none"))) {
       String answer = ask.apply("/" + view);
-      // Leaves out the DHAT report, because its names are Valgrind's.
+      // The names in the DHAT report are Valgrind's.
       if (!view.equals("dhat") && (answer.startsWith("{") || answer.startsWith("["))) {
         addAnswer(names, view, parse.apply(answer));
       }
@@ -127,10 +123,7 @@ public final class ShownNames {
     return names;
   }
 
-  /**
-   * Adds the keys of an answer. If the answer contains the answer of another view, that view's keys
-   * are listed only under that view.
-   */
+  /** Adds the keys of an answer. Another view's answer inside it is listed under that view only. */
   public static void addAnswer(Set<String> names, String view, Object answer) {
     if (!(answer instanceof Map<?, ?> map)) {
       addKeys(names, view + " ", answer);
@@ -153,7 +146,6 @@ public final class ShownNames {
     }
   }
 
-  /** Adds the keys of a tree of maps and lists. An empty list adds no keys of its elements. */
   public static void addKeys(Set<String> names, String path, Object json) {
     if (json instanceof Map<?, ?> map) {
       String prefix = path.endsWith(" ") ? path : path + ".";

@@ -11,7 +11,6 @@ public class SilentLibrary extends AbsentLibrary {
 
   private final Status status;
 
-  /** Creates a library that is present unless the status is unavailable. */
   public SilentLibrary(Status status) {
     super(status);
     this.status = status;

@@ -26,18 +26,17 @@ public final class SimulatedCheckpoints {
   /** The name of a file that was closed before its name could be read. */
   private static final String CLOSED = "/proc/closed";
 
-  /** Matches files of the JVM. */
   private static final String OF_JVM = "/dev/.*|.*/lib/modules|.*\\.jar|pipe:.*|.*\\.so";
 
-  /** Matches files that the JVM and the library's threads open for a moment. */
+  /** Files that the JVM and the library's threads open only briefly. */
   private static final String OF_A_MOMENT = "/proc/.*|/sys/.*";
 
   private SimulatedCheckpoints() {}
 
   /**
-   * Returns the JVM option that adds the interface to a program.
+   * Returns the JVM option that adds CRaC's classes to a program.
    *
-   * @param directory the directory for the interface's classes
+   * @param directory the directory for the classes
    */
   public static String option(Path directory) {
     try {
@@ -56,7 +55,7 @@ public final class SimulatedCheckpoints {
     return "-Xbootclasspath/a:" + directory;
   }
 
-  /** Prepares a checkpoint: closes all resources, after a garbage collection. */
+  /** Collects garbage, and then closes all resources, as for a checkpoint. */
   public static void begin() throws Exception {
     WeakReference<Object> unreferenced = new WeakReference<>(new Object());
     while (unreferenced.get() != null) {
@@ -65,15 +64,13 @@ public final class SimulatedCheckpoints {
     Core.getGlobalContext().beforeCheckpoint(Core.getGlobalContext());
   }
 
-  /** Ends a checkpoint: reopens all resources. */
   public static void end() throws Exception {
     Core.getGlobalContext().afterRestore(Core.getGlobalContext());
   }
 
   /**
-   * Returns the names of the files and sockets that were open at some time within a second, without
-   * those of the JVM. Of those that {@link #OF_A_MOMENT} matches, returns the names of the files
-   * that were open all the time.
+   * Returns the names of the files and sockets, except the JVM's, that were open at any time within
+   * a second. Those in {@link #OF_A_MOMENT} count only if they were open the whole second.
    */
   public static Set<String> open() throws Exception {
     Set<String> seen = new TreeSet<>(targets());

@@ -19,12 +19,10 @@ public final class SitesByHand {
 
   private SitesByHand() {}
 
-  /** Returns a reading of these sites, sorted by live bytes. */
   public static CallSites reading(CallSite... sites) {
     return reading(TIME, Arrays.asList(sites));
   }
 
-  /** Returns a reading of these sites that was made at the given time, sorted by live bytes. */
   public static CallSites reading(Instant time, List<CallSite> sites) {
     List<CallSite> sorted = new ArrayList<>(sites);
     sorted.sort(SiteOrder.LIVE.comparator());
@@ -33,8 +31,8 @@ public final class SitesByHand {
   }
 
   /**
-   * Returns a site with a library frame on top of a Java frame. The site has allocated twice its
-   * live bytes, in objects of ten bytes. Three quarters of the live bytes are resident. The
+   * Returns a site with a library frame on top of a Java frame. It has allocated twice its live
+   * bytes, and three quarters of its live bytes are resident. Each object has ten bytes. The
    * variance of each estimate {@code e} is {@code e * e / 100}.
    */
   public static CallSite site(int number, String name, String library, double liveBytes) {
@@ -58,9 +56,7 @@ public final class SitesByHand {
         new CallSite.Ages(10, 60, 3_600));
   }
 
-  /**
-   * Returns a copy of a site without its resident bytes, as if the page table could not be read.
-   */
+  /** Returns a site whose resident bytes are unknown, as if the page table could not be read. */
   public static CallSite withoutResident(CallSite site) {
     return new CallSite(
         site.number(),
@@ -77,7 +73,6 @@ public final class SitesByHand {
         site.ages());
   }
 
-  /** Returns three sites of two libraries. */
   public static CallSites three() {
     return reading(
         site(7, "com.shop.Cart.zip", "libzip.so", 300_000),

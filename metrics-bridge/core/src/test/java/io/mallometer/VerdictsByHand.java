@@ -29,10 +29,7 @@ public final class VerdictsByHand {
 
   private VerdictsByHand() {}
 
-  /**
-   * Returns the report of an evaluation that observed the use of objects, with these verdicts in
-   * this order.
-   */
+  /** Returns a report with these verdicts in this order. Accesses to objects were observed. */
   public static LeakReport report(SiteVerdict... verdicts) {
     List<SiteVerdict> sites = Arrays.asList(verdicts);
     Map<String, SiteVerdict.Garbage> garbage =
@@ -47,8 +44,8 @@ public final class VerdictsByHand {
   }
 
   /**
-   * Returns verdicts on two leaks, a growing site and a pool. The first leak has two stacks; the
-   * second no longer grows and is acknowledged.
+   * Returns verdicts on two leaks, a growing site and a pool. The first leak has two stacks. The
+   * second is acknowledged and no longer grows.
    */
   public static LeakReport four() {
     return report(
@@ -58,7 +55,6 @@ public final class VerdictsByHand {
         verdict(Verdict.POOL, "com.shop.Pool.fill", 9, 70_000));
   }
 
-  /** Returns the verdicts of {@link #four}, and a verdict on an unused site. */
   public static LeakReport five() {
     List<SiteVerdict> sites = new ArrayList<>(four().sites());
     sites.add(verdict(Verdict.UNUSED, "com.shop.Basket.keep", 5, 60_000_000));
@@ -80,7 +76,7 @@ public final class VerdictsByHand {
         one.acknowledged());
   }
 
-  /** Returns this verdict, changed to one whose site has not grown since {@link #TIME}. */
+  /** Returns a copy of the verdict, with a site that has not grown since {@link #TIME}. */
   public static SiteVerdict stopped(SiteVerdict one) {
     return new SiteVerdict(
         one.verdict(),
@@ -93,9 +89,7 @@ public final class VerdictsByHand {
         one.acknowledged());
   }
 
-  /**
-   * Returns this verdict, changed to a leak of objects that no pointer refers to (lost objects).
-   */
+  /** Returns a copy of the verdict as a leak of lost objects, to which no pointer refers. */
   public static SiteVerdict lost(SiteVerdict one) {
     return new SiteVerdict(
         one.verdict(),
@@ -109,7 +103,6 @@ public final class VerdictsByHand {
         one.acknowledged());
   }
 
-  /** Returns a verdict with numbers that all differ. */
   public static SiteVerdict verdict(Verdict verdict, String site, int number, double bytes) {
     return verdict(verdict, site, number, 1, bytes);
   }
@@ -165,15 +158,14 @@ public final class VerdictsByHand {
     return new SiteVerdict.Growth(bytes + 1, perHour, Optional.empty());
   }
 
-  /** Returns a verdict on a site whose memory waits for a garbage collection. */
   public static SiteVerdict waiting(
       String site, double bytes, GarbageAnswer answer, double bytesPerSecond) {
     return garbage(Verdict.WAITS_FOR_GC, site, bytes, answer, bytesPerSecond);
   }
 
   /**
-   * Returns a verdict on a site. {@code answer} tells which garbage collections free the site's
-   * objects; for {@code OLD}, they free half of the bytes.
+   * Returns a verdict on a site whose objects are freed by the garbage collections of {@code
+   * answer}. Those of {@code OLD} free half of the bytes.
    */
   public static SiteVerdict garbage(
       Verdict verdict, String site, double bytes, GarbageAnswer answer, double bytesPerSecond) {
@@ -201,20 +193,18 @@ public final class VerdictsByHand {
         held.acknowledged());
   }
 
-  /** Returns a leak with unknown growth. */
   public static SiteVerdict leak(String site, double bytes) {
     return verdict(Verdict.LEAK, site, 7, 1, bytes, growth(bytes, Double.NaN));
   }
 
-  /** Returns a leak that has not grown since the given time. */
   public static SiteVerdict stopped(String site, double bytes, Instant since) {
     return verdict(
         Verdict.LEAK, site, 7, 1, bytes, new SiteVerdict.Growth(bytes, 0, Optional.of(since)));
   }
 
   /**
-   * Returns a verdict on a site that has {@code bytes} bytes, all idle for 5 minutes, and grows by
-   * {@code perHour} bytes per hour.
+   * Returns a verdict on a site whose bytes have all been idle for 5 minutes. It grows by {@code
+   * perHour} bytes per hour.
    */
   public static SiteVerdict growing(Verdict verdict, String site, double perHour, double bytes) {
     SiteVerdict made =
@@ -232,7 +222,7 @@ public final class VerdictsByHand {
         false);
   }
 
-  /** Returns the report on a process in which accesses were observed for this short time. */
+  /** Returns a report after accesses to objects were observed for this time. */
   public static LeakReport youngReport(Duration seen) {
     Observation whole = observation();
     return new LeakReport(
@@ -257,15 +247,11 @@ public final class VerdictsByHand {
         "");
   }
 
-  /**
-   * Returns a report on an observation that goes on, but (for this reason) takes up no more
-   * objects.
-   */
+  /** Returns a report whose observation goes on, but does not add objects, for this reason. */
   public static LeakReport pausedReport(String reason) {
     return new LeakReport(TIME, observation(reason), List.of(), "");
   }
 
-  /** Returns a running observation with numbers that all differ. */
   public static Observation observation() {
     return observation("");
   }

@@ -14,9 +14,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests two documents. A walk in ARCHITECTURE.md is a list of source files to read in order: each
- * file exists, and no file is listed twice. The rules in the table of diagnosis.md have the names
- * of methods.
+ * Tests that the source files in each reading list ("walk") of ARCHITECTURE.md exist and are listed
+ * once, and that the rules in diagnosis.md have the names of methods.
  */
 @Tag("any-jdk")
 class WalksTest {

@@ -7,7 +7,6 @@ package jdk.crac;
  */
 public abstract class Context<R extends Resource> implements Resource {
 
-  /** Creates a context without resources. */
   protected Context() {}
 
   /**

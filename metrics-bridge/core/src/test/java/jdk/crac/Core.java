@@ -5,9 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Simulates CRaC's interface in a JVM without CRaC. The package is on a program's boot class path.
- * The program calls the global context, which notifies the registered resources. No checkpoint is
- * taken.
+ * Simulates the interface of CRaC (checkpoint and restore) in a JVM without CRaC. A program calls
+ * the global context, which notifies the registered resources. No checkpoint is taken.
  */
 public final class Core {
 
@@ -15,7 +14,6 @@ public final class Core {
 
   private Core() {}
 
-  /** Returns the context that resources register with. */
   public static Context<Resource> getGlobalContext() {
     return GLOBAL;
   }

@@ -23,7 +23,7 @@ final class ApplicationSettings {
   }
 
   /**
-   * Returns the settings of an application, without {@code mallometer.attach}, which {@link
+   * Returns the settings of an application, except {@code mallometer.attach}, which {@link
    * AttachSetting} reads.
    *
    * @throws org.springframework.boot.context.properties.bind.BindException if a value has another
@@ -62,7 +62,7 @@ final class ApplicationSettings {
       case CHOICE -> bind(setting, Bindable.of(setting.choiceType()));
       case LIST -> bind(setting, Bindable.listOf(String.class));
       case SIZE, TEXT, FILE -> bind(setting, Bindable.of(String.class));
-      // A map is one text in an environment variable, or one property for each key.
+      // A map is one text if it comes from an environment variable, else one property for each key.
       case MAP -> {
         Object text = bind(setting, Bindable.of(String.class));
         yield text == null ? bind(setting, Bindable.mapOf(String.class, String.class)) : text;
@@ -78,10 +78,8 @@ final class ApplicationSettings {
    * The property {@code mallometer.attach}, unless the environment variable {@code
    * MALLOMETER_ATTACH} forbids an attach.
    *
-   * <p>With the variable an operator can prevent an attach without a new build, so it takes
-   * precedence over every property and argument. An invalid value prevents an attach too, because
-   * it is most likely a mistyped {@code off}; the application still starts. Spring Boot binds the
-   * variable's other values as usual.
+   * <p>With the variable an operator can prevent an attach without a new build. An invalid value of
+   * the variable prevents it too, because it is most likely a mistyped {@code off}.
    *
    * @param mode when to attach
    * @param origin the setting that prevents the attach, as it was written; empty unless the mode is
@@ -99,11 +97,6 @@ final class ApplicationSettings {
       return of(environment, AttachVariable.value());
     }
 
-    /**
-     * Reads the setting.
-     *
-     * @param variable the value of the environment variable; empty if it is not set
-     */
     static AttachSetting of(Environment environment, String variable) {
       Optional<String> objection = AttachVariable.objection(variable);
       if (objection.isPresent()) {

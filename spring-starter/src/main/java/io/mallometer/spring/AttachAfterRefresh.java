@@ -11,8 +11,8 @@ import org.springframework.core.NativeDetector;
 import org.springframework.core.env.Environment;
 
 /**
- * Attaches the library, when the context is refreshed, to a process that was started without it. A
- * thread of its own does this, because an attach takes up to 0.5 s.
+ * Attaches the library after the context is refreshed, if the process was started without it. An
+ * attach takes up to 0.5 s, so a thread of its own does this.
  */
 final class AttachAfterRefresh
     implements ApplicationListener<ContextRefreshedEvent>, AutoCloseable {
@@ -35,8 +35,8 @@ final class AttachAfterRefresh
   }
 
   /**
-   * Returns whether {@code mallometer.attach} is {@code early}, for callers that are compiled for
-   * Java 8 and cannot use a record.
+   * Returns whether {@code mallometer.attach} is {@code early}. Classes compiled for Java 8 call
+   * this, because they cannot use the record {@link AttachSetting}.
    *
    * @throws org.springframework.boot.context.properties.bind.BindException if the property has an
    *     invalid value
@@ -46,8 +46,8 @@ final class AttachAfterRefresh
   }
 
   /**
-   * Starts the attach, or logs that the library counts already or why no attach is made. Ignores
-   * events of child contexts, such as that of a management port.
+   * Starts the attach, or logs that it is not needed or why it is not made. Child contexts, such as
+   * that of a management port, pass their events to this method too; it ignores them.
    */
   @Override
   public void onApplicationEvent(ContextRefreshedEvent event) {
@@ -70,9 +70,9 @@ final class AttachAfterRefresh
   }
 
   /**
-   * Starts the thread; returns false if no thread can be started. The context class loader of the
-   * thread is that of the starter. Otherwise the thread would inherit the class loader of the
-   * application context, and the thread may outlive this context.
+   * Starts the thread and returns true, or returns false if no thread can be started. The thread
+   * gets the starter's class loader, because it may outlive the application context and would keep
+   * that context's class loader.
    */
   private boolean startThread() {
     Thread started = new Thread(null, this::attachUnlessClosed, THREAD, 0, false);
@@ -94,8 +94,8 @@ final class AttachAfterRefresh
   }
 
   /**
-   * Attaches and logs the result, unless the library counts already. Several contexts attach one at
-   * a time.
+   * Attaches the library and logs the result, unless the library counts already. One context at a
+   * time attaches.
    *
    * @param page the address of the page for the log; empty without one
    */
@@ -112,7 +112,9 @@ final class AttachAfterRefresh
     }
   }
 
-  /** Waits up to 1 s for the thread: servers warn of threads that an application leaves behind. */
+  /**
+   * Waits up to 1 s for the thread, because servers warn of threads that outlive an application.
+   */
   @Override
   public void close() {
     closed = true;

@@ -11,15 +11,14 @@ import org.springframework.core.NativeDetector;
 import org.springframework.core.env.Environment;
 
 /**
- * Looks for the native library in parallel with the start of Spring Boot.
+ * Opens {@code Mallometer} on a thread of its own while Spring Boot starts.
  *
- * <p>The first {@code Mallometer.open()} of a process takes up to a few hundred milliseconds: if
- * the library was not preloaded, it is unpacked, and JNA unpacks and loads its native part. Later
- * calls use the library that the first call found. This class calls {@code open()} early and closes
- * the result immediately, which saves the application's own call that time.
+ * <p>The first {@code Mallometer.open()} of a process takes up to a few hundred milliseconds,
+ * because it may unpack and load native libraries. Later calls are fast, so this class closes its
+ * {@code Mallometer} immediately.
  *
- * <p>With {@code mallometer.attach=early} the same thread attaches the library before beans are
- * created.
+ * <p>With {@code mallometer.attach=early} the thread attaches the library before Spring creates
+ * beans.
  *
  * <p>Compiled for Java 8, because {@code spring.factories} names it: see {@link SupportedVersions}.
  */
@@ -30,7 +29,7 @@ final class BackgroundStart implements ApplicationListener<SpringApplicationEven
   private static final String AOT_PROCESSING = "spring.aot.processing";
   private static final long LONGEST_WAIT_MILLIS = 1_000;
 
-  /** Reaches zero when this application need not wait for the attach any longer. */
+  /** Reaches zero when the application need not wait for the attach any longer. */
   volatile CountDownLatch attached = new CountDownLatch(0);
 
   @Override
@@ -47,8 +46,8 @@ final class BackgroundStart implements ApplicationListener<SpringApplicationEven
   }
 
   /**
-   * Starts the thread if mallometer is enabled. Stays silent on a failure: the application's own
-   * beans fail in the same way and report it.
+   * Starts the thread if mallometer is enabled. Ignores invalid settings, because the application's
+   * own beans report them.
    */
   private void begin(Environment environment) {
     boolean early;
@@ -71,7 +70,7 @@ final class BackgroundStart implements ApplicationListener<SpringApplicationEven
     try {
       thread.start();
     } catch (OutOfMemoryError e) {
-      // No thread can be started. The application's own {@code Mallometer} reports this failure.
+      // No thread can be started. The application's own {@code Mallometer} reports this.
       attached.countDown();
     }
   }
@@ -89,7 +88,7 @@ final class BackgroundStart implements ApplicationListener<SpringApplicationEven
     }
   }
 
-  /** Waits up to 1 s for the attach, because Spring creates the beans next. */
+  /** Waits up to 1 s for the attach, because Spring creates beans next. */
   private void await() {
     try {
       attached.await(LONGEST_WAIT_MILLIS, TimeUnit.MILLISECONDS);

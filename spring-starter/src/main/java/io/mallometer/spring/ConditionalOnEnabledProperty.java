@@ -19,19 +19,16 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 /**
  * Matches if the named boolean property is true, or absent and true by default.
  *
- * <p>Reads the value as Spring Boot binds configuration properties, unlike
- * {@code @ConditionalOnProperty}: {@code off} and {@code no} are false, and a value that is not a
- * boolean stops the start with a message.
+ * <p>Unlike {@code @ConditionalOnProperty}, it reads {@code off} and {@code no} as false, and a
+ * value that is not a boolean stops the start with a message.
  */
 @Target({ElementType.TYPE, ElementType.METHOD})
 @Retention(RetentionPolicy.RUNTIME)
 @Conditional(ConditionalOnEnabledProperty.OnEnabledProperty.class)
 @interface ConditionalOnEnabledProperty {
 
-  /** The property's full name. */
   String value();
 
-  /** Reads the property that the annotation names. */
   final class OnEnabledProperty extends SpringBootCondition {
 
     @Override

@@ -15,26 +15,18 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * Logs one line about counting: since when native memory is counted, the address of the page, and
- * which allocations were not counted; or why it is not counted and the remedy. Each process logs
- * the line once, however many contexts the process has.
+ * Logs one line that says since when native memory is counted, or why it is not counted. A process
+ * logs the line once, although each of its application contexts calls this class.
  */
 final class CountingNotice {
 
   private static final Log logger = LogFactory.getLog(CountingNotice.class);
 
-  /**
-   * The part of the latest logged line that is equal in all application contexts of the process.
-   */
+  /** The part of the latest line that does not depend on the context. */
   private static final AtomicReference<String> latest = new AtomicReference<>("");
 
   private CountingNotice() {}
 
-  /**
-   * Logs the result of an attach.
-   *
-   * @param page the address of the page; empty without one
-   */
   static void log(Snapshot snapshot, String page) {
     if (snapshot.status().active()) {
       logOnce(counted(snapshot, ""), () -> attached(snapshot, page, preload()));
@@ -48,7 +40,6 @@ final class CountingNotice {
     logOnce(counted(snapshot, ""), () -> counted(snapshot, page));
   }
 
-  /** Logs that the settings prevent counting. */
   static void logOff(Status status, AttachSetting setting) {
     logOnce(off(status, setting));
   }
@@ -62,10 +53,10 @@ final class CountingNotice {
   }
 
   /**
-   * Logs a line unless the latest line had the same common part.
+   * Logs a line unless {@code what} is the same as at the latest call.
    *
-   * @param what the part of the line that is equal in all contexts
-   * @param line the whole line of this context
+   * @param what the part of the line that does not depend on the context
+   * @param line the whole line, which may contain the address of this context's page
    */
   private static void logOnce(String what, Supplier<String> line) {
     if (!what.equals(latest.getAndSet(what))) {
@@ -76,7 +67,7 @@ final class CountingNotice {
   /**
    * Returns the line to log after an attach.
    *
-   * @param page the address of the page; empty without one
+   * @param page the address of mallometer's web page; empty without one
    * @param preload the setting that preloads the library; empty if the library cannot be unpacked
    */
   static String attached(Snapshot snapshot, String page, String preload) {
@@ -93,7 +84,6 @@ final class CountingNotice {
         .toString();
   }
 
-  /** Returns since when and how native memory is counted, and the address of the page. */
   static String counted(Snapshot snapshot, String page) {
     SelfReport self = snapshot.self();
     String since =
@@ -114,14 +104,13 @@ final class CountingNotice {
     }
   }
 
-  /** Returns the line to log after an attach that was refused or is impossible. */
   static String refused(Status status) {
     return notCounted(status.reason(), status.remedy());
   }
 
   /**
-   * Returns the line to log if a setting prevents the attach. The line advises a preload only if
-   * the status does.
+   * Returns the line to log if a setting prevents the attach. It advises a preload only if the
+   * remedy in {@code status} does.
    */
   static String off(Status status, AttachSetting setting) {
     int preload = status.remedy().indexOf("LD_PRELOAD=");

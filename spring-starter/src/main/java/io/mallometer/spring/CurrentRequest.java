@@ -22,25 +22,22 @@ import org.springframework.web.context.request.ServletRequestAttributes;
 import org.springframework.web.util.UriUtils;
 
 /**
- * The servlet request that the calling thread answers. The Actuator does not pass the request to an
+ * The servlet request that the calling thread answers, because the Actuator does not pass it to an
  * endpoint. Spring MVC binds the request to the thread; with Jersey, a {@code RequestContextFilter}
- * does. Spring WebFlux does not: {@link ReactiveEndpointFilter} replaces this class there. Spring
- * Security is optional, so its types are known by name only.
+ * does. Spring WebFlux does not bind it, so {@link ReactiveEndpointFilter} replaces this class
+ * there.
  */
 final class CurrentRequest {
 
-  /**
-   * The attribute of a Spring WebFlux exchange that holds the CSRF token. Its name is the token's
-   * type.
-   */
+  /** The attribute of a Spring WebFlux exchange that holds the CSRF token. */
   static final String REACTIVE_TOKEN = "org.springframework.security.web.server.csrf.CsrfToken";
 
   private static final String TOKEN_ATTRIBUTE = "_csrf";
   private static final String TOKEN_TYPE = "org.springframework.security.web.csrf.CsrfToken";
 
   /**
-   * The parameters that Spring Security may add to any address. {@code continue} marks a request
-   * that a login interrupted; {@code access_token} is a bearer token.
+   * The parameters that Spring Security may add to any address: {@code continue} after a login, and
+   * {@code access_token} for a bearer token.
    */
   private static final Set<String> PARAMETERS_OF_SPRING_SECURITY =
       Set.of("continue", "access_token");
@@ -57,10 +54,7 @@ final class CurrentRequest {
     return ClassUtils.isPresent(type, CurrentRequest.class.getClassLoader());
   }
 
-  /**
-   * Returns the parameters by name, without those of Spring Security. Several values of one name
-   * are joined by commas.
-   */
+  /** Returns the parameters by name. Several values of one name are joined by commas. */
   private static Map<String, String> parameters() {
     Map<String, String> parameters = new HashMap<>();
     if (SERVLETS) {
@@ -69,15 +63,14 @@ final class CurrentRequest {
     return withoutSpringSecurity(parameters);
   }
 
-  /** Removes the parameters of Spring Security, and returns the others. */
   private static Map<String, String> withoutSpringSecurity(Map<String, String> parameters) {
     parameters.keySet().removeAll(PARAMETERS_OF_SPRING_SECURITY);
     return parameters;
   }
 
   /**
-   * Returns the refusal if a view does not have all these parameters; empty otherwise. The Actuator
-   * drops unknown parameters before it calls the endpoint.
+   * Returns a refusal if the view lacks one of these parameters. The Actuator itself would drop
+   * unknown parameters silently.
    */
   static Optional<Told> foreignParameter(String view, Collection<String> names) {
     return Views.refusal(
@@ -86,15 +79,14 @@ final class CurrentRequest {
   }
 
   /**
-   * Returns the refusal of a request that another site's page sent; see {@link RequestOrigin}. This
-   * site's host is the one in Spring's request, which is that of {@code X-Forwarded-Host} if the
-   * application is configured to trust this header.
+   * Returns a refusal if another site's page sent the request; see {@link RequestOrigin}. The
+   * header {@code X-Forwarded-Host} counts only if Spring is configured to trust it.
    */
   static Optional<Told> foreignOrigin() {
     return SERVLETS ? Holder.origin().flatMap(RequestOrigin::refusal) : Optional.empty();
   }
 
-  /** Returns a host as a browser shows it: without the port that the scheme implies. */
+  /** Returns the host and port as a browser shows them, without the default port of the scheme. */
   static String host(@Nullable String scheme, String name, int port) {
     String bracketed = name.contains(":") && !name.startsWith("[") ? "[" + name + "]" : name;
     boolean isImplied =
@@ -103,14 +95,12 @@ final class CurrentRequest {
   }
 
   /**
-   * Returns the CSRF token that Spring Security requires of a request that changes something; empty
-   * if it requires none.
+   * Returns the CSRF token that Spring Security requires for changes; empty if it requires none.
    */
   static Optional<Token> token() {
     return SERVLETS ? Holder.token().flatMap(found -> token(TOKEN_TYPE, found)) : Optional.empty();
   }
 
-  /** Returns the CSRF token that was found under {@link #REACTIVE_TOKEN}. */
   static Optional<Token> reactiveToken(Object found) {
     return token(REACTIVE_TOKEN, found);
   }
@@ -121,7 +111,7 @@ final class CurrentRequest {
       return Optional.of(
           new Token(text(type, "getHeaderName", attribute), text(type, "getToken", attribute)));
     } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
-      // The page works without the CSRF token. Spring Security then refuses a trim.
+      // The page works without the token, but Spring Security then refuses a trim.
       return Optional.empty();
     }
   }
@@ -132,9 +122,8 @@ final class CurrentRequest {
   }
 
   /**
-   * A request for one view. Spring WebFlux binds no request to a thread. There, {@link
-   * ReactiveEndpointFilter} puts the query into the path, and thereby into the operation's
-   * selector.
+   * A request for one view. With Spring WebFlux, {@link ReactiveEndpointFilter} appends the query
+   * to the path, so the endpoint receives both in its path variable.
    *
    * @param view the name of the view
    * @param parameters the parameters of the query by name, without those of Spring Security
@@ -151,7 +140,6 @@ final class CurrentRequest {
           : new ViewRequest(selector.substring(0, mark), parameters(selector.substring(mark + 1)));
     }
 
-    /** Returns a path with the query appended to its last segment. */
     static String path(String path, String query) {
       return path + UriUtils.encode(MARK + query, UTF_8);
     }
@@ -170,7 +158,6 @@ final class CurrentRequest {
       return withoutSpringSecurity(parameters);
     }
 
-    /** Returns the refusal of parameters that the view does not have. */
     Optional<Told> refusal() {
       return foreignParameter(view, parameters.keySet());
     }

@@ -8,8 +8,7 @@ import java.time.ZoneOffset;
 import org.springframework.context.ApplicationEvent;
 
 /**
- * A request for more native memory than {@code MALLOMETER_HUGE} (64 MiB), published up to a poll
- * interval later.
+ * A request for more native memory than {@code MALLOMETER_HUGE} (64 MiB by default).
  *
  * <pre>{@code
  * @EventListener
@@ -18,9 +17,9 @@ import org.springframework.context.ApplicationEvent;
  * }
  * }</pre>
  *
- * <p>A context publishes each request once, on a thread of mallometer, at most 64 a second.
- * Requests from before the context was ready are published when it is ready, if the library still
- * knows them.
+ * <p>A context publishes each request once, on a thread of mallometer, up to a poll interval later,
+ * at most 64 a second. Requests from before the context was ready are published when it is ready,
+ * if the library still knows them.
  */
 public final class HugeAllocationEvent extends ApplicationEvent {
 
@@ -40,7 +39,10 @@ public final class HugeAllocationEvent extends ApplicationEvent {
     return allocation;
   }
 
-  /** Returns the number of lost requests between this one and the previously published one. */
+  /**
+   * Returns the number of requests that were lost between the previously published one and this
+   * one.
+   */
   public long missedBefore() {
     return missedBefore;
   }

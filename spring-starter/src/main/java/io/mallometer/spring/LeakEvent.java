@@ -15,9 +15,9 @@ import org.springframework.context.ApplicationEvent;
  * }
  * }</pre>
  *
- * <p>A context publishes each leak once, on a thread of mallometer, and again only if the verdict
- * had changed in between. Leaks that are known before the context is ready are published when it is
- * ready. Acknowledged call sites are not published.
+ * <p>A context publishes a leak once, on a thread of mallometer, and again only if the verdict had
+ * changed in between. Leaks from before the context was ready are published when it is ready.
+ * Acknowledged call sites are not published.
  */
 public final class LeakEvent extends ApplicationEvent {
 

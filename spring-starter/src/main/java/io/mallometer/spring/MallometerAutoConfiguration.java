@@ -37,10 +37,10 @@ import org.springframework.util.StringUtils;
 
 /**
  * Configures the beans of every application: {@link Mallometer}, the MBeans, the events of Flight
- * Recorder, an application event for each huge request and each leak, the attach if the library was
- * not preloaded, and automatic trims if they are enabled.
+ * Recorder, the events for huge requests and leaks, the attach, and automatic trims if they are
+ * enabled.
  *
- * <p>Lazy initialization does not apply to the beans that nothing in the application requests.
+ * <p>Lazy initialization does not apply to beans that nothing in the application requests.
  */
 @AutoConfiguration
 @ConditionalOnEnabledProperty("mallometer.enabled")
@@ -70,16 +70,13 @@ public final class MallometerAutoConfiguration {
     return mallometer;
   }
 
-  /**
-   * Tells mallometer at the first refresh that the start has ended, so that growth is measured from
-   * then on.
-   */
+  /** Tells mallometer that the start has ended, so that it measures growth from then on. */
   @Bean
   @Lazy(false)
   ApplicationListener<ContextRefreshedEvent> mallometerStarted(
       Mallometer mallometer, ApplicationContext context) {
     return refreshed -> {
-      // Child contexts pass their events to their parents, so the context is compared.
+      // Child contexts pass their events to their parents, so events of other contexts are ignored.
       if (refreshed.getApplicationContext() == context) {
         mallometer.starting(false);
       }
@@ -188,8 +185,8 @@ public final class MallometerAutoConfiguration {
   }
 
   /**
-   * Adds the TLS context of the SSL bundle that the settings name, if any. If Spring reloads the
-   * bundle, the next push uses the new context.
+   * Adds the TLS context of the SSL bundle that the settings name, if any. Each push uses the
+   * bundle as Spring has last loaded it.
    */
   private static PushOptions secured(
       PushOptions store, MallometerOptions options, ObjectProvider<SslBundles> bundles) {
@@ -198,7 +195,7 @@ public final class MallometerAutoConfiguration {
       return store;
     }
     SslBundles all = bundles.getObject();
-    all.getBundle(name.get()); // throws if no bundle has the name, which stops the start
+    all.getBundle(name.get()); // An unknown name stops the start here.
     return store.withSslContext(() -> all.getBundle(name.get()).createSslContext());
   }
 
@@ -209,7 +206,6 @@ public final class MallometerAutoConfiguration {
     return new AttachAfterRefresh(mallometer, AttachSetting.of(context.getEnvironment()), context);
   }
 
-  /** Subscriptions that begin when all beans exist, and end when the context closes. */
   static final class Subscriptions implements SmartInitializingSingleton, AutoCloseable {
 
     private final Supplier<List<Mallometer.Subscription>> start;

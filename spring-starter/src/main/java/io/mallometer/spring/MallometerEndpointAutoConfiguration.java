@@ -89,7 +89,6 @@ public final class MallometerEndpointAutoConfiguration {
     return new NativeMemoryEndpointWebExtension(endpoint);
   }
 
-  /** Configures {@link ReactiveEndpointFilter}. The context of a management port inherits it. */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
   static class Reactive {
@@ -103,7 +102,10 @@ public final class MallometerEndpointAutoConfiguration {
     }
   }
 
-  /** Configures {@link RefusedChanges}. The context of a management port does not inherit it. */
+  /**
+   * Configures {@link RefusedChanges}. The context of a management port does not inherit servlet
+   * filters.
+   */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
   static class Servlet {
@@ -123,8 +125,8 @@ public final class MallometerEndpointAutoConfiguration {
   }
 
   /**
-   * Registers for a native image the records whose components are read by reflection, and the
-   * resources of the page and of the reports.
+   * Tells GraalVM which records are read by reflection and which resources the page and the reports
+   * need.
    */
   static class RecordsOfAnswers implements RuntimeHintsRegistrar {
 
@@ -142,9 +144,9 @@ public final class MallometerEndpointAutoConfiguration {
   }
 
   /**
-   * Refuses requests for changes if the endpoint is read-only. The answer names the property that
-   * allows changes; without this filter Spring Boot would answer 405 without a text. This filter
-   * runs after Spring Security's. {@link ReactiveEndpointFilter} does this for Spring WebFlux.
+   * Refuses changes if the endpoint is read-only, and names the property that allows them. Without
+   * this filter, Spring Boot would answer 405 without a text. Runs after Spring Security's filter.
+   * For Spring WebFlux, {@link ReactiveEndpointFilter} does this.
    */
   static final class RefusedChanges extends OncePerRequestFilter {
 

@@ -10,9 +10,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * Configures the health contributor {@code nativeMemory}. It is up while native memory is counted,
- * otherwise unknown, and never down. Spring Boot 4.x has the types of health in other packages than
- * 3.5.
+ * Configures the health contributor {@code nativeMemory}. Its status is up while native memory is
+ * counted, otherwise unknown, and never down.
  */
 @AutoConfiguration(after = MallometerAutoConfiguration.class)
 @ConditionalOnBean(Mallometer.class)
@@ -22,7 +21,6 @@ public final class MallometerHealthAutoConfiguration {
     return NativeMemoryDetails.health(mallometer.snapshot());
   }
 
-  /** Configures the contributor for Spring Boot 4.x. */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnClass(
       name = {
@@ -47,7 +45,6 @@ public final class MallometerHealthAutoConfiguration {
     }
   }
 
-  /** Configures the contributor for Spring Boot 3.5. */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnClass(
       name = {

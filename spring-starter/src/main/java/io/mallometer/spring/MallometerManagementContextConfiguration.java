@@ -9,8 +9,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.web.filter.RequestContextFilter;
 
 /**
- * Binds the request to the thread that answers it if Jersey alone serves the Actuator, so that
- * {@link CurrentRequest} finds it. Spring MVC binds the request without this class.
+ * Binds the request to the thread that answers it, so that {@link CurrentRequest} finds it, if
+ * Jersey alone serves the Actuator. Spring MVC does this itself.
  *
  * <p>Compiled for Java 8: see {@link SupportedVersions}.
  */

@@ -10,7 +10,7 @@ import org.springframework.context.annotation.Bean;
 
 /**
  * Configures the Micrometer meters of native memory. Spring Boot binds them to every meter
- * registry, also to those created later.
+ * registry.
  */
 @AutoConfiguration(
     after = MallometerAutoConfiguration.class,

@@ -28,12 +28,10 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
 
 /**
- * Configures the distribution of request sizes for Prometheus registries.
+ * Configures the histogram of request sizes for Prometheus registries.
  *
- * <p>A child context with a registry of its own gets its own bean, because the condition searches
- * the current context only. The bean itself looks for registries later, because a composite
- * registry may receive one at any time. It is not initialized lazily, because no other bean would
- * request it.
+ * <p>The condition searches the current context only, so that a child context with a registry gets
+ * its own bean. The bean is not initialized lazily, because no other bean requests it.
  */
 @AutoConfiguration(
     after = MallometerMetricsAutoConfiguration.class,
@@ -56,12 +54,13 @@ public final class MallometerPrometheusAutoConfiguration {
   }
 
   /**
-   * Registers the histogram of request sizes in every Prometheus registry of this context. After
-   * each poll it also searches the composite registries for new ones.
+   * Registers the histogram of request sizes in every Prometheus registry of this context. A
+   * composite registry may receive a registry at any time, so they are searched again after each
+   * poll.
    *
    * <p>Micrometer has no meter for a histogram that is counted elsewhere, so the histogram is
-   * registered with Prometheus' client directly. The filters of the meter registry decide about its
-   * name and tags, so common tags, renaming and denying work as for any other meter.
+   * registered with Prometheus' client. The meter registry's filters still decide about its name
+   * and tags.
    */
   static final class RequestSizes implements SmartInitializingSingleton, AutoCloseable {
 
@@ -72,8 +71,8 @@ public final class MallometerPrometheusAutoConfiguration {
     private final ListableBeanFactory beans;
 
     /**
-     * The histograms by registry; empty if a filter denies the histogram or its registration
-     * failed. Guarded by this.
+     * The histograms by registry. The value is empty if a filter denies the histogram or its
+     * registration failed. Guarded by this.
      */
     private final Map<PrometheusMeterRegistry, Optional<RequestSizeHistogram>> histograms =
         new HashMap<>();
@@ -88,8 +87,8 @@ public final class MallometerPrometheusAutoConfiguration {
     }
 
     /**
-     * Registers the histogram in the registries, which have their filters by now. Searches for new
-     * registries after each poll.
+     * Registers the histogram here and not earlier, because the registries have their filters by
+     * now.
      */
     @Override
     public synchronized void afterSingletonsInstantiated() {

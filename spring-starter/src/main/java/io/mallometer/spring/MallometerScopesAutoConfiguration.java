@@ -13,8 +13,7 @@ import org.springframework.context.annotation.Bean;
 
 /**
  * Configures the measurement of native memory per HTTP route, scheduled task and method, if it is
- * enabled. Without the Actuator there are no observations of routes and tasks, so only methods are
- * measured.
+ * enabled. Without the Actuator, only methods are measured.
  */
 @AutoConfiguration(
     after = MallometerMetricsAutoConfiguration.class,

@@ -12,20 +12,14 @@ import io.mallometer.model.Snapshot;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/**
- * The values that the health and info endpoints show. Unknown values are left out, and bytes are
- * whole numbers.
- */
+/** The values that the health and info endpoints show. Unknown values are left out. */
 final class NativeMemoryDetails {
 
   private NativeMemoryDetails() {}
 
   /**
-   * Returns the details of health: the diagnosis with its sentence and actions; the state, or the
-   * reason if nothing is counted; the mode and when counting began; the gaps of an attach ({@code
-   * incomplete}); in bytes the resident set, live memory and the part of it from before an attach,
-   * retained and trimmable memory, the working set of the cgroup, and the limit; the share of the
-   * limit that is used; the number of leaking sites, and the worst in words.
+   * Returns the details of health: the diagnosis, since when and how memory is counted or why not,
+   * the most important memory figures in bytes, and the worst leak.
    */
   static Map<String, Object> health(Snapshot snapshot) {
     Map<String, Object> details = state(snapshot);
@@ -53,7 +47,6 @@ final class NativeMemoryDetails {
     return details;
   }
 
-  /** Returns state, mode, build, allocator, unit and when counting began. */
   static Map<String, Object> info(Snapshot snapshot) {
     SelfReport self = snapshot.self();
     Map<String, Object> details = state(snapshot);

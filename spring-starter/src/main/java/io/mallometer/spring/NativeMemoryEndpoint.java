@@ -20,17 +20,17 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 
 /**
- * The Actuator endpoint {@code nativememory}. It passes on the answers of {@link Views}.
+ * The Actuator endpoint {@code nativememory}, which passes on the answers of {@link Views}.
  *
- * <p>It is read-only unless {@code management.endpoint.nativememory.access=unrestricted}, so that
- * an operator who exposes the metrics does not thereby allow a trim or an acknowledgement.
+ * <p>It is read-only unless {@code management.endpoint.nativememory.access=unrestricted}, so an
+ * operator who exposes it does not thereby allow trims and acknowledgements.
  */
 @Endpoint(id = NativeMemoryEndpoint.NAME, defaultAccess = Access.READ_ONLY)
 public final class NativeMemoryEndpoint {
 
   /**
-   * The media types of the views. Each answer names its own type. All types are listed because
-   * Spring Boot would otherwise refuse a client that accepts only HTML.
+   * The media types of the views. An operation must list all of them, because Spring Boot would
+   * otherwise refuse a client that accepts only HTML.
    */
   static final String JSON = "application/vnd.spring-boot.actuator.v3+json";
 
@@ -44,7 +44,7 @@ public final class NativeMemoryEndpoint {
   static final EndpointId ID = EndpointId.of(NAME);
   static final Access DEFAULT_ACCESS = Access.READ_ONLY;
 
-  /** The answer to a request for a change that the endpoint's access setting forbids. */
+  /** The answer to a request for a change if the endpoint is read-only. */
   static final Told ONLY_SHOWN =
       new Told(
           Outcome.NOT_ALLOWED,
@@ -103,8 +103,8 @@ public final class NativeMemoryEndpoint {
    * the owners of a call site's memory.
    *
    * @param view {@code leaks} or {@code owners}
-   * @param site the name, where a final {@code *} stands for any text; for {@code owners} the
-   *     number of the call site
+   * @param site for {@code leaks} the name, where a final {@code *} stands for any text; for {@code
+   *     owners} the number of the call site
    * @return the verdicts or the owners; null for any other view
    */
   @WriteOperation
@@ -131,8 +131,8 @@ public final class NativeMemoryEndpoint {
   }
 
   /**
-   * Returns the body of an answer. A map becomes an {@code OperationResponseBody}, which Spring
-   * Boot writes with the Actuator's own JSON mapper, not with one that the application customized.
+   * Returns the body of an answer. An {@code OperationResponseBody} makes Spring Boot use the
+   * Actuator's own JSON mapper, which the application cannot customize.
    */
   static Object body(View view) {
     return view.tree() instanceof Map<?, ?> map ? OperationResponseBody.of(map) : view.tree();

@@ -19,8 +19,8 @@ import org.springframework.core.io.InputStreamResource;
 import org.springframework.util.MimeType;
 
 /**
- * The operations for HTTP, which JMX does not offer in this form: query parameters, reports in
- * formats of other tools, and an HTTP status for the outcome of a trim.
+ * The operations that exist over HTTP only: query parameters, reports in formats of other tools,
+ * and an HTTP status for each outcome.
  */
 @EndpointWebExtension(endpoint = NativeMemoryEndpoint.class)
 public final class NativeMemoryEndpointWebExtension {
@@ -52,8 +52,7 @@ public final class NativeMemoryEndpointWebExtension {
   /**
    * Returns a view, a report of call sites ({@code collapsed}, {@code flamegraph}, {@code pprof},
    * {@code dhat}, {@code table}), the {@code page}, or the {@code evidence} bundle as a zip. The
-   * parameters of the query are those of {@link Views#answer}. They are not parameters of the
-   * operation, because Spring Boot would read annotations of each optional one at each request.
+   * parameters of the query are those of {@link Views#answer}.
    *
    * @param view the name; 404 for an unknown one
    * @return 400 with the reason if a parameter is unknown or invalid; 501 with the reason if there
@@ -155,8 +154,8 @@ public final class NativeMemoryEndpointWebExtension {
    * the owners of a call site's memory, which pauses the program.
    *
    * @param view {@code leaks} or {@code owners}; 404 for any other name
-   * @param name the name, where a final {@code *} stands for any text; for {@code owners} the
-   *     number of the call site, see {@link Views#owners}
+   * @param name for {@code leaks} the name, where a final {@code *} stands for any text; for {@code
+   *     owners} the number of the call site, see {@link Views#owners}
    * @return 200 with the verdicts or the owners, 403 for a request from another site's page, 404 if
    *     no call site has the name, 429 if the search is refused, 501 if it is impossible
    */
@@ -176,8 +175,8 @@ public final class NativeMemoryEndpointWebExtension {
   }
 
   /**
-   * Searches for owners with the query's parameter {@code links}. A parameter of the operation
-   * would make Spring Boot refuse every POST whose body is not JSON.
+   * Searches for owners. {@code links} is read from the query here, because with a parameter of the
+   * operation Spring Boot would refuse every POST whose body is not JSON.
    */
   private Answer.Told owners(String name) {
     ViewRequest asked = ViewRequest.of(name);

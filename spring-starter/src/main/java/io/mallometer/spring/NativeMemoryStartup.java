@@ -7,9 +7,9 @@ import org.springframework.boot.context.metrics.buffering.BufferingApplicationSt
 import org.springframework.core.metrics.StartupStep;
 
 /**
- * Adds to each step of the application's start the native memory that the thread allocated during
- * the step: the tags {@code native.allocated} and {@code native.net}, in bytes. A step includes the
- * steps inside it. The Actuator endpoint {@code startup} shows them.
+ * Tags each step of the application's start with the bytes that its thread allocated during the
+ * step ({@code native.allocated}), and with these less the freed bytes ({@code native.net}). A step
+ * includes the steps inside it. The Actuator endpoint {@code startup} shows the tags.
  *
  * <pre>{@code
  * SpringApplication application = new SpringApplication(Shop.class);
@@ -17,15 +17,15 @@ import org.springframework.core.metrics.StartupStep;
  * application.run(arguments);
  * }</pre>
  *
- * <p>Steps before the library counts have no such tags. Only a preloaded library counts from the
- * JVM's start on.
+ * <p>Steps before the library counts have no tags. Only a preloaded library counts from the JVM's
+ * start on.
  */
 public final class NativeMemoryStartup extends BufferingApplicationStartup {
 
   /**
    * Creates a startup that stores its steps in memory.
    *
-   * @param capacity the largest number of steps; further ones are dropped
+   * @param capacity the largest number of stored steps; later steps are dropped
    */
   public NativeMemoryStartup(int capacity) {
     super(capacity);

@@ -23,13 +23,11 @@ import org.jspecify.annotations.Nullable;
  * Meters of native memory by scope: an HTTP route, a scheduled task or an annotated method.
  * Thread-safe.
  *
- * <p>Each scope has four series: count, sum and maximum of the allocated bytes, and the net bytes
- * (allocated less freed) over all calls. Net bytes may fall, because a thread also frees other
- * threads' allocations. They are a gauge, because Micrometer's distributions take no negative
- * values.
+ * <p>Each scope has the count, sum and maximum of the allocated bytes of its calls, and the net
+ * bytes (allocated less freed). Net bytes are a gauge, because they may fall and Micrometer's
+ * distributions take no negative values.
  *
- * <p>The first scopes get series of their own; all further scopes share those with the name {@value
- * #OTHER}.
+ * <p>Scopes beyond the limit share the meters with the name {@value #OTHER}.
  */
 final class NativeScopeMeters {
 
@@ -38,11 +36,11 @@ final class NativeScopeMeters {
   private static final Log logger = LogFactory.getLog(NativeScopeMeters.class);
 
   /**
-   * A scope that is measured.
+   * What is measured.
    *
    * @param scope the name of a method or scheduled task; empty for a request
-   * @param uri the route of a request; empty for anything else
-   * @param method the HTTP method of a request; empty for anything else
+   * @param uri the route of a request; otherwise empty
+   * @param method the HTTP method of a request; otherwise empty
    */
   record Scope(String scope, String uri, String method) {
 
@@ -62,18 +60,13 @@ final class NativeScopeMeters {
     }
   }
 
-  /** The reason why the native memory of a call is unknown. */
   enum Gap {
     /** A virtual thread changes its carrier, and native memory is counted for the carrier. */
     VIRTUAL_THREAD(
         "it ran on a virtual thread, and native memory is counted for the carrier thread, which"
             + " also serves others. To measure such calls, set spring.threads.virtual.enabled=false"),
-    /** The library does not count. */
     NOT_COUNTED("nothing is counted; the endpoint nativememory says why, and what to do"),
-    /**
-     * The thread is unknown, as for a reactive request that no operator of Reactor bound to a
-     * thread.
-     */
+    /** No thread was bound to the call, for example to a reactive request. */
     NO_THREAD(
         "no thread was bound to it. For reactive requests set"
             + " spring.reactor.context-propagation=auto");
@@ -99,13 +92,13 @@ final class NativeScopeMeters {
   private final AtomicBoolean scopesRefused = new AtomicBoolean();
   private final AtomicBoolean gapsRefused = new AtomicBoolean();
 
-  /** The meters that all scopes beyond the limit share; null while there is no such scope. */
+  /** The meters of all scopes beyond the limit; null until there is such a scope. */
   private volatile @Nullable Meters rest;
 
   /**
-   * Creates no meter yet: the meters of a scope are registered at its first call.
+   * Creates no meters yet. A scope's meters are registered at its first call.
    *
-   * @param most the largest number of scopes with series of their own
+   * @param most the largest number of scopes with meters of their own
    */
   NativeScopeMeters(Mallometer mallometer, MeterRegistry registry, int most) {
     counting = mallometer.counting();
@@ -113,12 +106,10 @@ final class NativeScopeMeters {
     this.most = most;
   }
 
-  /** Begins to measure the calling thread. */
   NativeScope begin() {
     return counting.threadScope();
   }
 
-  /** Ends a measurement of the calling thread and adds it to the scope's meters. */
   void end(Scope scope, NativeScope open) {
     Optional<ScopeCounts> counted = ended(open);
     if (counted.isPresent()) {
@@ -134,22 +125,21 @@ final class NativeScopeMeters {
   }
 
   /**
-   * Returns allocated less freed bytes. Below 0 if the thread frees allocations of other threads.
+   * Returns allocated less freed bytes, which may be negative, because a thread may free the
+   * allocations of others.
    */
   static double net(ScopeCounts counted) {
     return counted.allocatedBytes() - counted.freedBytes();
   }
 
-  /** Returns why a thread cannot be measured. */
   static Gap gapOf(Thread thread) {
     ThreadGroup group = thread.getThreadGroup();
-    // Thread.isVirtual() came with JDK 21; all virtual threads are in this one group.
+    // Thread.isVirtual() needs JDK 21. All virtual threads are in this group.
     return group != null && group.getName().equals("VirtualThreads")
         ? Gap.VIRTUAL_THREAD
         : Gap.NOT_COUNTED;
   }
 
-  /** Adds one call. If the registry refuses the meters, logs this once and adds no more. */
   void add(Scope scope, double allocated, double net) {
     if (scopesRefused.get()) {
       return;
@@ -169,7 +159,7 @@ final class NativeScopeMeters {
     }
   }
 
-  /** Counts a call of unknown native memory. Logs the first call for each reason. */
+  /** Counts a call whose native memory is unknown. Logs the first call for each reason. */
   void miss(Scope scope, Gap gap) {
     if (gapsRefused.get()) {
       return;

@@ -14,9 +14,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Measures the native memory of requests and scheduled tasks. While a thread works on an
- * observation, Spring opens a scope of the observation in this thread. The native memory of the
- * observation is the sum over these scopes in all threads.
+ * Measures the native memory of requests and scheduled tasks. Several threads may work on one
+ * observation; Spring opens a scope in each of them. The result is the sum over all these scopes.
  */
 final class NativeScopeObservationHandler implements ObservationHandler<Observation.Context> {
 
@@ -51,7 +50,7 @@ final class NativeScopeObservationHandler implements ObservationHandler<Observat
   }
 
   /**
-   * The measurement of one thread, from the outermost scope that it opens to the end of that scope.
+   * The measurement of one thread. It ends when the outermost of the thread's nested scopes closes.
    */
   private static final class Piece {
     private final NativeScope open;
@@ -62,7 +61,6 @@ final class NativeScopeObservationHandler implements ObservationHandler<Observat
     }
   }
 
-  /** The measurements of one observation, on which several threads may work at the same time. */
   private static final class Pieces {
     private final Map<Thread, Piece> open = new IdentityHashMap<>(1);
     private double allocated;
@@ -87,7 +85,7 @@ final class NativeScopeObservationHandler implements ObservationHandler<Observat
       }
     }
 
-    /** Ends the calling thread's measurement, however many scopes the thread has open. */
+    /** Ends the calling thread's measurement, even if several of its scopes are open. */
     synchronized void reset() {
       Piece piece = open.remove(Thread.currentThread());
       if (piece != null) {
@@ -107,8 +105,8 @@ final class NativeScopeObservationHandler implements ObservationHandler<Observat
     }
 
     /**
-     * Ends the measurements of all threads and adds their sum to the meters. Ignores later
-     * measurements.
+     * Ends the measurements of all threads and adds their sum to the meters. No measurement can
+     * begin after this call.
      */
     synchronized void tell(NativeScopeMeters meters, Scope scope) {
       stopped = true;
@@ -149,10 +147,7 @@ final class NativeScopeObservationHandler implements ObservationHandler<Observat
     }
   }
 
-  /**
-   * Ends the thread's measurement: the thread's scopes were removed or replaced, and no event
-   * follows at which they end.
-   */
+  /** Ends the thread's measurement, because after a reset no other event follows. */
   @Override
   public void onScopeReset(Observation.Context context) {
     Pieces pieces = context.get(Pieces.class);

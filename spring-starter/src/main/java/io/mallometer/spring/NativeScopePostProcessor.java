@@ -19,8 +19,8 @@ import org.springframework.aop.support.annotation.AnnotationMatchingPointcut;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 
 /**
- * Measures methods that have the annotation {@link NativeScoped}. Needs no auto-proxying in the
- * application. Skips final classes, which cannot be extended.
+ * Measures methods that have the annotation {@link NativeScoped}, even if the application has no
+ * auto-proxying. Skips final classes, which no proxy can extend.
  */
 final class NativeScopePostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor {
 
@@ -31,7 +31,7 @@ final class NativeScopePostProcessor extends AbstractBeanFactoryAwareAdvisingPos
   /**
    * Creates the processor without creating other beans.
    *
-   * @param meters supplies the meters at the first call of a method
+   * @param meters supplies the meters when a method is called for the first time
    */
   NativeScopePostProcessor(Supplier<@Nullable NativeScopeMeters> meters) {
     setProxyTargetClass(true);
@@ -59,7 +59,7 @@ final class NativeScopePostProcessor extends AbstractBeanFactoryAwareAdvisingPos
   private static final class ScopeInterceptor implements MethodInterceptor {
     private final Supplier<@Nullable NativeScopeMeters> meters;
 
-    /** Null until the first call; empty if there are no meters. */
+    /** Null before the first call. Empty if there are no meters. */
     private volatile @Nullable Optional<NativeScopeMeters> found;
 
     ScopeInterceptor(Supplier<@Nullable NativeScopeMeters> meters) {

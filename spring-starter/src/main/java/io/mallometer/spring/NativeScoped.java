@@ -8,9 +8,9 @@ import java.lang.annotation.Target;
 
 /**
  * Measures the native memory that a method of a bean allocates, if {@code
- * mallometer.scopes.enabled} is true. Each call from outside the bean is one value of {@code
- * native.scope.allocated}, with the name in the tag {@code scope}. Work that the method hands to
- * other threads is not included.
+ * mallometer.scopes.enabled} is true. Each call from outside the bean is recorded in the meter
+ * {@code native.scope.allocated} with the annotation's value as its tag {@code scope}. Work that
+ * the method hands to other threads is not included.
  */
 @Documented
 @Target(ElementType.METHOD)

@@ -6,10 +6,7 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.endpoint.web.PathMappedEndpoints;
 import org.springframework.core.env.Environment;
 
-/**
- * Finds the address of mallometer's web page for a browser on this machine. The address is unknown
- * until the server listens.
- */
+/** Finds the address of mallometer's web page, for a browser on this machine. */
 @FunctionalInterface
 interface PageAddress {
 
@@ -17,14 +14,11 @@ interface PageAddress {
   Set<String> ANY = Set.of("0.0.0.0", "::", "[::]");
 
   /**
-   * Returns the address of the page; empty if the endpoint is not exposed over HTTP or no server
-   * listens.
+   * Returns the address; empty if the endpoint is not exposed over HTTP or no server listens yet.
    */
   String find();
 
-  /**
-   * Returns the finder for the Actuator endpoint, on the management port or the application's port.
-   */
+  /** Finds the page of the Actuator endpoint, which is on the management port if there is one. */
   static PageAddress ofEndpoint(
       ObjectProvider<PathMappedEndpoints> paths, Environment environment) {
     return () -> {
@@ -33,13 +27,11 @@ interface PageAddress {
     };
   }
 
-  /** Returns the endpoint's path; null if the endpoint is not exposed over HTTP. */
   static @Nullable String path(ObjectProvider<PathMappedEndpoints> paths) {
     @Nullable PathMappedEndpoints endpoints = paths.getIfAvailable();
     return endpoints == null ? null : endpoints.getPath(NativeMemoryEndpoint.ID);
   }
 
-  /** Returns the address of a path; empty if no server listens. */
   static String address(String path, Environment environment) {
     @Nullable String application = environment.getProperty("local.server.port");
     @Nullable String management = environment.getProperty("local.management.port", application);

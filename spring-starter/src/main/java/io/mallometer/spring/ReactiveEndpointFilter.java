@@ -29,11 +29,12 @@ import org.springframework.web.util.pattern.PathPatternParser;
 import reactor.core.publisher.Mono;
 
 /**
- * Replaces {@link CurrentRequest} for Spring WebFlux, which binds no request to a thread. Refuses
- * unknown parameters, and changes that another site's page requests or that the endpoint's access
- * forbids. Puts the query into the path ({@link ViewRequest}). In answers with the page, puts
- * Spring Security's CSRF token into headers, because the page was built without it. Runs after
- * Spring Security's filter.
+ * Does for Spring WebFlux what {@link CurrentRequest} does for servlets. Refuses unknown
+ * parameters, requests for changes from another site's page, and changes that the endpoint's access
+ * setting forbids. Runs after Spring Security's filter.
+ *
+ * <p>Puts the query into the path (see {@link ViewRequest}), and Spring Security's CSRF token into
+ * headers of the page, because the page was built without it.
  */
 final class ReactiveEndpointFilter implements WebFilter {
 
@@ -80,8 +81,8 @@ final class ReactiveEndpointFilter implements WebFilter {
   }
 
   /**
-   * Moves the parameter {@code links} of a search into the path, because an operation with POST
-   * receives no query.
+   * Moves the parameter {@code links} of a search into the path, because a POST operation receives
+   * no query.
    */
   private static ServerWebExchange withLinks(ServerWebExchange exchange) {
     return exchange.getRequest().getQueryParams().containsKey("links")
@@ -104,7 +105,6 @@ final class ReactiveEndpointFilter implements WebFilter {
         .flatMap(view -> CurrentRequest.foreignParameter(view, request.getQueryParams().keySet()));
   }
 
-  /** Returns the name of the requested view. */
   private Optional<String> asked(PathContainer path) {
     if (patterns().root().matches(path)) {
       return Optional.of(NativeMemoryEndpoint.NAME);
@@ -116,7 +116,7 @@ final class ReactiveEndpointFilter implements WebFilter {
         .findFirst();
   }
 
-  /** Patterns that match paths as Spring's handlers do, whatever their encoding. */
+  /** Patterns that match paths as Spring does, even if the paths are percent-encoded. */
   private record Patterns(
       PathPattern all, PathPattern root, PathPattern page, PathPattern view, PathPattern together) {
 
@@ -153,8 +153,8 @@ final class ReactiveEndpointFilter implements WebFilter {
   }
 
   /**
-   * Answers after the request was read to its end. After an earlier answer, Reactor Netty may read
-   * neither the rest of the request nor the next request on the connection.
+   * Reads the request to its end before it answers, because otherwise Reactor Netty may not read
+   * the next request on the connection.
    */
   private static Mono<Void> refuse(ServerWebExchange exchange, Told refusal) {
     ServerHttpResponse response = exchange.getResponse();

@@ -9,8 +9,8 @@ import java.io.PipedOutputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns a report, which writes to a stream, into a stream that the web server reads, without
- * holding the whole report in memory. If the reader closes the stream early, writing ends.
+ * A stream from which the web server reads a report while another thread writes it, so that the
+ * whole report is never in memory. If the reader closes the stream early, writing ends.
  */
 final class ReportStream extends PipedInputStream {
 
@@ -22,7 +22,6 @@ final class ReportStream extends PipedInputStream {
     super(BUFFER_BYTES);
   }
 
-  /** Begins to write the report on a thread of its own. */
   static InputStream of(Answer.Body report) throws IOException {
     ReportStream stream = new ReportStream();
     PipedOutputStream out = new PipedOutputStream(stream);
@@ -56,7 +55,10 @@ final class ReportStream extends PipedInputStream {
     return complete(super.read(bytes, offset, length));
   }
 
-  /** Throws at the end of an incomplete report, so that the report does not look complete. */
+  /**
+   * Throws at the end of a report that could not be written completely, so that it does not look
+   * complete.
+   */
   private int complete(int read) throws IOException {
     if (read < 0 && failure != null) {
       throw new IOException("the report could not be written", failure);

@@ -8,13 +8,12 @@ import org.springframework.boot.autoconfigure.AutoConfigurationImportFilter;
 import org.springframework.boot.autoconfigure.AutoConfigurationMetadata;
 
 /**
- * Leaves out the auto-configurations of this jar if Java or Spring Boot is too old for them, and
- * logs one line about it.
+ * Leaves out the auto-configurations of this jar, and logs one line, if Java or Spring Boot is too
+ * old.
  *
- * <p>Spring Boot 2.7 reads the same list of auto-configurations and {@code spring.factories}, and
- * stops the application if a class in them cannot be loaded. Therefore this class, {@link
- * BackgroundStart} and {@link MallometerManagementContextConfiguration} are compiled for Java 8,
- * and use only those types of Spring that 2.7 has.
+ * <p>Spring Boot 2.7 loads this class, {@link BackgroundStart} and {@link
+ * MallometerManagementContextConfiguration}, and stops if it cannot. So they are compiled for Java
+ * 8, and use only types of Spring that 2.7 has.
  */
 final class SupportedVersions implements AutoConfigurationImportFilter {
 
@@ -48,12 +47,6 @@ final class SupportedVersions implements AutoConfigurationImportFilter {
         System.getProperty("java.specification.version", ""), SpringBootVersion.getVersion());
   }
 
-  /**
-   * Returns why these versions are too old; null if they are not.
-   *
-   * @param java such as {@code 1.8} or {@code 17}
-   * @param springBoot such as {@code 2.7.18}; null if unknown, which is possible before 3.0
-   */
   static @Nullable String obstacle(String java, @Nullable String springBoot) {
     if (java.startsWith("1.") || number(java) < OLDEST_JAVA) {
       return "mallometer needs Java 17 or newer, and this is Java " + java;

@@ -16,7 +16,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.SpringApplicationAotProcessor;
 import org.springframework.context.aot.AbstractAotProcessor;
 
-/** Runs an application whose context was generated at build time. */
 @Tag("context")
 @Tag("process")
 @Tag("any-jdk")

@@ -12,7 +12,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.support.GenericApplicationContext;
 
-/** Checks which packages are taken for the application's own: their frames name the call sites. */
+/** Checks which packages count as the application's own. A frame in them names a call site. */
 class ApplicationPackagesTest {
 
   private final ApplicationContextRunner application =

@@ -21,7 +21,6 @@ import org.springframework.boot.SpringBootVersion;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.util.ClassUtils;
 
-/** Checks the URLs of an application with only the dependency and the Actuator. */
 @Tag("application")
 class ApplicationTest {
 
@@ -154,7 +153,7 @@ class ApplicationTest {
         .anyMatch(series -> series.startsWith("native_memory_resident_bytes{part=\"java_heap\""));
   }
 
-  /** The names do not depend on the version of Jackson or on the presence of the library. */
+  /** The names depend neither on the version of Jackson nor on whether the library is present. */
   @Test
   void everySpringBootWritesTheSameNames() {
     PublicNames.checkAnswers(ServiceNamesTest.answers(application));
@@ -216,7 +215,6 @@ class ApplicationTest {
     assertThat(latest(counted, "liveBytes") > 0).isEqualTo(Matrix.preloaded());
   }
 
-  /** Returns the last number of a column of the history, 0 for null. */
   private static double latest(Map<String, Object> columns, String name) {
     List<?> column = (List<?>) columns.get(name);
     return column.get(column.size() - 1) instanceof Number figure ? figure.doubleValue() : 0;

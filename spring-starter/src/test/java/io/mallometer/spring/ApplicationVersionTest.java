@@ -9,7 +9,6 @@ import org.springframework.boot.info.BuildProperties;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** Checks which version of the application is taken from Spring Boot. */
 class ApplicationVersionTest {
 
   private final ApplicationContextRunner application = new ApplicationContextRunner();

@@ -17,8 +17,8 @@ import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.context.support.GenericApplicationContext;
 
 /**
- * Checks which contexts attach and which threads they leave behind, with a library that refuses the
- * attach.
+ * Checks which contexts attach and which threads they leave behind. The library in this test
+ * refuses the attach.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class AttachAfterRefreshTest {

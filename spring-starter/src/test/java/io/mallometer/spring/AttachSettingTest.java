@@ -19,7 +19,6 @@ import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.core.io.ByteArrayResource;
 
-/** Checks the property mallometer.attach and the environment variable MALLOMETER_ATTACH. */
 class AttachSettingTest {
 
   private final StandardEnvironment environment = new StandardEnvironment();
@@ -51,7 +50,7 @@ class AttachSettingTest {
         .isEqualTo(new AttachSetting(AttachMode.OFF, "mallometer.attach=off"));
   }
 
-  /** YAML reads the unquoted word as a boolean. */
+  /** YAML reads {@code off} without quotes as the boolean false. */
   @ParameterizedTest
   @ValueSource(strings = {"off", "'off'", "OFF"})
   void offIsUnderstoodInYaml(String value) throws Exception {

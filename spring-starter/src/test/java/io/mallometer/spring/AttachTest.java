@@ -14,17 +14,13 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Runs applications that have the starter as a dependency and are started without the library. */
 @Tag("context")
 @Tag("process")
 class AttachTest {
 
   private static final String NOTICE = "Native memory is ";
 
-  /**
-   * A lower bound of the live bytes of the Deflaters of {@link AttachedApplication}, which take 53
-   * MB.
-   */
+  /** A lower bound, in bytes, of the memory of the deflaters, which take 53 MB. */
   private static final double KEPT = 50e6;
 
   @TempDir Path directory;
@@ -51,7 +47,6 @@ class AttachTest {
     assertThat(application.lines("beans have waited")).hasSize(1);
   }
 
-  /** Checks that the library was attached, and that only one of the two contexts logged this. */
   private static void assertAttached(ChildProcess application) {
     assertThat(application.exitCode()).as(application.output()).isZero();
     assertThat(application.lines(NOTICE))
@@ -70,8 +65,7 @@ class AttachTest {
     assertThat(number(application, "at first: native_malloc_live_bytes")).isPositive();
     assertThat(growth(application, "native_malloc_allocated_bytes_total"))
         .isBetween(KEPT, 3 * KEPT);
-    // The growth is not exact, because the JVM frees memory meanwhile that its compilers had
-    // allocated.
+    // The growth is not exact, because the JVM's compilers free memory meanwhile.
     assertThat(growth(application, "native_malloc_live_bytes")).isBetween(KEPT / 2, 2 * KEPT);
     assertThat(application.lines("health "))
         .singleElement()

@@ -16,14 +16,13 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
 
 /**
- * A program with two applications, the first of which keeps native memory in a bean. Prints a
- * scrape of the first application, allocates the same amount again, and prints a second scrape.
+ * Runs two applications in one process, and prints a scrape before and after it allocates native
+ * memory.
  */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
 public class AttachedApplication {
 
-  /** The number of Deflaters; each takes about 260 KiB of native memory. */
   static final int DEFLATERS = 200;
 
   private static final long LONGEST_WAIT_NANOS = 1_000_000_000;
@@ -32,7 +31,7 @@ public class AttachedApplication {
 
   private static long contextPrepared;
 
-  /** Allocates after an early attach: waits up to 60 s for the thread that attaches early. */
+  /** Allocates only after an early attach has ended. */
   @Bean
   String keeper() throws InterruptedException {
     awaitEndOf(BackgroundStart.THREAD);
@@ -68,8 +67,8 @@ public class AttachedApplication {
   }
 
   /**
-   * Prints whether the creation of beans waited for the attach. Reads the time first, because
-   * {@link Mallometer#open()} is slow.
+   * Prints whether Spring waited for the attach before it created beans. The time is read first,
+   * because {@link Mallometer#open()} is slow.
    */
   private static void tellWhatIsCounted() {
     long waited = System.nanoTime() - contextPrepared;
@@ -81,7 +80,6 @@ public class AttachedApplication {
     }
   }
 
-  /** Runs an action when the context is prepared, before listeners with a higher order. */
   private record WhenPrepared(int getOrder, Runnable action)
       implements ApplicationListener<ApplicationPreparedEvent>, Ordered {
 

@@ -30,10 +30,6 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.web.filter.RequestContextFilter;
 
-/**
- * Tests that beans are left out if the application lacks what they need, or has a bean of that type
- * itself.
- */
 @Tag("any-jdk")
 class BackOffTest {
 
@@ -91,7 +87,6 @@ class BackOffTest {
                     .doesNotHaveBean(AttachAfterRefresh.class));
   }
 
-  /** The variable MALLOMETER_ENABLED means the same as the property mallometer.enabled. */
   @ParameterizedTest
   @ValueSource(strings = {"off", "false", "0", "NO"})
   void nothingWhenTheEnvironmentSwitchesEverythingOff(String value) {
@@ -275,8 +270,8 @@ class BackOffTest {
   }
 
   /**
-   * This test does not run in the matrix of Spring Boot versions, because only one web stack is on
-   * the class path there.
+   * The matrix of Spring Boot versions has only one web stack on its class path, so this test does
+   * not run there.
    */
   @Test
   @DisabledIfSystemProperty(named = "matrix.boot", matches = ".+")
@@ -300,8 +295,8 @@ class BackOffTest {
   }
 
   /**
-   * Starts a context, and then a second one that already contains a bean of the first. The second
-   * context must not create another bean of that type.
+   * Starts a context, and a second one that already contains a bean of the first. The second must
+   * not create another bean of that type.
    */
   private static <
           S extends AbstractApplicationContextRunner<S, C, A>,
@@ -337,7 +332,7 @@ class BackOffTest {
             });
   }
 
-  /** An empty variable counts as not set, because a template may leave it empty. */
+  /** An empty variable counts as not set. */
   @Test
   void noAutomaticTrimsWhereTheIntervalIsEmpty() {
     application

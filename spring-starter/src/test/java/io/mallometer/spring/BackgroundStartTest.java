@@ -18,10 +18,6 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.support.GenericApplicationContext;
 
-/**
- * Tests that the library is looked for during the start, before the application's own bean of
- * Mallometer needs it.
- */
 @Tag("context")
 @Tag("any-jdk")
 class BackgroundStartTest {
@@ -76,7 +72,6 @@ class BackgroundStartTest {
     }
   }
 
-  /** An application that does not start mallometer. */
   @Configuration(proxyBeanMethods = false)
   static class WithoutAutoConfiguration {
 

@@ -4,14 +4,13 @@ import io.mallometer.FakeMallometer;
 import io.mallometer.SimulatedCheckpoints;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** An application that pushes profiles, is checkpointed and restored. */
 public final class CheckpointedPushes {
 
   private CheckpointedPushes() {}
 
   /**
-   * Prints before, during and after the checkpoint, and after the context has closed, whether the
-   * thread that pushes exists.
+   * Prints whether the thread that pushes exists: before, during and after the checkpoint, and
+   * after the context has closed.
    */
   public static void main(String[] arguments) throws Exception {
     try (ConfigurableApplicationContext context =

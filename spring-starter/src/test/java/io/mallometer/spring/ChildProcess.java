@@ -8,26 +8,22 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A program that ran to its end, with its output. */
 record ChildProcess(int exitCode, String output) {
 
-  /** Options that halve the run time of these JVMs, which live for seconds. */
+  /** Options that halve the run time of JVMs that live for a few seconds. */
   private static final String QUICK =
       "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
           + " -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote";
 
-  /** Returns the Java that runs these tests. */
   static String java() {
     return Path.of(System.getProperty("java.home"), "bin", "java").toString();
   }
 
-  /** Runs a program in a directory, with nothing preloaded. */
   static ChildProcess run(Path directory, List<String> command)
       throws IOException, InterruptedException {
     return run(directory, "", command);
   }
 
-  /** Runs a program in a directory with the native library preloaded. */
   static ChildProcess runPreloaded(Path directory, List<String> command)
       throws IOException, InterruptedException {
     return run(directory, BundledLibrary.extract().toString(), command);

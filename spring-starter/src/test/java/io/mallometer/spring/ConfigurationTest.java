@@ -43,16 +43,18 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 
-/** Checks what an IDE shows for {@code mallometer.*}, and the message for an invalid value. */
+/**
+ * Checks the metadata that an IDE reads for {@code mallometer.*}, and the messages for invalid
+ * values.
+ */
 @ExtendWith(OutputCaptureExtension.class)
 @Tag("any-jdk")
 class ConfigurationTest {
 
-  /** A property in Markdown, with or without a value. */
   private static final Pattern DOCUMENTED =
       Pattern.compile("`((?:mallometer|management)\\.[a-z.-]+)(?:=[^`]+)?`");
 
-  /** The rules are those of Spring Boot's documentation of the metadata format. */
+  /** The rules come from Spring Boot's documentation of the metadata format. */
   @Test
   void everyPropertyFollowsTheRulesOfSpringBoot() throws IOException {
     Map<String, Map<String, Object>> properties = metadata("");
@@ -85,8 +87,8 @@ class ConfigurationTest {
   }
 
   /**
-   * The auto-configuration of registries has different names in Spring Boot 3.5 and 4.x. If one
-   * name were missing, the application would silently export nothing with that version.
+   * Spring Boot 3.5 and 4.x name the auto-configuration of registries differently. If one name were
+   * missing, applications with that version would export no meters.
    */
   @Test
   void metersComeAfterTheRegistryOfEitherSpringBoot() throws IOException {
@@ -143,8 +145,7 @@ class ConfigurationTest {
   }
 
   /**
-   * Includes settings with hyphens. Spring Boot's own rule would remove a hyphen from the
-   * variable's name, as in MALLOMETER_MAXSCOPES.
+   * Spring Boot alone would remove the hyphens from a variable's name, as in MALLOMETER_MAXSCOPES.
    */
   @Test
   void everySettingIsReadFromItsVariable() {
@@ -194,8 +195,8 @@ class ConfigurationTest {
   }
 
   /**
-   * The metadata lists the values that a setting may have, because they are in kebab-case and an
-   * IDE cannot derive all of them.
+   * An IDE cannot derive all values of an enum, because the settings write them in kebab-case. So
+   * the metadata lists them.
    */
   @Test
   void anIdeOffersTheWordsOfEachChoice() throws IOException {
@@ -296,7 +297,6 @@ class ConfigurationTest {
             "Set mallometer.trim.retained-share to a number from 0 to 1, or remove it to have the");
   }
 
-  /** Includes the properties that Spring Boot adds for the endpoint. */
   @Test
   void everyPropertyIsInTheFileOfPublicNames() throws IOException {
     PublicNames.check(
@@ -314,8 +314,8 @@ class ConfigurationTest {
   }
 
   /**
-   * The build writes the metadata from {@link Setting} and from management.json. The properties in
-   * management.json are listed by hand.
+   * The build writes the metadata from {@link Setting} and from management.json, which is written
+   * by hand.
    */
   @Test
   void everyPropertyOfTheReadmeIsKnownToAnIde() throws IOException {
@@ -332,7 +332,6 @@ class ConfigurationTest {
         .isSubsetOf(metadata("").keySet());
   }
 
-  /** Returns the readme, whichever module runs the tests. */
   private static Path readme() {
     Path directory = Path.of("").toAbsolutePath();
     while (!Files.exists(directory.resolve("spring-starter/README.md"))) {
@@ -355,7 +354,7 @@ class ConfigurationTest {
     }
   }
 
-  /** Opens a resource of the starter's jar. Other jars have files with the same name. */
+  /** Opens a resource of the starter's jar, because other jars have files with the same name. */
   private static InputStream resource(String name) throws IOException {
     String own = ApplicationSettings.class.getProtectionDomain().getCodeSource().getLocation() + "";
     for (var url : java.util.Collections.list(classLoader().getResources(name))) {

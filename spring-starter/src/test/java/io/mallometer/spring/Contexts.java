@@ -6,7 +6,6 @@ import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.support.GenericApplicationContext;
 
-/** Applications without a web server, with all auto-configurations. */
 final class Contexts {
 
   private Contexts() {}
@@ -23,7 +22,6 @@ final class Contexts {
     return with("mallometer", Mallometer.class, mallometer);
   }
 
-  /** Returns an application with one bean of its own. */
   static <T> SpringApplicationBuilder with(String name, Class<T> type, T bean) {
     return application()
         .initializers(

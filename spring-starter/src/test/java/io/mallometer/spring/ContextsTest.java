@@ -38,9 +38,8 @@ import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**
- * Opens and closes contexts: alone, in parallel, nested and again. While a context is open, each
- * MBean exists once, and each meter once in each registry. After the last context has closed, no
- * MBean and no meter is left.
+ * Opens and closes contexts. While a context is open, each MBean and each meter must exist once.
+ * After the last one has closed, none must be left.
  */
 @Tag("context")
 @Tag("any-jdk")

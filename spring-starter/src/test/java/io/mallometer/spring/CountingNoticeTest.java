@@ -18,7 +18,6 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Checks the log's line about counting, and the details of an attach in health and info. */
 class CountingNoticeTest {
 
   private static final Attachment COMPLETE = new Attachment(300, 0, 0, 0.002, 0, 0);
@@ -141,7 +140,6 @@ class CountingNoticeTest {
         .doesNotContainKeys("since", "allocatedBeforeBytes");
   }
 
-  /** Returns a snapshot with all facts about an attach. */
   static Snapshot attached() {
     return attached(new Baseline(88_000_000, 300_000), COMPLETE);
   }

@@ -8,9 +8,8 @@ import org.springframework.boot.devtools.restart.Restarter;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * An application that requests a restart by the development tools. The tools load the application's
- * class again in a new class loader, because the class is in a directory and not in a jar. After
- * the second start the application prints its scrape and ends.
+ * Lets Spring Boot's development tools restart it in a new class loader, then prints its scrape and
+ * ends.
  */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration

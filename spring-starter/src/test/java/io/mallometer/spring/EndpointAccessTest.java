@@ -16,7 +16,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.json.JsonParserFactory;
 
-/** Checks who may trim, by which method and where, with the library preloaded. */
 @Tag("access")
 @Tag("any-jdk")
 class EndpointAccessTest {
@@ -173,7 +172,7 @@ class EndpointAccessTest {
     HttpResponse<String> refused = trimFrom(application, TRIM, elsewhere);
     assertThat(refused.statusCode()).isEqualTo(403);
     assertThat(refused.body()).contains("\"reason\"", "it comes from http://evil.example");
-    // Jersey does not decode this path, and so does not find the endpoint (404).
+    // Jersey answers 404, because it does not decode this path.
     assertThat(trimFrom(application, "/actuator/%6eativememory/trim", elsewhere).statusCode())
         .isIn(403, 404);
     assertThat(trimFrom(application, TRIM, "Sec-Fetch-Site", "same-site").statusCode())
@@ -181,7 +180,7 @@ class EndpointAccessTest {
     String port = application.context().getEnvironment().getProperty("local.management.port");
     assertThat(trimFrom(application, TRIM, "Origin", "http://127.0.0.1:" + port).statusCode())
         .isEqualTo(200);
-    // The browser sees the host name of a proxy, which differs from that of the application.
+    // The browser knows the host name of the proxy, not that of the application.
     String[] proxied = {"Sec-Fetch-Site", "same-origin", "Origin", "https://proxy.example"};
     assertThat(trimFrom(application, TRIM, proxied).statusCode()).isEqualTo(200);
   }
@@ -191,7 +190,10 @@ class EndpointAccessTest {
     return application.send("POST", "local.management.port", path, headers);
   }
 
-  /** Contexts share the process's allocator, so a trim by a closed one also delays the next. */
+  /**
+   * All contexts share the allocator. So an earlier trim delays the next, even if its context is
+   * closed.
+   */
   private static void aSecondTrimIsRefused() {
     try (RunningApplication second =
         RunningApplication.start(UNRESTRICTED, "--mallometer.trim.minimum-interval=1h")) {

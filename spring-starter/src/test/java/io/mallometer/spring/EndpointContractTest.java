@@ -21,7 +21,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Tests what the Actuator endpoint shows. Translates its fields to the names of Prometheus' series.
+ * Tests what the Actuator endpoint shows. The fields are translated to the names of Prometheus'
+ * series.
  */
 class EndpointContractTest extends FaceContract {
 
@@ -90,7 +91,6 @@ class EndpointContractTest extends FaceContract {
                               gauge("native_memory_site_resident_bytes", bytes, "site", site)));
             });
     snapshot.leaks().ifPresent(leaks -> addLeaks(shown, leaks));
-    // JSON leaves out unknown values.
     shown.removeIf(sample -> Double.isNaN(sample.value()));
     return shown;
   }

@@ -24,7 +24,6 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.context.support.GenericApplicationContext;
 
-/** Tests verdicts over HTTP, with a fake Mallometer, which needs no preloaded library. */
 @Tag("application")
 @EnabledIf("io.mallometer.spring.Matrix#preloaded")
 @Tag("jersey")
@@ -118,7 +117,7 @@ class LeakEndpointTest {
     assertThat(application.response(PATH + "?format=pdf").statusCode()).isEqualTo(400);
   }
 
-  /** Spring MVC and Spring WebFlux pass the query to the operation in different ways. */
+  /** Spring MVC and Spring WebFlux pass the query to the endpoint in different ways. */
   @Test
   void aSearchForOwnersTakesItsLinksFromTheQuery() {
     HttpResponse<String> answer =

@@ -15,7 +15,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
 
-/** Checks that a native image can write the endpoint's answers. */
 class NativeMemoryRuntimeHintsTest {
 
   private final RuntimeHints hints = new RuntimeHints();

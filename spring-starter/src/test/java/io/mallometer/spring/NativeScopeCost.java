@@ -15,20 +15,20 @@ import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.mock.web.MockHttpServletResponse;
 
 /**
- * Prints the CPU time that the handler takes for a request, in the thread of the request. This is
- * not a test.
+ * Prints the CPU time that the handler adds to a request, in the thread of the request. This is not
+ * a test.
  *
  * <pre>
  * mvn -q -pl spring-starter -am -DskipTests -Dnative.tests.skip=true install
- * mvn -q -pl spring-starter dependency:build-classpath -Dmdep.includeScope=test -Dmdep.outputFile=/tmp/class-path
+ * mvn -q -pl spring-starter dependency:build-classpath -Dmdep.includeScope=test
+ * -Dmdep.outputFile=/tmp/class-path
  * LD_PRELOAD=$PWD/interposer/target/native/linux-x86-64/libmallometer.so java -cp \
  *   spring-starter/target/classes:spring-starter/target/test-classes:$(cat /tmp/class-path) \
  *   io.mallometer.spring.NativeScopeCost
  * </pre>
  *
- * <p>The last printed line simulates reading the thread's counters directly from memory: two
- * counters at the beginning and two at the end, in a buffer for each thread. The library does not
- * offer this. The figure is a lower bound of the cost of a request.
+ * <p>The last line is a lower bound: it simulates counters that Java could read directly from
+ * memory, which the library does not offer.
  */
 final class NativeScopeCost {
 
@@ -41,7 +41,6 @@ final class NativeScopeCost {
 
   private NativeScopeCost() {}
 
-  /** Prints all costs. */
   public static void main(String[] arguments) {
     try (Mallometer mallometer = Mallometer.open()) {
       NativeScopeMeters meters = new NativeScopeMeters(mallometer, new SimpleMeterRegistry(), 7);
@@ -85,9 +84,6 @@ final class NativeScopeCost {
     meters.add(route, allocated, allocated - (block.getLong(8) - freed));
   }
 
-  /**
-   * Prints the cost of the fastest round, because other work of the machine disturbs the others.
-   */
   private static void print(String what, Runnable request) {
     double best = Double.MAX_VALUE;
     for (int round = 0; round < ROUNDS; round++) {
@@ -100,7 +96,7 @@ final class NativeScopeCost {
     System.out.printf(Locale.ROOT, "%8.0f ns  %s%n", best, what);
   }
 
-  /** Objects that are created once, because they are not part of the measured work. */
+  /** These objects are created once, because their creation must not be measured. */
   private static final class Requests {
     static final MockHttpServletRequest REQUEST = new MockHttpServletRequest();
     static final MockHttpServletResponse RESPONSE = new MockHttpServletResponse();

@@ -34,7 +34,6 @@ import org.springframework.mock.web.MockHttpServletResponse;
 import org.springframework.scheduling.support.ScheduledTaskObservationContext;
 import org.springframework.util.ReflectionUtils;
 
-/** Checks native memory by scope, with counters that the tests set. */
 class NativeScopeTest {
 
   private static final Scope ROUTE = new Scope("", "/orders/{id}", "GET");
@@ -148,8 +147,8 @@ class NativeScopeTest {
   }
 
   /**
-   * The threads have the same counters in this test, so bytes that were allocated while both
-   * threads had the scope open are counted twice.
+   * Both threads read the same fake counters, so bytes that were allocated while both had a scope
+   * open are counted twice.
    */
   @Test
   @Timeout(120)
@@ -252,7 +251,7 @@ class NativeScopeTest {
       meters.add(Scope.named(name), 10, 1);
     }
     FutureTask<Void> call = new FutureTask<>(() -> meters.add(Scope.named("fourth"), 10, 1), null);
-    synchronized (meters) { // holds the lock as a thread does that registers a meter
+    synchronized (meters) { // A thread that registers a meter holds this lock.
       new Thread(call).start();
       call.get();
     }
@@ -278,8 +277,8 @@ class NativeScopeTest {
   }
 
   /**
-   * A registry refuses the meters, for example, if the application has a meter of the same name
-   * with other tags.
+   * A registry refuses the meters, for example, if the application has a meter of that name with
+   * other tags.
    */
   @Test
   void aRegistryThatRefusesTheMetersDoesNotFailTheCallAndIsLeftAlone() {
@@ -322,7 +321,6 @@ class NativeScopeTest {
     assertThat(unknown(Gap.VIRTUAL_THREAD)).isEqualTo(1);
   }
 
-  /** A class with a method that is measured. */
   static class Thumbnails {
     private final FakeMallometer mallometer;
 
@@ -340,7 +338,6 @@ class NativeScopeTest {
     }
   }
 
-  /** A class that no proxy can extend. */
   static final class FinalThumbnails {
     @NativeScoped("final")
     int draw() {

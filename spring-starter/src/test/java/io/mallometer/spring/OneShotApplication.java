@@ -5,7 +5,6 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Configuration;
 
-/** A program that starts, prints its scrape, and ends. */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
 public class OneShotApplication {

@@ -15,14 +15,13 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.zip.GZIPInputStream;
 
-/** Receives metrics by OTLP over HTTP, with the classes of OpenTelemetry's own protocol. */
 final class OtlpReceiver implements AutoCloseable {
 
   /**
-   * A push.
+   * A request with metrics.
    *
    * @param request the content
-   * @param bytes the size as it was sent
+   * @param bytes the size as it was sent, in bytes
    */
   record Push(ExportMetricsServiceRequest request, int bytes) {
     List<Metric> metrics() {

@@ -13,7 +13,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** Checks what a collector gets from an application with Micrometer's registry for OTLP. */
 @Tag("context")
 @Tag("any-jdk")
 class OtlpTest {
@@ -52,7 +51,8 @@ class OtlpTest {
           .isEqualTo(mallometer.snapshot().process().orElseThrow().liveBytes());
       assertThat(byName.get("native.malloc.requested").hasSum()).isTrue();
       assertThat(ours).allSatisfy(metric -> assertThat(metric.getDescription()).isNotEmpty());
-      // The metrics of Spring Boot and the JVM exist once, and none of them is mallometer's.
+      // Only Spring Boot publishes metrics of the process and the JVM; mallometer must not publish
+      // them again.
       assertThat(byName.keySet()).noneMatch(name -> name.matches("(process|jvm|system)\\..*"));
       assertThat(push.request().toString()).contains("service.name", "shop");
       System.out.printf(

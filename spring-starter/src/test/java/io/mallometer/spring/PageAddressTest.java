@@ -7,7 +7,6 @@ import org.junit.jupiter.api.Test;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.env.StandardEnvironment;
 
-/** Checks the host in the page's address. */
 class PageAddressTest {
 
   private static String address(Map<String, Object> properties) {

@@ -21,10 +21,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.ServerWebExchange;
 
-/**
- * Tests that mallometer names the handler of Spring WebFlux that keeps buffers of the server's
- * Netty.
- */
+/** Tests that mallometer names the handler method that keeps buffers of Netty's pools. */
 @Tag("application")
 @EnabledIf("reactivePreloaded")
 class PoolsApplicationTest {
@@ -40,7 +37,6 @@ class PoolsApplicationTest {
     }
   }
 
-  /** The routes of the application. One keeps a buffer, the other releases it. */
   @RestController
   static class Sessions {
     private final Queue<DataBuffer> kept = new ConcurrentLinkedQueue<>();
@@ -92,7 +88,7 @@ class PoolsApplicationTest {
 
   /**
    * Requests the pools until one call site in the method holds all kept buffers. While requests
-   * come, the bridge reads the pools every ten seconds.
+   * come, mallometer reads the pools every ten seconds.
    */
   private static Map<String, Object> siteOf(String method, RunningApplication application)
       throws InterruptedException {

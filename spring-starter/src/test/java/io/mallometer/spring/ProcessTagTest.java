@@ -7,7 +7,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 
-/** Is skipped in the matrix of Spring Boot versions, because ArchUnit is not on its class path. */
+/**
+ * Does not run in the matrix of Spring Boot versions, because ArchUnit is not on its class path.
+ */
 @Tag("any-jdk")
 @DisabledIfSystemProperty(named = "matrix.boot", matches = ".+")
 class ProcessTagTest {

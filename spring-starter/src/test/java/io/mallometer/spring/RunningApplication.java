@@ -15,7 +15,6 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** A real application with a real server on a free loopback port, for requests over HTTP. */
 public record RunningApplication(ConfigurableApplicationContext context) implements AutoCloseable {
 
   private static final List<String> ARGUMENTS =
@@ -39,7 +38,6 @@ public record RunningApplication(ConfigurableApplicationContext context) impleme
             Stream.concat(ARGUMENTS.stream(), Arrays.stream(arguments)).toArray(String[]::new)));
   }
 
-  /** Returns the body of a successful answer. */
   String get(String path) {
     HttpResponse<String> response = response(path);
     if (response.statusCode() != 200) {
@@ -52,7 +50,6 @@ public record RunningApplication(ConfigurableApplicationContext context) impleme
     return send("GET", "local.server.port", path);
   }
 
-  /** Returns the status of a POST without a body. */
   int post(String path, String... headers) {
     return send("POST", "local.server.port", path, headers).statusCode();
   }
@@ -60,7 +57,7 @@ public record RunningApplication(ConfigurableApplicationContext context) impleme
   /**
    * Sends a request without a body.
    *
-   * @param portProperty the property with the port
+   * @param portProperty the property that has the port
    * @param headers names and values in turn
    */
   HttpResponse<String> send(String method, String portProperty, String path, String... headers) {
@@ -68,16 +65,13 @@ public record RunningApplication(ConfigurableApplicationContext context) impleme
   }
 
   /**
-   * Returns a client with connections of its own. Each request other than GET needs such a client:
-   * if Spring WebFlux refuses a request without reading its body, Reactor Netty may never read the
-   * next request on the connection. The client offers no upgrade to HTTP/2, which the servers of
-   * these tests do not speak.
+   * Returns a client with connections of its own. If Spring WebFlux refuses a request without
+   * reading its body, Reactor Netty may never read the next request on that connection.
    */
   private static HttpClient newClient() {
     return HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
   }
 
-  /** Returns the unchanged answer to a GET. */
   HttpResponse<byte[]> bytes(String path) {
     return send(HttpResponse.BodyHandlers.ofByteArray(), "GET", "local.server.port", path);
   }
@@ -110,12 +104,11 @@ public record RunningApplication(ConfigurableApplicationContext context) impleme
     return dump.toString();
   }
 
-  /** Returns a JSON answer as maps, lists, strings and numbers. */
   Map<String, Object> json(String path) {
     return JsonParserFactory.getJsonParser().parseMap(get(path));
   }
 
-  /** Returns mallometer's samples in the Prometheus scrape, by their series. */
+  /** Returns mallometer's values in the Prometheus scrape by series. */
   public Map<String, Double> scrape() {
     return get("/actuator/prometheus")
         .lines()

@@ -23,14 +23,10 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RestController;
 
-/**
- * Tests the native memory of a real application by route, scheduled task, method and step of the
- * start.
- */
 @Tag("application")
 class ScopesApplicationTest {
 
-  /** A lower bound: zlib's deflate state takes 268,200 bytes. */
+  /** A lower bound: a deflater takes 268,200 bytes. */
   private static final double DEFLATER_BYTES = 268_000;
 
   private static final String KEPT = "{method=\"GET\",scope=\"\",uri=\"/kept/{id}\"}";
@@ -61,7 +57,6 @@ class ScopesApplicationTest {
     }
   }
 
-  /** The routes of the application. One leaks native memory, the other frees it. */
   @RestController
   static class Routes {
     private final Queue<Deflater> kept = new ConcurrentLinkedQueue<>();

@@ -9,7 +9,6 @@ import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** The scrape of an application: Spring Boot's own registry, fed by the starter. */
 @Tag("context")
 @Tag("any-jdk")
 class ScrapeContractTest extends FaceContract {

@@ -18,7 +18,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.SpringApplication;
 
-/** Tests that the rules of an application with Spring Security protect the endpoint. */
 @Tag("secured")
 @Tag("any-jdk")
 class SecuredEndpointTest {
@@ -64,13 +63,12 @@ class SecuredEndpointTest {
   @Test
   void whoMayTrimTrims() throws Exception {
     try (RunningApplication application = withOwnRules("ADMIN")) {
-      // The request was admitted: the status 501 means that there is no library.
+      // 501 shows that the request was admitted, and that the library is absent.
       assertThat(application.post(TRIM, CREDENTIALS)).isEqualTo(501);
       assertThat(application.post("/actuator/nativememory/breakdown", CREDENTIALS)).isEqualTo(404);
     }
   }
 
-  /** The rules hold on a management port, too. */
   @Test
   void aManagementPortIsAsClosed() throws Exception {
     try (RunningApplication application =
@@ -80,15 +78,13 @@ class SecuredEndpointTest {
       assertThat(onManagementPort(application, "POST", TRIM)).isEqualTo(401);
       assertThat(onManagementPort(application, "GET", READ, CREDENTIALS)).isEqualTo(200);
       assertThat(onManagementPort(application, "POST", TRIM, CREDENTIALS)).isEqualTo(403);
-      // The status may be 404 with Jersey, because this port has no servlet whose filters could
-      // request a login.
+      // With Jersey, no filter on this port can request a login, so the status may be 404.
       assertThat(application.response(READ).statusCode()).isIn(401, 404);
       assertThat(application.send("GET", "local.server.port", READ, CREDENTIALS).statusCode())
           .isEqualTo(404);
     }
   }
 
-  /** The page works wherever the CSRF token is kept, and on a management port. */
   @ParameterizedTest
   @ValueSource(strings = {"session", "cookie"})
   void thePageIsToldTheTokenThatATrimNeeds(String kept) throws Exception {
@@ -110,7 +106,7 @@ class SecuredEndpointTest {
 
       assertThat(onManagementPort(application, "POST", TRIM, with("Cookie", cookies)))
           .isIn(401, 403);
-      // The request was admitted: the status 501 means that there is no library.
+      // 501 shows that the request was admitted, and that the library is absent.
       assertThat(
               onManagementPort(
                   application,
@@ -121,7 +117,6 @@ class SecuredEndpointTest {
     }
   }
 
-  /** Returns the CSRF token as the page reads it: from its meta elements, or else from headers. */
   private static Page.Token token(HttpResponse<String> page) {
     Matcher meta = Pattern.compile("name=\"csrf-(\\w+)\" content=\"(.*?)\"").matcher(page.body());
     Map<String, String> contents =
@@ -143,10 +138,7 @@ class SecuredEndpointTest {
     return application.send(method, "local.management.port", path, headers).statusCode();
   }
 
-  /**
-   * Loads the rules by name, because the security classes of the other web stack are not on the
-   * class path.
-   */
+  /** The rules are loaded by name, because only one web stack is on the class path. */
   private static RunningApplication withOwnRules(String role, String... more)
       throws ClassNotFoundException {
     return withRules("Rules", role, more);

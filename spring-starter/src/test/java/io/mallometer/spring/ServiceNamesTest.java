@@ -53,8 +53,7 @@ import org.springframework.context.support.GenericApplicationContext;
 
 /**
  * Compares every name that an application shows with the file of public names, in both directions.
- * Asks two applications: one that counts, and one with the fake {@link KnowsEverything}, which also
- * shows the names that are rarely shown.
+ * The fake {@link KnowsEverything} also shows names that are rarely shown.
  */
 @Tag("application")
 @EnabledIf("io.mallometer.spring.Matrix#preloaded")
@@ -122,7 +121,7 @@ class ServiceNamesTest {
     check("meters of Micrometer", ServiceNamesTest::meters);
   }
 
-  /** Runs last, because for a while after a trim the trimmable bytes are unknown. */
+  /** Runs last, because the trimmable bytes are unknown for a while after a trim. */
   @Test
   @Order(Integer.MAX_VALUE)
   void answers() {
@@ -151,10 +150,6 @@ class ServiceNamesTest {
         section, PublicNames.await(section, () -> names.apply(counting)), names.apply(knowing));
   }
 
-  /**
-   * Returns the series of native memory by scope, which only the starter publishes, or all other
-   * series.
-   */
   private static Collection<String> series(RunningApplication application, boolean scopes) {
     return ShownNames.series(
         Published.parse(application.get("/actuator/prometheus")).stream()
@@ -171,10 +166,7 @@ class ServiceNamesTest {
             .toList();
   }
 
-  /**
-   * Trims and returns the keys of all answers. The minimum interval of trims is short, because
-   * another test has trimmed before.
-   */
+  /** Trims and returns the keys of all answers. */
   private static Set<String> answersAndTrim(RunningApplication application) {
     String owners =
         application.send("POST", "local.server.port", ENDPOINT + "/owners/7?links=8").body();
@@ -185,7 +177,6 @@ class ServiceNamesTest {
     return names;
   }
 
-  /** Returns the keys of the answers to all requests that change nothing. */
   static Set<String> answers(RunningApplication application) {
     return ShownNames.answers(path -> body(application, path), ServiceNamesTest::parsed);
   }
@@ -220,10 +211,6 @@ class ServiceNamesTest {
     }
   }
 
-  /**
-   * Compares the URLs that Spring has mapped, the views and the parameters with the file of public
-   * names.
-   */
   @Test
   void addresses() {
     Set<String> names = new TreeSet<>();
@@ -233,7 +220,7 @@ class ServiceNamesTest {
         .forEach(operation -> names.add(address(operation)));
     for (String listed : PublicNames.names("addresses of the endpoint")) {
       String[] words = listed.split(" ");
-      // The call site in this address exists in KnowsEverything only.
+      // Only KnowsEverything has the call site in this address.
       RunningApplication asked = listed.contains("/leaks/") ? knowing : counting;
       if (!listed.matches(".*[{?].*")
           && asked.send(words[0], "local.server.port", words[1]).statusCode() != 404) {
@@ -289,7 +276,6 @@ class ServiceNamesTest {
     PublicNames.check("MBeans", names);
   }
 
-  /** Adds the names in an open type. In a path, {@code {}} stands for any key of a table. */
   private static void addType(Set<String> names, String path, Object type) {
     if (type instanceof ArrayType<?> array) {
       addType(names, path + "[]", array.getElementOpenType());

@@ -35,7 +35,6 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.context.support.GenericApplicationContext;
 
-/** Checks call sites and their reports over HTTP, with a fake Mallometer. */
 @Tag("application")
 @EnabledIf("io.mallometer.spring.Matrix#preloaded")
 @Tag("jersey")
@@ -51,7 +50,10 @@ class SiteEndpointTest {
 
   private static RunningApplication application;
 
-  /** Makes two readings, 10 min apart: the second has more sites than are shown by default. */
+  /**
+   * Makes two readings that are 10 minutes apart. The second has more sites than are shown by
+   * default.
+   */
   @BeforeAll
   static void start() throws Exception {
     MALLOMETER.setMemory(FaceContract.memory(1_073_741_824));
@@ -189,8 +191,8 @@ class SiteEndpointTest {
   }
 
   /**
-   * Spring Security adds a parameter to the address that was requested before a form login. The
-   * request with this parameter must not be refused.
+   * Spring Security adds {@code continue} to an address after a login by form. It must not count as
+   * an unknown parameter.
    */
   @Test
   void theMarkOfSpringSecurityIsNoParameter() {
@@ -207,7 +209,7 @@ class SiteEndpointTest {
     assertThat(answer.headers().firstValue("Content-Type")).get().asString().contains("json");
   }
 
-  /** The endpoint must answer as the agent's server does. */
+  /** The endpoint and the agent's server must give the same answers. */
   @Test
   void theJsonIsWhatTheViewsWrite() throws IOException {
     Views views = new Views(MALLOMETER);
@@ -225,7 +227,7 @@ class SiteEndpointTest {
     return parsed(written.toString());
   }
 
-  /** Parses JSON without the estimate of a pause, which depends on the heap. */
+  /** Parses JSON, and sets the estimate of a pause to 0, because it depends on the heap. */
   private static Object parsed(String read) {
     String json = read.replaceAll("\"pauseSeconds\":[^,}]+", "\"pauseSeconds\":0");
     return json.startsWith("[")
@@ -252,7 +254,7 @@ class SiteEndpointTest {
     }
   }
 
-  /** The request does not wait, because the reading of 10 minutes before is kept. */
+  /** The answer comes immediately, because the reading from 10 minutes before is kept. */
   @Test
   void aProfileMayBeTheDifferenceToSomeTimeAgo() throws IOException {
     HttpResponse<byte[]> answer = application.bytes(PATH + "pprof?seconds=600");
@@ -283,7 +285,7 @@ class SiteEndpointTest {
         .doesNotContain("com.shop.Store");
   }
 
-  /** A browser accepts HTML first, and then any type. */
+  /** Browsers prefer HTML but accept any type. */
   @Test
   void theOtherViewsAreJsonForBrowsersToo() {
     HttpResponse<String> answer =

@@ -21,8 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Starts an application without the library, starts it again as its log advises, and checks that
- * native memory is counted then. One version of Spring Boot suffices, because variables and options
- * are the same with each.
+ * native memory is counted then.
  */
 @EnabledIf("io.mallometer.spring.Matrix#newest")
 @Tag("context")
@@ -69,7 +68,6 @@ class StartAgainTest {
         .doesNotContain(ADVICE);
   }
 
-  /** Writes a jar for {@code java -jar} with this JVM's class path. */
   private static void writeJar(Path file) throws IOException {
     Manifest manifest = new Manifest();
     Attributes attributes = manifest.getMainAttributes();

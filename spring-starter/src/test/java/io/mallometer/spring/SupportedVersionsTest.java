@@ -15,7 +15,6 @@ import org.springframework.boot.autoconfigure.AutoConfigurationMetadata;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** Checks that older versions of Java and Spring Boot start as if the starter were absent. */
 @ExtendWith(OutputCaptureExtension.class)
 class SupportedVersionsTest {
 

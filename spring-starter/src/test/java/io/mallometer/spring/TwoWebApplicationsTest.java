@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIf;
 
 /**
- * Runs two applications in one JVM, like a server with two web applications: each has its own copy
- * of everything but the server. Also runs applications that lack the optional libraries.
+ * Runs two applications in one JVM that share only the web server's classes, and applications
+ * without optional libraries.
  */
 @Tag("context")
 @Tag("any-jdk")
@@ -50,8 +50,8 @@ class TwoWebApplicationsTest {
   }
 
   /**
-   * Returns the series that exist from the start. Leaves out those of memory by part and of leaks,
-   * which are known only after each application's first poll.
+   * Returns the series that exist from the start. Other series appear at an application's first
+   * poll, which the test does not await.
    */
   private static Set<String> counted(Isolated application) throws Exception {
     return application.scrape().keySet().stream()
@@ -86,7 +86,10 @@ class TwoWebApplicationsTest {
     }
   }
 
-  /** Gives web applications the JDK and the server, which can be loaded only once in a JVM. */
+  /**
+   * Loads the classes of the JDK and the server, which all applications share, because they can be
+   * loaded only once in a JVM.
+   */
   private static final class ServerLoader extends ClassLoader {
 
     ServerLoader() {
@@ -108,7 +111,6 @@ class TwoWebApplicationsTest {
         .size();
   }
 
-  /** An application in a class loader that shares only the JDK and the server with this test. */
   private record Isolated(URLClassLoader loader, AutoCloseable application)
       implements AutoCloseable {
 

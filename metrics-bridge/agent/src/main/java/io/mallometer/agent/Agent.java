@@ -10,32 +10,29 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The entry point of {@code java -javaagent:mallometer-agent.jar=port=9464,host=127.0.0.1 ...}.
- * Without a change to the application, the agent registers the MBeans {@code io.mallometer:type=*}.
- * With a port it also serves metrics to Prometheus and a page to people. With {@code
- * recording=FILE} it also keeps a recording, a file that survives a kill.
+ * The entry point of {@code java -javaagent:mallometer-agent.jar=port=9464,host=127.0.0.1 ...}. The
+ * agent registers the MBeans {@code io.mallometer:type=*} when the application or an external
+ * client begins to use JMX; the agent does not start JMX. With a port it also serves metrics to
+ * Prometheus and a page to people. With {@code recording=FILE} it also keeps a recording, a file
+ * that survives a kill.
  *
  * <p>If the library is not preloaded, the agent attaches it; memory that was allocated before is
  * then known as a sum only. One line on standard error states the result or the failure; after a
  * failure the application continues.
  *
- * <p>The command line loads the agent into a running JVM to ask it a question: {@link #agentmain}.
+ * <p>The command line loads the agent into a running JVM to ask it a question ({@link #agentmain}).
  * The agent then registers and serves nothing.
- *
- * <p>The MBeans are registered when the application or an external client begins to use JMX. The
- * agent itself does not start JMX.
  */
 final class Agent {
 
   private static final int FAILURE = 1;
 
   /**
-   * The process's standard error, read before the application's main method can call System.setErr.
-   * The stream that the application sets may lead to its log, or not be thread-safe.
+   * The process's standard error, read before the application can call System.setErr. The
+   * application's stream may lead to its log, or not be thread-safe.
    */
   private static final PrintStream STANDARD_ERROR = System.err;
 
-  /** The environment variable that switches mallometer off. */
   private static final String ENABLED_VARIABLE = "MALLOMETER_ENABLED";
 
   private static final List<String> OFF = List.of("false", "0", "no", "off");
@@ -44,8 +41,8 @@ final class Agent {
   private static final List<String> MODULES = List.of("java.logging", "java.management");
 
   /**
-   * The rest of the agent, in a class loader of its own. Loaded once in a process, because the JVM
-   * loads this class once, however often the agent is loaded. Guarded by the class's monitor.
+   * The rest of the agent, in a class loader of its own. Loaded once in a process, however often
+   * the JVM loads the agent. Guarded by the class's monitor.
    */
   private static @Nullable Payload payload;
 
@@ -88,7 +85,6 @@ final class Agent {
     }
   }
 
-  /** Returns why the agent does not start and the remedy; null if the variable allows the start. */
   private static @Nullable String switchedOff() {
     @Nullable String enabled = System.getenv(ENABLED_VARIABLE);
     return enabled == null || !OFF.contains(enabled.toLowerCase(Locale.ROOT))
@@ -100,7 +96,6 @@ final class Agent {
             + ". Start the application without this variable to use mallometer";
   }
 
-  /** Runs a command; returns the exit code. */
   static int run(List<String> arguments) {
     try {
       return Payload.loadCommands().run(arguments, Version.text());

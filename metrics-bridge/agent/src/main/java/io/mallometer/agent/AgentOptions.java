@@ -12,8 +12,8 @@ import java.util.TreeMap;
  * The options after the equals sign of {@code -javaagent:mallometer-agent.jar=}, such as {@code
  * port=9464,host=127.0.0.1,config=/etc/app/mallometer.yml}.
  *
- * <p>The file named by {@code config} takes the same options, also those that contain commas or
- * must not appear in a list of processes. The file is written in a subset of YAML: names, nested by
+ * <p>The file named by {@code config} takes the same options. It suits values that contain commas
+ * or must not appear in a list of processes. It is written in a subset of YAML: names, nested by
  * indentation or by dots, each with a text. Options on the command line take precedence over the
  * file.
  */
@@ -25,9 +25,8 @@ final class AgentOptions {
   private AgentOptions() {}
 
   /**
-   * Reads options; an empty text is valid. Does not check their names and values.
+   * Reads the options by name, without checking names and values. An empty text is valid.
    *
-   * @return the given options by name
    * @throws IllegalArgumentException if an option is malformed; the message names it
    * @throws IOException if the file cannot be read
    */
@@ -57,13 +56,11 @@ final class AgentOptions {
   }
 
   /**
-   * Parses lines of YAML. Returns the options by name, with a dot between the names of nested
-   * levels.
+   * Returns the options in lines of YAML by name, with a dot between the names of nested levels.
    */
   static Map<String, String> lines(List<String> lines) {
     Map<String, String> options = new LinkedHashMap<>();
-    // The name in the current line and the names of the levels around it. The key is the
-    // indentation.
+    // The names of the current line and of the levels around it, by indentation.
     TreeMap<Integer, String> path = new TreeMap<>();
     for (String line : lines) {
       String text = line.strip();

@@ -7,11 +7,11 @@ import java.io.DataOutputStream;
 import java.io.IOException;
 
 /**
- * Changes JNA's class files so that JNA does not affect the whole process. JNA's own class files
- * start {@code java.util.logging}, which takes 20 ms and which the application may have to
- * configure first. They also set a system property that an application's own JNA reads. When a
- * class file is loaded, this class replaces the names of the logger's class and of the property in
- * its constant pool (JVMS 4.4).
+ * Changes JNA's class files when they are loaded, so that JNA does not affect the whole process.
+ * The original files start {@code java.util.logging}, which takes 20 ms and which the application
+ * may have to configure first. They also set a system property that an application's own JNA reads.
+ * This class replaces the names of the logger's class and of the property in a file's constant pool
+ * (JVMS 4.4).
  */
 final class JnaClass {
 
@@ -29,7 +29,6 @@ final class JnaClass {
 
   private JnaClass() {}
 
-  /** Returns the class file to define: a changed one for JNA's classes, else the given one. */
   static byte[] of(String name, byte[] file) {
     if (!name.startsWith(PACKAGE)) {
       return file;

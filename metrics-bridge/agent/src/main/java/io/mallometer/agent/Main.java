@@ -4,8 +4,8 @@ import java.util.Arrays;
 
 /**
  * The entry point of {@code java -jar}. Compiled for Java 8, like {@link Premain}, so that an older
- * JVM prints the reason why it cannot run. Does not refer to {@code java.lang.instrument}, because
- * a runtime made for the command line may lack it.
+ * JVM can print why it cannot run. Does not refer to {@code java.lang.instrument}, which a runtime
+ * made for the command line may lack.
  */
 public final class Main {
 
@@ -32,10 +32,8 @@ public final class Main {
   }
 
   /**
-   * Returns the feature version.
-   *
-   * @param specification such as {@code 1.8} or {@code 17}
-   * @return 0 if the specification is not understood
+   * Returns the feature version of a specification such as {@code 1.8} or {@code 17}; 0 if it is
+   * not understood.
    */
   static int featureVersion(String specification) {
     String feature = specification.startsWith("1.") ? specification.substring(2) : specification;
@@ -46,7 +44,6 @@ public final class Main {
     }
   }
 
-  /** Returns the message for an action that a security manager forbids, with the remedy. */
   static String forbidden(SecurityException e) {
     return "a security manager forbids it: "
         + e.getMessage()

@@ -12,8 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A jar in memory that inflates an entry only when it is read, because the start of an application
- * needs only a few of the jar's classes. The JDK can read a jar only from a file, or from beginning
- * to end.
+ * needs few of the classes. The JDK can read a jar only from a file, or from beginning to end.
  *
  * <p>Supports jars as Maven writes them: neither ZIP64 nor encryption. Field positions are from
  * PKWARE's APPNOTE, 4.3.7, 4.3.12 and 4.3.16.
@@ -45,11 +44,6 @@ final class NestedJar {
   /** The position of each entry in the central directory, by name. */
   private final Map<String, Integer> entries = new HashMap<>();
 
-  /**
-   * Reads the central directory of a jar.
-   *
-   * @throws IOException if the bytes are not a jar
-   */
   NestedJar(byte[] bytes) throws IOException {
     jar = bytes;
     try {
@@ -80,8 +74,8 @@ final class NestedJar {
   }
 
   /**
-   * Returns the little-endian 16-bit number at a position. A ByteBuffer would be slow until the JVM
-   * has compiled its methods.
+   * Returns the little-endian 16-bit number at a position, without a ByteBuffer, which would be
+   * slow until the JVM has compiled its methods.
    */
   private int half(int position) {
     return jar[position] & 0xff | (jar[position + 1] & 0xff) << 8;
@@ -91,7 +85,6 @@ final class NestedJar {
     return half(position) | half(position + 2) << 16;
   }
 
-  /** Returns the packages that have classes. */
   Set<String> packages() {
     Set<String> packages = new HashSet<>();
     for (String name : entries.keySet()) {

@@ -50,7 +50,6 @@ final class Payload {
     this.instrumentation = instrumentation;
   }
 
-  /** Loads the agent's main part into an application, in a class loader of its own. */
   static Payload load(Instrumentation instrumentation) throws Exception {
     PayloadLoader loader =
         PayloadLoader.open(ClassLoader.getPlatformClassLoader(), PayloadLoader.BRIDGE);
@@ -58,12 +57,14 @@ final class Payload {
     return new Payload(loader.loadClass(ENTRY), instrumentation);
   }
 
-  /** Returns the module of the payload's classes. */
   Module module() {
     return entry.getModule();
   }
 
-  /** Loads the command line with its own libraries. Its class loader also sees jdk.attach. */
+  /**
+   * Loads the command line with its own libraries. Its class loader also sees the module
+   * jdk.attach.
+   */
   static Payload loadCommands() throws Exception {
     return new Payload(
         PayloadLoader.open(
@@ -74,9 +75,8 @@ final class Payload {
 
   /**
    * Starts polling, and everything that the options request. Returns after the MBeans were
-   * registered. That happens when JMX is first used, so the method may never return.
+   * registered: when JMX is first used, and so possibly never.
    *
-   * @param options as returned by {@link AgentOptions}
    * @param said receives one line with the result, as soon as it is known
    */
   void start(Map<String, String> options, Consumer<String> said) throws Exception {
@@ -88,7 +88,6 @@ final class Payload {
     start.accept(given, said);
   }
 
-  /** Answers a {@link Question}. */
   void answer(String question, String version, OutputStream out) throws Exception {
     call(
         "answer",
@@ -101,8 +100,8 @@ final class Payload {
 
   /**
    * Returns class loaders in which the application itself, for example through the starter, has an
-   * open {@code Mallometer}. Searches all classes only if no class loader of an earlier search
-   * still has one.
+   * open {@code Mallometer}. Searches all classes only if the class loaders of the latest search
+   * have none.
    */
   private List<ClassLoader> applicationBridges() {
     synchronized (found) {
@@ -131,12 +130,11 @@ final class Payload {
       method.setAccessible(true);
       return (Boolean) method.invoke(null);
     } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
-      // The application's {@code Mallometer} has another version, so the agent uses its own.
+      // The application's Mallometer has another version, so the agent uses its own.
       return false;
     }
   }
 
-  /** Runs a command. Returns the exit code. */
   int run(List<String> arguments, String version) throws Exception {
     return (Integer)
         Objects.requireNonNull(

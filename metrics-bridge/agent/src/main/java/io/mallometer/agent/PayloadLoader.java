@@ -23,17 +23,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * Loads classes and resources from nested jars that are held in memory (1 to 2 MB).
  *
- * <p>Inside an application the parent of this class loader is the platform class loader. Neither
- * the payload nor the application sees the other's classes, so each may use its own version of JNA
- * and of Prometheus' client. JNA cannot be relocated instead: its native part finds its classes by
+ * <p>Inside an application its parent is the platform class loader, so that the payload and the
+ * application do not see each other's classes, and each may use its own version of JNA and of
+ * Prometheus' client. JNA cannot be relocated instead, because its native part finds its classes by
  * name.
  */
 final class PayloadLoader extends ClassLoader {
 
-  /** The jar of the code that runs inside an application, with its dependencies. */
+  /** The jar of the code that runs inside an application. */
   static final String BRIDGE = "mallometer-payload.jar";
 
-  /** The jar of the command line. */
   static final String COMMANDS = "mallometer-commands.jar";
 
   private static final String PROTOCOL = "mallometer-agent";
@@ -46,9 +45,8 @@ final class PayloadLoader extends ClassLoader {
   }
 
   /**
-   * Reads jars from the jar or directory that contains this class.
-   *
-   * @param parent the class loader that is asked first
+   * Reads jars from the jar or directory that contains this class. The parent is asked first for
+   * each class.
    */
   static PayloadLoader open(ClassLoader parent, String... names)
       throws IOException, URISyntaxException {
@@ -83,8 +81,7 @@ final class PayloadLoader extends ClassLoader {
   }
 
   /**
-   * Reads a jar from the class path, for an application that has the agent's classes on its class
-   * path.
+   * Reads a jar from the class path, for an application whose class path has the agent's classes.
    */
   private static byte @Nullable [] inDirectory(String name) throws IOException {
     try (InputStream jar = PayloadLoader.class.getResourceAsStream("/" + name)) {
@@ -92,7 +89,6 @@ final class PayloadLoader extends ClassLoader {
     }
   }
 
-  /** Returns the packages of all classes. */
   Set<String> packages() {
     Set<String> packages = new HashSet<>();
     for (NestedJar jar : jars) {
@@ -145,7 +141,6 @@ final class PayloadLoader extends ClassLoader {
     return Collections.enumeration(found == null ? List.of() : List.of(found));
   }
 
-  /** Opens URLs to bytes in memory. */
   private static final class InMemory extends URLStreamHandler {
     private final byte[] bytes;
 

@@ -13,16 +13,14 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Makes the payload a named module if the JDK warns of native access (JDK 24 and newer).
+ * Makes the payload a named module on JDK 24 and newer, unless native access is allowed already.
  *
- * <p>When a class in an unnamed module first loads native code, such a JDK prints four lines, once
- * in a process. The agent must neither add them to the application's output nor use up the warning
+ * <p>When a class in an unnamed module first loads native code, such a JDK prints a warning, once
+ * in a process. The agent must neither add it to the application's output nor use up the warning
  * that the application's own code would cause. An agent's manifest cannot allow native access, but
- * a single named module can get the right: {@code NativeAccess} in the payload gives it to the
- * payload's module. This class opens two packages of the JDK to that module only, because {@code
+ * a named module can get the right: {@code NativeAccess} in the payload gives it to the payload's
+ * module. This class opens two packages of the JDK to that module only, because {@code
  * NativeAccess} needs them.
- *
- * <p>Does nothing if native access is allowed already, or the JDK is older.
  */
 final class PayloadModule {
 

@@ -6,9 +6,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Entry points of {@code -javaagent} and of an attach.
  *
- * <p>Compiled for Java 8. A JVM that cannot load an agent exits, and {@code JAVA_TOOL_OPTIONS}
- * passes the option to every JVM in a container, also to old ones. On a JVM that is too old for the
- * agent, this class prints one line and the application starts.
+ * <p>Compiled for Java 8, because {@code JAVA_TOOL_OPTIONS} passes the option to every JVM in a
+ * container, and a JVM that cannot load an agent exits. On a JVM that is too old for the agent,
+ * this class prints one line and the application starts.
  */
 public final class Premain {
 

@@ -33,7 +33,6 @@ record Question(Path directory) {
   private static final int FAILED = 500;
   private static final int NOT_IMPLEMENTED = 501;
 
-  /** Writes an answer to a stream. */
   @FunctionalInterface
   private interface Writing {
     void to(OutputStream out) throws IOException;
@@ -48,8 +47,8 @@ record Question(Path directory) {
   }
 
   /**
-   * Lets the payload (the agent's code in a class loader of its own) answer. Loads the payload if
-   * it is not loaded yet.
+   * Lets the payload (the agent's code in a class loader of its own) answer, and loads it if
+   * necessary.
    */
   void answer(Callable<Payload> payload) throws Exception {
     String question = Files.readString(directory.resolve(QUESTION)).strip();

@@ -5,8 +5,8 @@ import java.util.function.Consumer;
 
 /**
  * Starts the agent on a thread of its own, so that the application does not wait for the agent's
- * class loading (0.1 s of CPU time). A preloaded library counts from the start of the process, also
- * during this time. Without a preload, this thread attaches the library.
+ * class loading (0.1 s of CPU time). A preloaded library counts also during this time. Without a
+ * preload, this thread attaches the library.
  *
  * <p>The thread is a daemon: a program that ends during the start does not print the agent's line.
  */
@@ -20,7 +20,6 @@ final class Start implements Runnable, Consumer<String> {
     this.instrumentation = instrumentation;
   }
 
-  /** Starts the agent in the background and returns immediately. */
   static void begin(String options, Instrumentation instrumentation) {
     Runnable start = new Start(options, instrumentation);
     Thread thread = new Thread(null, start, "mallometer-start", 0, false);
@@ -52,7 +51,7 @@ final class Start implements Runnable, Consumer<String> {
   }
 
   /**
-   * Prints a message unless the JVM is shutting down: many things then fail for this reason alone.
+   * Prints a message unless the JVM is shutting down, because many things fail during a shutdown.
    */
   static void say(String line) {
     if (!isEnding()) {

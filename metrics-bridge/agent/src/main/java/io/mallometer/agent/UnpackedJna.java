@@ -20,9 +20,9 @@ final class UnpackedJna {
   private UnpackedJna() {}
 
   /**
-   * If the resource is JNA's native part, writes it to a file and returns the file's URL. JNA
-   * deletes the file after loading it because its name begins with jna. Otherwise, or if the file
-   * cannot be written, returns null: JNA then unpacks the resource or reports the failure.
+   * Writes JNA's native part to a file and returns the file's URL. JNA deletes the file after
+   * loading it because its name begins with jna. Returns null for another resource, or if the file
+   * cannot be written: JNA then unpacks the resource or reports the failure.
    */
   static @Nullable URL url(String name, byte[] bytes) {
     if (!name.endsWith(LIBRARY)) {
@@ -32,9 +32,8 @@ final class UnpackedJna {
       Path file =
           directory()
               .resolve("jna" + System.identityHashCode(bytes) + "-" + System.nanoTime() + ".tmp");
-      // JNA deletes the file only if loading succeeds, so the JVM also deletes the file when it
-      // ends. The file is registered before the write, because the application may end during the
-      // write.
+      // JNA deletes the file only if loading succeeds, so the JVM also deletes it. The file is
+      // registered before the write, because the application may end during the write.
       file.toFile().deleteOnExit();
       try (OutputStream out = Files.newOutputStream(file, StandardOpenOption.CREATE_NEW)) {
         out.write(bytes);

@@ -90,8 +90,8 @@ class AgentTest {
   }
 
   /**
-   * The published version is that of the application's jar, although the class path also contains
-   * the agent's jar.
+   * The version is read from the application's jar, although the agent's jar is on the class path
+   * too.
    */
   @Test
   @Tag("any-jdk")
@@ -442,7 +442,6 @@ class AgentTest {
     return jdks;
   }
 
-  /** Returns a JVM under the agent, with only the application on its class path. */
   private ChildJvm application(String options) {
     return new ChildJvm()
         .environment("XDG_CACHE_HOME", cache.toString())

@@ -11,8 +11,8 @@ import javax.management.MBeanServer;
 import javax.management.ObjectName;
 
 /**
- * An application without code for the agent: prints what it observes, and scrapes the port given as
- * an argument.
+ * An application without code for the agent. Prints what it observes, and scrapes the port in its
+ * argument.
  */
 public final class Application {
 
@@ -20,10 +20,8 @@ public final class Application {
 
   private Application() {}
 
-  /** A log manager of the application's own, as servers have one. The main method sets it. */
   public static final class OwnLogManager extends LogManager {}
 
-  /** Prints the observations. */
   public static void main(String[] arguments) throws Exception {
     System.out.println("main runs, waited for the agent=" + !threads().contains(START));
     awaitPoller();
@@ -53,17 +51,13 @@ public final class Application {
     return Thread.getAllStackTraces().keySet().stream().map(Thread::getName).toList();
   }
 
-  /**
-   * Waits until the poller runs, which the agent starts after it has loaded JNA and the bridge, or
-   * until the agent's start has ended.
-   */
+  /** Waits until the agent's poller runs, or until the agent's start has ended. */
   private static void awaitPoller() throws InterruptedException {
     while (threads().contains(START) && !threads().contains("mallometer-poller")) {
       Thread.sleep(5);
     }
   }
 
-  /** Waits until the agent, which sees that JMX is used, has registered its MBeans. */
   private static void awaitAgent() throws InterruptedException {
     for (Thread thread : Thread.getAllStackTraces().keySet()) {
       if (thread.getName().equals(START)) {

@@ -18,8 +18,8 @@ public final class CheckpointedApplication {
 
   /**
    * Scrapes the port in its first argument, before a simulated checkpoint and after the restore.
-   * With a second argument the application listens at the port itself during the restore, and is
-   * checkpointed and restored once more.
+   * With a second argument, the application occupies the port during the restore, and a second
+   * checkpoint and restore follow.
    */
   public static void main(String[] arguments) throws Exception {
     System.setProperty("http.keepAlive", "false");
@@ -45,7 +45,7 @@ public final class CheckpointedApplication {
     System.out.println("main ends");
   }
 
-  /** Repeats the request until it is answered, because the agent starts in parallel. */
+  /** Repeats the request until the agent, which starts in parallel, answers. */
   private static List<String> scrape(int port) throws InterruptedException {
     URI uri = URI.create("http://127.0.0.1:" + port + "/metrics?name[]=mallometer_active");
     for (int i = 0; i < 1_000; i++) {

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("process")
 class CommandLineTest {
 
-  /** JVM options that make a command faster. The JVM of a command lives for half a second. */
+  /** JVM options that make a command faster, whose JVM lives for half a second. */
   static final List<String> QUICK =
       List.of("-Xmx64m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");
 
@@ -269,7 +269,6 @@ class CommandLineTest {
     assertThat(said).hasContent("asked report moon --duration 9s");
   }
 
-  /** Types keys into a zsh with a terminal. */
   private void completeInZsh(String keys) throws Exception {
     ProcessBuilder builder =
         new ProcessBuilder("script", "-qec", "zsh -i", "/dev/null").redirectErrorStream(true);

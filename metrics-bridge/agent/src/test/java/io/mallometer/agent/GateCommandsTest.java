@@ -129,10 +129,7 @@ class GateCommandsTest {
     assertThat(run(directory, "sh", "-c", script.formatted(copy, ""))).endsWith("\n1\n");
   }
 
-  /**
-   * The seventh of nine commits leaks a Deflater, and the fifth cannot be compiled. Each tested
-   * commit is measured in a counted JVM.
-   */
+  /** The seventh of nine commits leaks a Deflater, and the fifth does not compile. */
   @Test
   void aBisectionFindsTheCommitThatLeaks() throws Exception {
     Path repository = Files.createDirectory(directory.resolve("repository"));

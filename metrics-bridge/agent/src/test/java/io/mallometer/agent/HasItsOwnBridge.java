@@ -8,15 +8,14 @@ import java.time.Duration;
 import java.time.Instant;
 
 /**
- * An application that opens a {@link Mallometer}, does not attach the library, and prints each
- * status. With the argument {@code closed} it closes its {@link Mallometer} first, and prints a
- * line if that object has a newer snapshot afterwards.
+ * An application that opens its own {@link Mallometer} without attaching the library, and prints
+ * each status. With the argument {@code closed} it closes the instance first, and prints a line if
+ * a newer snapshot appears afterwards.
  */
 public final class HasItsOwnBridge {
 
   private HasItsOwnBridge() {}
 
-  /** Runs until the process is killed. */
   public static void main(String[] arguments) throws Exception {
     MallometerOptions often =
         MallometerOptions.defaults().with(Setting.POLL_INTERVAL, Duration.ofMillis(200));

@@ -114,8 +114,8 @@ class LicencesTest {
   }
 
   /**
-   * The agent's jar is on the application's class path, so classes of libraries may be only in the
-   * jar inside it.
+   * The agent's jar is on the application's class path, so libraries may be only in the jar inside
+   * it.
    */
   @Test
   void theApplicationSeesNoLibraryOfTheAgent() throws IOException {

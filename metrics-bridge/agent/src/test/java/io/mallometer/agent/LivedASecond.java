@@ -5,7 +5,6 @@ public final class LivedASecond {
 
   private LivedASecond() {}
 
-  /** Sleeps for a second. */
   public static void main(String[] arguments) throws InterruptedException {
     Thread.sleep(1_000);
     System.out.println("main ends");

@@ -7,7 +7,6 @@ public final class LoadsNativeCode {
 
   private LoadsNativeCode() {}
 
-  /** Waits for the agent and loads the library whose path is the argument. */
   public static void main(String[] arguments) throws InterruptedException {
     while (!hasStarted()) {
       Thread.sleep(5);
@@ -16,10 +15,7 @@ public final class LoadsNativeCode {
     System.out.println("main ends");
   }
 
-  /**
-   * Returns whether the agent has printed its message on standard error and waits for the first use
-   * of JMX.
-   */
+  /** Returns whether the agent has printed its message and waits for the first use of JMX. */
   static boolean hasStarted() {
     return Thread.getAllStackTraces().values().stream()
         .flatMap(Arrays::stream)

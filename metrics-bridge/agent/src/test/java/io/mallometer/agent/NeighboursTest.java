@@ -30,17 +30,12 @@ class NeighboursTest {
       Path.of("../../dashboards/jmx_exporter/mallometer.yml").toAbsolutePath().normalize();
 
   /**
-   * The name of the histogram's buckets, which differs in jmx_exporter because jmx_exporter removes
-   * some endings of names. The file of rules says what to do about this.
+   * The histogram's buckets have another name in jmx_exporter, which removes some endings of names.
    */
   private static final String BUCKET = "native_malloc_request_size_bytes_bucket";
 
   private static final String BUCKET_IN_JMX = "native_malloc_request_size_bytes_total";
 
-  /**
-   * The series that jmx_exporter does not publish. Other series have the same values, such as the
-   * bucket of all sizes.
-   */
   private static final Set<String> NOT_IN_JMX =
       Set.of("native_malloc_request_size_bytes_count", "native_malloc_request_size_bytes_sum");
 
@@ -89,8 +84,8 @@ class NeighboursTest {
   }
 
   /**
-   * Returns the names and labels of the series. Of series with a site or library, leaves out the
-   * values of the labels, which depend on the load.
+   * Returns the names and labels of the series. Leaves out the values of labels for sites and
+   * libraries, because they depend on the load.
    */
   private static Set<String> series(String exposition) {
     Set<String> series = new TreeSet<>();

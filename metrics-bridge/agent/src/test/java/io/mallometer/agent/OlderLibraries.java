@@ -14,7 +14,6 @@ public final class OlderLibraries {
 
   private OlderLibraries() {}
 
-  /** Reads the addresses given as arguments. */
   public static void main(String[] arguments) throws Exception {
     Object process = type("com.sun.jna.NativeLibrary").getMethod("getProcess").invoke(null);
     Object function =
@@ -48,9 +47,6 @@ public final class OlderLibraries {
     return Class.forName(name);
   }
 
-  /**
-   * Requests a URL of the agent until the answer contains the values of mallometer's first poll.
-   */
   private static String await(String address) throws Exception {
     String read = "";
     for (int i = 0; i < 150 && !isWhole(read); i++) {

@@ -36,8 +36,8 @@ import org.junit.jupiter.api.io.TempDir;
 class OtlpTest {
 
   /**
-   * A system property of the JVM's own JMX server. With this property the agent uses JMX, and
-   * starts the exporter, without waiting for the application to use JMX.
+   * A property of the JVM's own JMX server. It makes the agent start the exporter without waiting
+   * for the application to use JMX.
    */
   private static final String JMX_IS_USED = "-Dcom.sun.management.any=1";
 
@@ -81,8 +81,8 @@ class OtlpTest {
               .flatMap(resource -> resource.getScopeMetricsList().stream())
               .flatMap(scope -> scope.getMetricsList().stream())
               .collect(Collectors.toMap(Metric::getName, Function.identity()));
-      // The exporter adds metrics of its own from its second collection on. The push that this test
-      // got may be the second one.
+      // The exporter adds metrics of its own from the second collection on, which this push may
+      // show.
       assertThat(metrics.keySet())
           .allMatch(name -> name.matches("(native|cgroup|mallometer|otel\\.sdk)\\..*"));
       assertThat(metrics.get("native.malloc.live").getUnit()).isEqualTo("By");

@@ -39,8 +39,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Runs commands on JVMs that were not prepared for them. Most tests share one application, which
- * the last test ends. Tests tagged any-jdk do not depend on the JDK, so bin/test runs them on one
- * JDK only.
+ * the last test ends.
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @Tag("process")
@@ -311,10 +310,7 @@ class ProcessCommandsTest {
     }
   }
 
-  /**
-   * The application answers later than the JDK waits by default (10.5 s), as a JVM does that gets
-   * no CPU time.
-   */
+  /** The application answers later than the 10.5 s that the JDK waits by default. */
   @Test
   @Tag("any-jdk")
   @Order(10)
@@ -337,8 +333,8 @@ class ProcessCommandsTest {
   }
 
   /**
-   * The command removes the file by which the JDK requests the attach, because the JDK is still
-   * waiting and would leave the file behind.
+   * The command must remove the file by which the JDK requests the attach, because the JDK itself
+   * is still waiting when the command ends.
    */
   @Test
   @Tag("any-jdk")
@@ -422,7 +418,6 @@ class ProcessCommandsTest {
         .formatted(JAVA, String.join(" ", CommandLineTest.QUICK), temporary, JAR, words, ended);
   }
 
-  /** Interrupts the command by Ctrl-C. Checks that it exits with 130 and leaves no files. */
   private static void interrupt(String socket, Path ended) throws Exception {
     tmux(socket, "send-keys", "C-c");
     ChildJvm.await(() -> Files.exists(ended) && Files.size(ended) > 0);
@@ -471,7 +466,6 @@ class ProcessCommandsTest {
     assertThat(call("phase", pid()).out()).isEqualTo("no phase had begun\n");
   }
 
-  /** Counting continues after the command has ended, until a detach. */
   @Test
   @Tag("any-jdk")
   @Order(12)
@@ -602,8 +596,8 @@ class ProcessCommandsTest {
   }
 
   /**
-   * The answers come from the application's own Mallometer object, which has observed the process
-   * for longer than a command can.
+   * The application's own Mallometer object gives the answers, because it has observed the process
+   * for longer.
    */
   @Test
   @Order(12)
@@ -638,7 +632,6 @@ class ProcessCommandsTest {
     }
   }
 
-  /** A command must not start the poller of an application that has closed its Mallometer. */
   @Test
   @Order(12)
   void aFacadeThatTheApplicationClosedStaysClosed() throws Exception {
@@ -765,10 +758,7 @@ class ProcessCommandsTest {
     }
   }
 
-  /**
-   * The JVM runs as if in a container: it sees other processes and other files, and has a /tmp of
-   * its own.
-   */
+  /** The JVM runs as in a container: it sees other processes and files, and has its own /tmp. */
   @Test
   @Tag("any-jdk")
   @Order(16)
@@ -808,7 +798,7 @@ class ProcessCommandsTest {
     }
   }
 
-  /** The JVM has a /tmp of its own, like a service with PrivateTmp or beside a debug container. */
+  /** The JVM has its own /tmp, like a service with PrivateTmp. */
   @Test
   @Tag("any-jdk")
   @Order(17)
@@ -833,8 +823,7 @@ class ProcessCommandsTest {
 
             assertThat(report.exitCode()).as(report.err()).isZero();
             assertThat(report.out()).contains("process " + service.pid(), "java_heap");
-            // The JVM listens since the first command, so its socket exists before the second
-            // command waits for it.
+            // The JVM has listened since the first command, so its socket exists already.
             Result again = call("report", "" + service.pid(), "--timeout", "20s");
             assertThat(again.exitCode()).as(again.err()).isZero();
             assertThat(Path.of("/tmp/.java_pid" + service.pid())).doesNotExist();
@@ -915,8 +904,8 @@ class ProcessCommandsTest {
         deaf,
         log,
         process -> {
-          // An earlier JVM with this process id may have been killed and have left the file. The
-          // file would be taken for this JVM's socket.
+          // A killed JVM with the same process id may have left this file, which would be taken for
+          // the socket of this JVM.
           Files.deleteIfExists(Path.of("/tmp/.java_pid" + process.pid()));
           refuses(6, "did not answer within 3 s", "report", "" + process.pid(), "--timeout", "3s");
           assertThat(Path.of("/proc/" + process.pid(), "cwd/.attach_pid" + process.pid()))
@@ -980,9 +969,7 @@ class ProcessCommandsTest {
     void of(Process process) throws Exception;
   }
 
-  /**
-   * Starts a program with its output in the log, uses it after it has printed "runs", and kills it.
-   */
+  /** Starts a program, waits until it has printed "runs", uses it, and kills it. */
   private static void withCommand(List<String> command, Path log, Use use) throws Exception {
     ProcessBuilder builder =
         new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile());
@@ -996,7 +983,6 @@ class ProcessCommandsTest {
     }
   }
 
-  /** Returns the mappings of the library in a process. */
   private static String mapped(ProcessHandle process) throws IOException {
     return Files.readString(Path.of("/proc", "" + process.pid(), "maps"))
         .lines()
@@ -1033,7 +1019,6 @@ class ProcessCommandsTest {
     assertThat(left()).isEmpty();
   }
 
-  /** Returns the files that a command left. Ignores those of the JVM and of JNA. */
   private static List<String> left() throws IOException {
     try (Stream<Path> files = Files.list(temporary)) {
       return files
@@ -1043,7 +1028,6 @@ class ProcessCommandsTest {
     }
   }
 
-  /** Waits until a command has created a file in its temporary directory. */
   private static void awaitQuestion() throws Exception {
     assertThat(ChildJvm.await(() -> !left().isEmpty())).isTrue();
   }

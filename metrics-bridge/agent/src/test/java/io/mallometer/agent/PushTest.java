@@ -34,10 +34,7 @@ class PushTest {
     }
   }
 
-  /**
-   * No class of pushes is loaded without the option, because that would cost time in each JVM with
-   * the agent.
-   */
+  /** Loading classes for pushes would cost time in each JVM with the agent. */
   @Test
   void withoutTheOptionNoClassForPushesIsLoaded() throws Exception {
     Process application = UnderAgent.start(directory, "attach=off", "-Xlog:class+load");

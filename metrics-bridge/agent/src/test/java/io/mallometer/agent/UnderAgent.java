@@ -11,10 +11,8 @@ final class UnderAgent {
   private UnderAgent() {}
 
   /**
-   * Starts the program. Its output goes to the file {@code output} in the directory.
-   *
-   * @param options the agent's options
-   * @param more further options of the JVM
+   * Starts the program with these options of the agent and further options of the JVM. Its output
+   * goes to the file {@code output} in the directory.
    */
   static Process start(Path directory, String options, String... more) throws IOException {
     ProcessBuilder builder =

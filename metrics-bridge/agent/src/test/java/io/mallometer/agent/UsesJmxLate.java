@@ -14,19 +14,18 @@ import javax.management.openmbean.TabularData;
 
 /**
  * Uses JMX only after the agent's first reading of the resident memory, 5 s after the start. The
- * argument is the JVM's log of loaded classes, which shows when this reading happens.
+ * JVM's log of loaded classes, whose path is the argument, shows when that happens.
  */
 public final class UsesJmxLate {
 
   /** A class that only the reading of the resident memory needs. */
   private static final String LOADED = "io.mallometer.internal.process.ResidentSplit";
 
-  /** The pause between two scrapes. Reads in faster succession would share one snapshot. */
+  /** The pause between two scrapes. Scrapes in faster succession would show the same snapshot. */
   private static final int BETWEEN_SCRAPES_MILLIS = 300;
 
   private UsesJmxLate() {}
 
-  /** Waits for the reading, and then uses JMX. */
   public static void main(String[] arguments) throws Exception {
     Path loaded = Path.of(arguments[0]);
     for (int i = 0; i < 600 && !Files.readString(loaded).contains(LOADED); i++) {

@@ -11,7 +11,6 @@ public final class DeflaterLeak {
 
   private DeflaterLeak() {}
 
-  /** Prints a line, and then keeps a Deflater every 20 ms. */
   public static void main(String[] arguments) throws Exception {
     System.out.println("runs");
     while (System.in.available() == 0) {

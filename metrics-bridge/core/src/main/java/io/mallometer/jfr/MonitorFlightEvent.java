@@ -9,7 +9,7 @@ import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 
-/** An event of a monitor, committed at the poll that saw it. */
+/** An event of a monitor, committed at the poll that detected it. */
 @Name(NativeMemoryEvents.MONITOR)
 @Label("Native Memory Monitor")
 @Category({"Java Application", "mallometer"})

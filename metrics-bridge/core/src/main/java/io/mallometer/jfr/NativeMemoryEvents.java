@@ -4,13 +4,12 @@ import io.mallometer.Mallometer;
 import io.mallometer.internal.text.Log;
 
 /**
- * Puts native memory into every recording of Java Flight Recorder: {@value #NATIVE_MEMORY} each 10
- * s, {@value #CALL_SITE} for the 20 sites with most live bytes each minute, and {@value #MONITOR}
- * for events of monitors. The settings of a recording, such as {@code
- * io.mallometer.CallSite#enabled} and {@code io.mallometer.CallSite#period}, switch the events off
- * or change the intervals.
+ * Puts native memory into every recording of Java Flight Recorder: {@value #NATIVE_MEMORY} every 10
+ * s, {@value #CALL_SITE} every minute for the 20 sites with the most live bytes, and {@value
+ * #MONITOR} for events of monitors. A recording can disable an event or change its interval, for
+ * example with {@code io.mallometer.CallSite#period}.
  *
- * <p>Costs nothing without a recording, and does nothing on a runtime without the module {@code
+ * <p>Costs nothing without a recording. Does nothing on a runtime without the module {@code
  * jdk.jfr}.
  */
 public final class NativeMemoryEvents implements AutoCloseable {

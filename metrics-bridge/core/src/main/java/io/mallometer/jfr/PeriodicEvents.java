@@ -8,8 +8,8 @@ import jdk.jfr.FlightRecorder;
 import jdk.jfr.FlightRecorderListener;
 
 /**
- * Commits events on Flight Recorder's thread during a recording. The events are added when the
- * recorder starts: adding them loads some hundred classes, and most programs never record.
+ * Commits events on Flight Recorder's thread during a recording. Adds the events only when the
+ * recorder starts, because adding them loads some hundred classes.
  */
 final class PeriodicEvents implements FlightRecorderListener, AutoCloseable {
 
@@ -33,7 +33,7 @@ final class PeriodicEvents implements FlightRecorderListener, AutoCloseable {
   }
 
   /**
-   * Adds the events. {@link FlightRecorder#addListener} calls this immediately if the recorder has
+   * Adds the events. {@link FlightRecorder#addListener} calls this at once if the recorder has
    * started already.
    */
   @Override

@@ -1,4 +1,4 @@
-/** The events for Java Flight Recorder. Does nothing without the module {@code jdk.jfr}. */
+/** Events for Java Flight Recorder. Does nothing without the module {@code jdk.jfr}. */
 @NullMarked
 package io.mallometer.jfr;
 

@@ -6,18 +6,17 @@ import org.jspecify.annotations.Nullable;
  * The allocator that serves malloc: its latest statistics, advice, and trims.
  *
  * <p>An unknown value is null, which JConsole shows as an empty value. All values are unknown
- * without the native library, and the values that this allocator does not report are always
- * unknown.
+ * without the native library. Values that this allocator does not report are always unknown.
  *
  * <p>Each huge request is sent as a notification of type {@value #HUGE_ALLOCATION}.
  */
 public interface AllocatorMXBean extends Described.OfAllocator, Described.OfEach {
 
   /**
-   * The type of the notifications. Their sequence number is the request's number, the time stamp
-   * the request's time, and the user data composite data of {@code number}, {@code time}, {@code
-   * bytes}, {@code threadId}, {@code threadName} as in {@code HugeAllocations}, and {@code
-   * missedBefore}: how many requests between this one and the previous notification were missed.
+   * The type of the notification of a huge request. Its sequence number is the number of the
+   * request, its time stamp is the time of the request. The user data is composite data with {@code
+   * number}, {@code time}, {@code bytes}, {@code threadId}, {@code threadName} and {@code
+   * missedBefore}, the number of requests without a notification since the previous one.
    */
   String HUGE_ALLOCATION = "io.mallometer.allocation.huge";
 
@@ -42,7 +41,7 @@ public interface AllocatorMXBean extends Described.OfAllocator, Described.OfEach
   @Nullable Double getStatisticsAge();
 
   /**
-   * Statistics of the allocator, published under its kind as composite data. Null if unknown.
+   * Statistics of one kind of allocator, published as composite data. An unknown value is null.
    *
    * @param arenas the number of arenas
    * @param systemBytes bytes obtained from the system

@@ -24,7 +24,7 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Shows call sites. */
+/** Answers the requests to {@link CallSitesMXBean}. */
 final class CallSiteTables implements Described.OfCallSites {
 
   private static final int TABLE_ROWS = 20;
@@ -104,7 +104,7 @@ final class CallSiteTables implements Described.OfCallSites {
     try (OutputStream out = created) {
       known.write(sites, figure, out);
     } catch (IOException | RuntimeException e) {
-      Files.deleteIfExists(path); // this method created the file
+      Files.deleteIfExists(path); // This method created the file, so it may delete it.
       throw e;
     }
     return "%s, %d bytes".formatted(path, Files.size(path));
@@ -125,7 +125,6 @@ final class CallSiteTables implements Described.OfCallSites {
     }
   }
 
-  /** Returns the path of an argument, which a client may leave out. */
   private static Path path(@Nullable String file) {
     try {
       if (file != null && !file.isBlank()) {

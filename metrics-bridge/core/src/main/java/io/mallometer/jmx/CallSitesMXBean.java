@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Call sites that allocated native memory, with their live memory, estimated from samples.
  *
- * <p>Attributes {@code LiveBy...} and {@code ResidentBy...} are those of the latest poll; the
- * others are read at a request, at most once a second. An unknown figure is null.
+ * <p>{@code LiveBy...} and {@code ResidentBy...} are from the latest poll. Other attributes are
+ * read at a request, at most once a second. An unknown figure is null.
  */
 public interface CallSitesMXBean extends Described.OfCallSites, Described.OfEach {
 

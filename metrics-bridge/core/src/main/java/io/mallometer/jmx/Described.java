@@ -24,19 +24,18 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Attributes and operations of the MBeans, with descriptions. The attributes that {@link
- * MeterAttributes} adds are not declared here. The interfaces are public, because JMX accepts no
- * others.
+ * Attributes and operations of the MBeans, with descriptions. {@link MeterAttributes} adds further
+ * attributes. The interfaces are public, because JMX accepts no others.
  */
 final class Described {
 
   private Described() {}
 
-  /** An operation of each MBean, which {@link DescribedMBean} answers. */
+  /** The operation that every MBean has. */
   public interface OfEach {
 
     /**
-     * Returns an attribute as text.
+     * Returns an attribute as text for people.
      *
      * @throws IllegalArgumentException if there is no such attribute
      */
@@ -45,8 +44,8 @@ final class Described {
   }
 
   /**
-   * Attributes of {@link DiagnosisMXBean}. JConsole sorts attributes by name. The names are chosen
-   * so that the sentence comes first.
+   * Attributes of {@link DiagnosisMXBean}. Their names make JConsole, which sorts by name, show the
+   * sentence first.
    */
   public interface OfDiagnosis {
 
@@ -60,7 +59,6 @@ final class Described {
     List<String> getToDo();
   }
 
-  /** Attributes and operations of {@link NativeMemoryMXBean}. */
   public interface OfNativeMemory {
 
     @Description(
@@ -136,7 +134,6 @@ final class Described {
             String name);
   }
 
-  /** Attributes and operations of {@link AllocatorMXBean}. */
   public interface OfAllocator {
 
     @Description("The allocator that serves malloc: glibc, jemalloc, tcmalloc, mimalloc or unknown")
@@ -173,7 +170,6 @@ final class Described {
     Row trim();
   }
 
-  /** Attributes and operations of {@link CallSitesMXBean}. */
   public interface OfCallSites {
 
     @Description("When the call sites were read, ISO 8601")
@@ -218,10 +214,9 @@ final class Described {
     List<String> stack(@Description(name = "number", value = "The site's number") int number);
 
     /**
-     * Returns a report as text.
+     * Returns a report of all call sites as text.
      *
-     * @throws IllegalArgumentException if there is no such format or metric, or the format is not
-     *     text
+     * @throws IllegalArgumentException if an argument is not allowed, or the format is not text
      * @throws IOException if the report cannot be written
      */
     @Description("A report of all call sites as text")
@@ -232,10 +227,10 @@ final class Described {
         throws IOException;
 
     /**
-     * Writes a report into a new file of this machine that only its owner may read.
+     * Writes a report into a new file that only its owner may read.
      *
      * @return the file's absolute path and its size
-     * @throws IllegalArgumentException if there is no such format or metric, or the file exists
+     * @throws IllegalArgumentException if an argument is not allowed, or the file exists
      * @throws IOException if the file cannot be written
      */
     @Description("Writes a report of all call sites into a new file that only its owner may read")
@@ -249,7 +244,6 @@ final class Described {
         throws IOException;
   }
 
-  /** Attributes and operations of {@link LeakDetectorMXBean}. */
   public interface OfLeakDetector {
 
     @Description("When the sites were judged, ISO 8601")
@@ -276,8 +270,8 @@ final class Described {
     List<String> stack(@Description(name = "number", value = "The site's number") int number);
 
     /**
-     * Acknowledges a site, or withdraws its acknowledgement, until the process ends. If a file of
-     * acknowledged sites is configured, the change is stored in the file for later processes.
+     * Acknowledges a site until the process ends, or withdraws the acknowledgement. A configured
+     * file stores the change for later processes.
      */
     @Description(
         "Acknowledges a call site, or takes the acknowledgement back. Lasts until the process"
@@ -291,8 +285,8 @@ final class Described {
             boolean acknowledged);
 
     /**
-     * Searches the Java heap for the objects that hold the memory of a site. Stops the program, at
-     * most for as long as the options allow.
+     * Searches the Java heap for the objects that hold the memory of a site. Stops the program for
+     * at most as long as the options allow.
      */
     @Description(
         value =

@@ -30,16 +30,13 @@ import javax.management.openmbean.SimpleType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An MXBean with the attributes that {@link MeterAttributes} adds, and with descriptions from the
- * annotation {@link Description}. The object stores whether it is registered, so that {@link
- * Registration} unregisters no other MBean of the same name.
+ * An MXBean with descriptions from {@link Description}, and with the attributes of {@link
+ * MeterAttributes}. It remembers whether it is registered, so that {@link Registration} never
+ * unregisters another MBean with the same name.
  */
 final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistration {
 
-  /**
-   * The operation {@code text}, for JConsole, which hardly shows tables and does not show composite
-   * data in tables.
-   */
+  /** The operation {@code text}. It is for JConsole, which shows tables badly. */
   private static final MBeanOperationInfo TEXT =
       new OpenMBeanOperationInfoSupport(
           "text",
@@ -59,11 +56,9 @@ final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistra
   /**
    * Creates an MXBean.
    *
-   * @param figures the attributes that the list of meters defines
-   * @param details answers requests for all other attributes and for operations
-   * @param contract the interface for typed clients, with all attributes and operations
-   * @param description one sentence on the MBean
-   * @param emitter sends the notifications of the MBean
+   * @param details answers requests for operations, and for all attributes that are not in {@code
+   *     figures}
+   * @param contract the interface for typed clients
    */
   <T> DescribedMBean(
       MeterAttributes figures,
@@ -101,7 +96,6 @@ final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistra
     }
   }
 
-  /** Returns the attributes that can be read. */
   @Override
   public AttributeList getAttributes(String[] names) {
     AttributeList values = new AttributeList();
@@ -119,13 +113,13 @@ final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistra
     try {
       values.add(new Attribute(name, figures.value(name)));
     } catch (RuntimeException e) {
-      return; // an unreadable attribute is omitted, as StandardMBean does
+      return; // An attribute that cannot be read is omitted, as in StandardMBean.
     }
   }
 
   /**
-   * Returns the name of the interface for typed clients, so that {@code Query.isInstanceOf} with
-   * this name selects the MBean.
+   * Returns the name of the interface for clients, so that the query {@code Query.isInstanceOf}
+   * finds the MBean by it.
    */
   @Override
   protected String getClassName(MBeanInfo info) {
@@ -139,7 +133,8 @@ final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistra
     for (MBeanAttributeInfo attribute : details.getAttributes()) {
       attributes.add(typed(attribute));
     }
-    if (registered) { // Registration does not need the types, and computing them takes time.
+    // Registration does not need these attributes, and describing them takes time.
+    if (registered) {
       attributes.addAll(figures.describe());
     }
     return new MBeanInfo(
@@ -155,8 +150,7 @@ final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistra
   }
 
   /**
-   * Returns the description of an attribute. If the value is a record or a list of records, the
-   * description contains the open type with all components.
+   * Adds the open type to the description of an attribute that is a record or a list of records.
    */
   private MBeanAttributeInfo typed(MBeanAttributeInfo info) {
     Optional<OpenType<?>> type = typeOfRows(info, info.getType());
@@ -180,8 +174,8 @@ final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistra
   }
 
   /**
-   * Returns the open type of an attribute or operation that returns a record or a list of records;
-   * empty for any other. Also empty before the MBean is registered, when no client reads the type.
+   * Returns the open type of a record or a list of records. Empty for other types, and before the
+   * registration, when no client reads it.
    */
   private Optional<OpenType<?>> typeOfRows(DescriptorRead info, String type) {
     String kind = field(info, "rows", Record.class.getName());
@@ -237,7 +231,7 @@ final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistra
 
   @Override
   public void preDeregister() {
-    // The MBean may always be unregistered, so there is nothing to check.
+    // Nothing forbids the removal of the MBean.
   }
 
   @Override

@@ -7,17 +7,22 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import javax.management.DescriptorKey;
 
-/** Describes an attribute, an operation or its parameter: JMX clients such as JConsole show it. */
+/**
+ * The description of an attribute, an operation or a parameter, which JMX clients such as JConsole
+ * show.
+ */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
 @Target({ElementType.METHOD, ElementType.PARAMETER})
 public @interface Description {
 
-  /** Returns the description, one sentence. */
+  /** Returns the description in one sentence. */
   @DescriptorKey("meaning")
   String value();
 
-  /** Returns the kind of record of a {@link Row}, or of a list of them. */
+  /**
+   * Returns the class of the record that a {@link Row}, or each {@link Row} of a list, contains.
+   */
   @DescriptorKey("rows")
   Class<? extends Record> rows() default Record.class;
 

@@ -4,7 +4,7 @@ import io.mallometer.Mallometer;
 import io.mallometer.model.Diagnosis;
 import java.util.List;
 
-/** Shows the diagnosis of the latest snapshot. */
+/** Answers the requests to {@link DiagnosisMXBean} from the latest snapshot. */
 final class DiagnosisBean implements Described.OfDiagnosis {
 
   private final Mallometer mallometer;

@@ -3,8 +3,8 @@ package io.mallometer.jmx;
 import java.util.Map;
 
 /**
- * The call sites that leak, by the latest evaluation. A notification of type {@link #LEAK} is sent
- * for each site that becomes a leak.
+ * The call sites that leak, by the latest evaluation. Sends a notification of type {@link #LEAK}
+ * when a site becomes a leak.
  *
  * <p>An unknown value is null.
  */

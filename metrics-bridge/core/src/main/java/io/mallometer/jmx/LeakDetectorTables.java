@@ -7,7 +7,7 @@ import io.mallometer.model.StackFrame;
 import java.util.List;
 import java.util.Optional;
 
-/** Shows verdicts. */
+/** Answers the requests to {@link LeakDetectorMXBean}. */
 final class LeakDetectorTables implements Described.OfLeakDetector {
 
   private static final int MOST_ROWS = 100;

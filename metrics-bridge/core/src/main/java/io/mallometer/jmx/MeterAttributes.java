@@ -19,8 +19,8 @@ import javax.management.openmbean.TabularType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The attributes of an MBean that the list of meters defines. A number is null while it is unknown.
- * Tables leave out unknown rows.
+ * The attributes of an MBean that the list of meters defines. An unknown number is null. Tables
+ * omit unknown rows.
  */
 final class MeterAttributes {
 
@@ -30,15 +30,14 @@ final class MeterAttributes {
   private final String type;
   private @Nullable Map<String, Meter> byAttribute;
 
-  /** Creates the attributes of the MBean whose name has the key {@code type} with this value. */
   MeterAttributes(Mallometer mallometer, String type) {
     this.mallometer = mallometer;
     this.type = type;
   }
 
   /**
-   * Returns the meters by attribute. Builds the map at the first call, and not when the MBean is
-   * registered.
+   * Returns the meters by attribute. The first call builds the map, so that registration stays
+   * fast.
    */
   private synchronized Map<String, Meter> byAttribute() {
     @Nullable Map<String, Meter> known = byAttribute;
@@ -55,7 +54,6 @@ final class MeterAttributes {
     return byAttribute().containsKey(attribute);
   }
 
-  /** Returns the value of an attribute as open data. */
   @Nullable Object value(String attribute) {
     Meter meter = byAttribute().get(attribute);
     Snapshot snapshot = mallometer.scraped();

@@ -10,7 +10,7 @@ import io.mallometer.model.Snapshot;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Answers the requests of {@link NativeMemoryMXBean} from the latest snapshot. */
+/** Answers the requests to {@link NativeMemoryMXBean} from the latest snapshot. */
 final class NativeMemoryBean implements Described.OfNativeMemory {
 
   private final Mallometer mallometer;
@@ -20,7 +20,6 @@ final class NativeMemoryBean implements Described.OfNativeMemory {
     this.mallometer = mallometer;
   }
 
-  /** Returns a whole number, or null for {@code NaN}. */
   static @Nullable Long known(double value) {
     return Double.isNaN(value) ? null : (long) value;
   }

@@ -7,13 +7,11 @@ import javax.management.MBeanServer;
 import javax.management.NotificationBroadcasterSupport;
 
 /**
- * Registers {@code io.mallometer:type=Diagnosis}, {@code io.mallometer:type=NativeMemory}, {@code
- * io.mallometer:type=Allocator}, {@code io.mallometer:type=CallSites} and {@code
- * io.mallometer:type=LeakDetector}.
+ * Registers the MBeans {@code io.mallometer:type=Diagnosis}, {@code NativeMemory}, {@code
+ * Allocator}, {@code CallSites} and {@code LeakDetector}.
  *
- * <p>A name belongs to the code that registers it first: a second web application or context waits
- * without a message and registers when the name becomes free. Closing unregisters only what this
- * object registered.
+ * <p>The first registration of a name wins: a second web application waits without a message until
+ * the name is free. Closing unregisters only the MBeans of this object.
  */
 public final class NativeMemoryMBeans implements AutoCloseable {
 
@@ -42,7 +40,7 @@ public final class NativeMemoryMBeans implements AutoCloseable {
 
   /**
    * Registers with the platform's MBean server. Never throws: if a security manager forbids it,
-   * nothing is registered, and {@link #registered()} is false.
+   * {@link #registered()} is false.
    */
   public static NativeMemoryMBeans register(Mallometer mallometer) {
     try {

@@ -6,19 +6,18 @@ import org.jspecify.annotations.Nullable;
 /**
  * Native memory of the process as of the latest poll.
  *
- * <p>An unknown value is null, which JConsole shows as an empty value. Every count is unknown while
- * the library does not count. Live and peak are unknown after counting was interrupted, or after an
- * attach that could not determine the live bytes.
+ * <p>An unknown value is null, which JConsole shows as an empty value. Counts are unknown while the
+ * library does not count. Live and peak values are also unknown after an interruption of counting,
+ * and after an attach that could not determine the live bytes.
  *
- * <p>The operations work on one scope that belongs to this MBean, which all its clients share. They
- * affect no other scope.
+ * <p>The operations work on one scope that all clients of this MBean share, and on no other.
  */
 public interface NativeMemoryMXBean extends Described.OfNativeMemory, Described.OfEach {
 
   /**
-   * The type of the notifications, one for each event of a monitor. The user data is composite data
-   * of {@code monitor}, {@code time}, {@code bytes} and {@code details}, lines of a stack or of
-   * call sites.
+   * The type of the notification of a monitor's event. The user data is composite data of {@code
+   * monitor}, {@code time}, {@code bytes} and {@code details}, the lines of a stack or of call
+   * sites.
    */
   String MONITOR = "io.mallometer.monitor";
 

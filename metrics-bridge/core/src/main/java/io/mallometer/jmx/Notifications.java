@@ -17,7 +17,7 @@ import javax.management.openmbean.SimpleType;
 
 /**
  * Sends an MBean's notifications until it is closed. Their user data is open data, which clients
- * understand without classes of mallometer.
+ * can read without classes of mallometer.
  */
 final class Notifications extends NotificationBroadcasterSupport implements AutoCloseable {
 
@@ -60,7 +60,6 @@ final class Notifications extends NotificationBroadcasterSupport implements Auto
     this.subscription = subscription.apply(this);
   }
 
-  /** Returns a sender of one notification for each huge request. */
   static Notifications ofHugeAllocations(Mallometer mallometer) {
     return new Notifications(
         AllocatorMXBean.HUGE_ALLOCATION,
@@ -69,7 +68,6 @@ final class Notifications extends NotificationBroadcasterSupport implements Auto
         sender -> mallometer.allocator().onHugeAllocation(sender::send));
   }
 
-  /** Returns a sender for sites that become a leak; the message is the verdict's sentence. */
   static Notifications ofLeaks(Mallometer mallometer) {
     return new Notifications(
         LeakDetectorMXBean.LEAK,
@@ -78,7 +76,6 @@ final class Notifications extends NotificationBroadcasterSupport implements Auto
         sender -> mallometer.leaks().onLeak(sender::send));
   }
 
-  /** Returns a sender for events of monitors; the message is the event's sentence. */
   static Notifications ofMonitors(Mallometer mallometer) {
     return new Notifications(
         NativeMemoryMXBean.MONITOR,

@@ -24,10 +24,10 @@ import javax.management.openmbean.TabularType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Converts records to composite data, which clients can read without classes of mallometer. Each
- * published component becomes an item. The values are those of {@link FigureTree}; an unknown value
- * is null. A list becomes an array, and a map becomes a table of {@code key} and {@code value}. The
- * JDK's own mapping of records supports neither {@code Optional} nor {@code Instant}.
+ * Converts records to composite data, which clients can read without classes of mallometer. A list
+ * becomes an array, a map becomes a table of {@code key} and {@code value}, and an unknown value
+ * becomes null. The JDK's own mapping of records supports neither {@code Optional} nor {@code
+ * Instant}.
  */
 final class OpenRecords {
 
@@ -41,17 +41,14 @@ final class OpenRecords {
 
   private OpenRecords() {}
 
-  /** Returns a record as composite data. */
   static CompositeData row(Record row) {
     return composite(TYPES.get(row.getClass()), FigureTree.fields(row));
   }
 
-  /** Returns the composite type of a record class. */
   static CompositeType type(Class<?> kind) {
     return TYPES.get(kind);
   }
 
-  /** Returns the open type of a list of records of a class. */
   static OpenType<?> tableOf(Class<?> kind) {
     return array(TYPES.get(kind));
   }
@@ -113,7 +110,6 @@ final class OpenRecords {
     }
   }
 
-  /** Returns the type of a table that shows a map from strings to values of the given type. */
   static TabularType table(OpenType<?> value) {
     try {
       String[] items = {"key", "value"};
@@ -151,7 +147,7 @@ final class OpenRecords {
     }
   }
 
-  /** Returns a map as a table. Each value has the type that the table states, or is null. */
+  /** Returns a map as a table. Its values may be null. */
   static TabularDataSupport rows(TabularType type, Map<?, ?> map) {
     TabularDataSupport table = new TabularDataSupport(type);
     map.forEach(

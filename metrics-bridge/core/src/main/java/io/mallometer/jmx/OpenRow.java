@@ -12,7 +12,6 @@ final class OpenRow {
   private final String[] items;
   private final CompositeType type;
 
-  /** Creates a row type: composite data with items of these names and types. */
   OpenRow(String name, String description, String[] items, OpenType<?>... types) {
     this.items = items;
     try {

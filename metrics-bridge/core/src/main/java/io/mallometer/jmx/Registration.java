@@ -16,8 +16,8 @@ import javax.management.ObjectName;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An MBean that is registered under its name, or waits without a message until the name is free.
- * Closing unregisters only what this object registered.
+ * An MBean that is registered, or waits without a message until its name is free. Closing
+ * unregisters only what this object registered.
  */
 final class Registration implements AutoCloseable {
 
@@ -36,8 +36,8 @@ final class Registration implements AutoCloseable {
   }
 
   /**
-   * Creates an MBean and registers it. Never throws: a failure is logged, for example if a native
-   * image lacks the classes that the MBean needs.
+   * Creates an MBean and registers it. Never throws: a failure is logged. For example, a native
+   * image may lack classes that the MBean needs.
    */
   static Registration of(MBeanServer server, String name, Supplier<DescribedMBean> bean) {
     Registration registration = new Registration(server, name, bean);
@@ -46,12 +46,10 @@ final class Registration implements AutoCloseable {
     return registration;
   }
 
-  /** Returns whether this object's MBean is registered under the name. */
   boolean registered() {
     return bean != null && bean.registered();
   }
 
-  /** Unregisters the MBean. A second call does nothing. */
   @Override
   public void close() {
     synchronized (this) {

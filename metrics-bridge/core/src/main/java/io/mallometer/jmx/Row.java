@@ -8,11 +8,11 @@ import javax.management.openmbean.CompositeType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A record of the model in an MBean: composite data with an item for each published component, as
- * {@link FigureTree} maps it. The description of an item is the meaning of the component.
+ * A record as composite data for an MBean, with an item for each published component, as {@link
+ * FigureTree} maps it.
  *
- * <p>A proxy of {@code JMX.newMXBeanProxy} returns this class, because the JDK maps no record that
- * has an {@code Optional}.
+ * <p>A proxy of {@code JMX.newMXBeanProxy} returns this class, because the JDK cannot map a record
+ * with an {@code Optional}.
  */
 public final class Row implements CompositeDataView {
 
@@ -36,11 +36,11 @@ public final class Row implements CompositeDataView {
   }
 
   /**
-   * Returns a value: text, a number, a boolean, an array, a {@link CompositeData} or a table.
+   * Returns a value: text, a number, a boolean, an array, a {@link CompositeData} or a table. Null
+   * if it is unknown.
    *
-   * @param path the names of the components on the way, such as {@code suspected}, {@code bytes},
-   *     {@code value}
-   * @return null if it is unknown
+   * @param path the names of the components that lead to the value, such as {@code suspected},
+   *     {@code bytes}, {@code value}
    */
   public @Nullable Object get(String... path) {
     @Nullable Object value = data;
@@ -55,7 +55,7 @@ public final class Row implements CompositeDataView {
     return OpenText.of(data);
   }
 
-  /** Returns all items, regardless of the items that the JDK finds in this class. */
+  /** Returns all items, whatever type the JDK has derived from this class. */
   @Override
   public CompositeData toCompositeData(CompositeType type) {
     return data;

@@ -35,28 +35,24 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The meters, listed once for all outputs. {@link io.mallometer.model.Figure} names the meter and
- * the attribute of a value without labels. Other meters are listed here: a name, labels, and the
- * component of a record that the meter shows. Meaning, unit, type and value are always those of the
- * component.
+ * The meters, listed once for all outputs. {@link io.mallometer.model.Figure} names the meters
+ * without labels. All other meters are listed here. Meaning, unit, type and value are always those
+ * of a component of a record.
  *
- * <p>Names are Micrometer's (dots). In Prometheus they follow by rule: dots become underscores, the
- * unit is appended, and counters end in {@code _total}, so {@code native.malloc.requested} in bytes
- * is {@code native_malloc_requested_bytes_total}. Meters {@code native.malloc.*} have series only
- * while mallometer counts; {@code native.allocator.*} where the allocator reports them; {@code
- * native.memory.*} and {@code cgroup.*} where the system reports them, also without the native
- * library; {@code mallometer.*} always, but {@code mallometer.samples*} only while something is
- * sampled.
+ * <p>Names are in Micrometer's style. Prometheus replaces dots by underscores, appends the unit,
+ * and ends counters in {@code _total}: {@code native.malloc.requested} in bytes becomes {@code
+ * native_malloc_requested_bytes_total}.
  *
- * <p>The distribution of request sizes is a real histogram and not in the list, because Micrometer
- * has no meter for it: {@link #REQUEST_SIZE}.
+ * <p>A meter has series only while its values are known. {@code native.malloc.*} needs counting,
+ * {@code native.allocator.*} an allocator that reports them, and {@code mallometer.samples*}
+ * sampling. {@code native.memory.*} and {@code cgroup.*} need only the operating system.
  *
- * <p>A meter that an MBean shows names its attribute. The attribute has the meter's description,
- * type and value.
+ * <p>The histogram of request sizes is not in the list, because Micrometer has no meter for it:
+ * {@link #REQUEST_SIZE}.
  */
 public final class Meter {
 
-  /** Kind of a meter: how its value changes. */
+  /** How the value of a meter changes. */
   public enum Type {
     /** A number that only grows while the process lives. */
     COUNTER,
@@ -73,7 +69,7 @@ public final class Meter {
     double of(Snapshot snapshot, Clock clock);
   }
 
-  /** A series of a meter: its tags, and the function that reads its value from a snapshot. */
+  /** A series of a meter: its tags and its value. */
   public record Series(List<Tag> tags, Figure figure) {}
 
   /**
@@ -81,16 +77,15 @@ public final class Meter {
    *
    * @param bean the key {@code type} of the MBean's name
    * @param name the attribute's name
-   * @param isTable whether the attribute has a row for each series, under the value of its tag;
-   *     otherwise it is the sum of the series
+   * @param isTable whether the attribute is a table with a row for each series; otherwise it is the
+   *     sum of the series
    */
   public record Attribute(String bean, String name, boolean isTable) {}
 
   /**
    * A record in the snapshot.
    *
-   * @param bean the MBean that shows its values
-   * @param in finds the record; null where it is unknown
+   * @param in finds the record; returns null if it is unknown
    */
   private record Part<T extends Record>(
       String bean, Class<T> kind, Function<Snapshot, @Nullable T> in) {
@@ -99,7 +94,6 @@ public final class Meter {
       return new Cell(this, component);
     }
 
-    /** Returns the meters and attributes that the annotations of the record's components name. */
     Stream<Meter> stated() {
       return Component.of(kind).stream()
           .filter(one -> !one.meter().isEmpty() || !one.attribute().isEmpty())
@@ -116,7 +110,7 @@ public final class Meter {
     }
   }
 
-  /** A published component of a record in the snapshot. */
+  /** A component of a record in the snapshot. */
   private static final class Cell implements Figure {
 
     private final Part<?> part;
@@ -128,7 +122,10 @@ public final class Meter {
       this.name = name;
     }
 
-    /** Returns the component, looked up at the first call; two threads may do so without harm. */
+    /**
+     * Looks up the component at the first call. Two threads may do so at the same time without
+     * harm.
+     */
     Component component() {
       @Nullable Component known = component;
       if (known == null) {
@@ -138,7 +135,6 @@ public final class Meter {
       return known;
     }
 
-    /** Returns the value; null where it is unknown. */
     @Nullable Object value(Snapshot snapshot) {
       @Nullable Record fields = part.in().apply(snapshot);
       @Nullable Object value = fields == null ? null : component().valueIn(fields);
@@ -156,8 +152,8 @@ public final class Meter {
     }
 
     /**
-     * Returns the series of a verdict. It has the tag {@code evidence} too, because all series of a
-     * meter need the same tags.
+     * Returns the series of a verdict. All series of a meter need the same tags, so each has the
+     * tag {@code evidence}.
      */
     Series tagged(Verdict verdict, String evidence) {
       return new Series(
@@ -165,7 +161,6 @@ public final class Meter {
     }
   }
 
-  /** A tag whose value is read from a component of the snapshot. */
   private record Label(String key, Cell cell) {}
 
   private static final String NATIVE_MEMORY = "NativeMemory";
@@ -220,21 +215,17 @@ public final class Meter {
   private static final Part<PreviousRun> PREVIOUS =
       new Part<>(NATIVE_MEMORY, PreviousRun.class, all -> all.diagnosis().previous().orElse(null));
 
-  /** The name, in Micrometer's style, of the histogram of requested sizes, in bytes. */
+  /** The name of the histogram of requested sizes, in bytes, in Micrometer's style. */
   public static final String REQUEST_SIZE = "native.malloc.request.size";
 
   private static final Cell REQUEST_SIZES = COUNTERS.cell("requestSizes");
 
-  /**
-   * A time for the test whether a value is known. Any time will do, because the result does not
-   * depend on it.
-   */
+  /** The time for testing whether a value is known. The result does not depend on it. */
   private static final Clock ANY_TIME = Clock.fixed(Instant.EPOCH, ZoneOffset.UTC);
 
-  /** The tag {@code allocator}, which all meters of the allocator have. */
   private static final Label SERVING = new Label("allocator", STATISTICS.cell("kind"));
 
-  /** The meters with labels, or with a value computed from more than one component. */
+  /** The meters that have labels, or whose value comes from more than one component. */
   private static final List<Meter> ROWS =
       List.of(
           of(
@@ -397,7 +388,7 @@ public final class Meter {
     return REQUEST_SIZES.component().meaning();
   }
 
-  /** Returns the name in Micrometer's style; empty for a value that only an MBean shows. */
+  /** Returns the name in Micrometer's style. Empty for a value that only an MBean shows. */
   public String name() {
     return name;
   }
@@ -418,7 +409,7 @@ public final class Meter {
     };
   }
 
-  /** Returns the meaning, without a final full stop. */
+  /** Returns the meaning, without a full stop at the end. */
   public String description() {
     return cell.component().meaning() + note;
   }
@@ -429,8 +420,8 @@ public final class Meter {
   }
 
   /**
-   * Returns the series that this meter has while {@code snapshot} is the latest. An unknown value
-   * has no series: one {@code NaN} would make a sum over processes unknown.
+   * Returns the series of this meter in a snapshot. Omits unknown values, because one {@code NaN}
+   * would make a sum over processes unknown.
    */
   public List<Series> series(Snapshot snapshot) {
     List<Series> all = lines.apply(snapshot);
@@ -471,7 +462,6 @@ public final class Meter {
     return new Meter(name, cell, lines, note, Optional.of(shown));
   }
 
-  /** Returns a meter with these series, or with one series of the cell if there are none. */
   private static Meter of(String name, Cell cell, Series... series) {
     List<Series> all = series.length > 0 ? List.of(series) : List.of(computed(cell));
     return new Meter(name, cell, snapshot -> all);
@@ -481,7 +471,7 @@ public final class Meter {
     return new Meter(name, cell, rows(tag, cell));
   }
 
-  /** Returns a meter whose information is in its tags: one series with the value 1. */
+  /** Returns a meter that shows information in its tags. Its only series has the value 1. */
   private static Meter info(String name, Cell cell, Label... tags) {
     return new Meter(name, cell, named((snapshot, clock) -> 1, tags))
         .noting(
@@ -494,13 +484,13 @@ public final class Meter {
   }
 
   /**
-   * Returns one series whose tags have values from the snapshot. Returns no series while its value
-   * or the value of a tag is unknown.
+   * Returns one series with tags from the snapshot. Returns none while its value or the value of a
+   * tag is unknown.
    */
   private static Function<Snapshot, List<Series>> named(Figure figure, Label... labels) {
     return snapshot -> {
       if (Double.isNaN(figure.of(snapshot, ANY_TIME))) {
-        return List.of(); // avoids an allocation at each poll
+        return List.of(); // Returns early to avoid an allocation at each poll.
       }
       Tag[] tags = new Tag[labels.length];
       for (int i = 0; i < tags.length; i++) {
@@ -515,13 +505,13 @@ public final class Meter {
   }
 
   /**
-   * Returns a series for each row of a table. They are sorted by key, so that the series stay the
-   * same when only the order of the rows changes.
+   * Returns a series for each row of a table, sorted by key. So another order of the rows does not
+   * change the series.
    */
   private static Function<Snapshot, List<Series>> rows(String tag, Cell table) {
     return snapshot -> {
       @Nullable Object known = table.value(snapshot);
-      return known == null // a stream would allocate at each poll
+      return known == null // A stream would allocate at each poll.
           ? List.of()
           : keys(known)
               .sorted()
@@ -554,10 +544,7 @@ public final class Meter {
     return Double.NaN;
   }
 
-  /**
-   * Returns a series for each class of request sizes, whose value is the number of allocations of
-   * at most that size.
-   */
+  /** Returns one series for each size class: the number of allocations of at most that size. */
   private static Series[] upToEachSize() {
     return IntStream.range(0, SizeDistribution.CLASSES)
         .mapToObj(

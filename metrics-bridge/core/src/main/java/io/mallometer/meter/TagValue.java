@@ -5,7 +5,7 @@ import java.util.regex.Pattern;
 
 /**
  * Turns names into values of tags. Monitoring systems store a series for each value, so a value
- * must not contain anything that differs from one process to the next.
+ * must not contain anything that differs between processes.
  */
 public final class TagValue {
 
@@ -18,7 +18,7 @@ public final class TagValue {
 
   private TagValue() {}
 
-  /** Returns a name without addresses and control characters, cut if too long; never empty. */
+  /** Returns a name without addresses and control characters. Cuts a long name. Never empty. */
   public static String of(String name) {
     String clean =
         UNSPEAKABLE.matcher(ADDRESS.matcher(name).replaceAll("")).replaceAll("?").strip();
@@ -28,7 +28,6 @@ public final class TagValue {
     return clean.length() <= LONGEST ? clean : cut(clean);
   }
 
-  /** Cuts a name to LONGEST characters, never between the two halves of a surrogate pair. */
   private static String cut(String name) {
     int end = LONGEST - ELLIPSIS.length();
     return name.substring(0, Character.isHighSurrogate(name.charAt(end - 1)) ? end - 1 : end)

@@ -28,14 +28,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * Binds {@link Meter#all() all meters} to Micrometer registries.
  *
- * <p>Each meter reads the snapshot {@link Mallometer#scraped()}. The tags of a registered meter
- * cannot change. So after each poll of {@link Mallometer}, the binder adds and removes meters if
- * the series have changed: those of {@code native.*} exist only while mallometer counts.
+ * <p>Each meter reads the snapshot {@link Mallometer#scraped()}. After each poll, the binder adds
+ * and removes meters to follow the series: for example, some exist only while mallometer counts.
  *
- * <p>A binder may be bound to any number of registries; binding twice to the same does nothing. A
- * registry has each meter once, even with two binders: closing one removes the meters, and the
- * other adds them again after the next poll. Micrometer has no meter that carries the histogram of
- * request sizes: see {@link #requestSizeId}.
+ * <p>A binder may be bound to any number of registries. A registry has each meter once, even with
+ * two binders. If one binder is closed, the other adds the meters again after the next poll.
+ * Micrometer has no meter for the histogram of request sizes: see {@link #requestSizeId}.
  */
 public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
 
@@ -65,8 +63,8 @@ public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
   }
 
   /**
-   * Registers the meters; after {@link #close()} it does nothing. Never throws: a meter that a
-   * registry refuses is logged once, and tried again at each poll.
+   * Registers the meters. Does nothing after {@link #close()}. Never throws: if a registry refuses
+   * a meter, the failure is logged once, and the next poll tries again.
    */
   @Override
   public synchronized void bindTo(MeterRegistry registry) {
@@ -93,11 +91,11 @@ public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
   }
 
   /**
-   * Returns the name and the tags that a registry's filters (common tags, renaming) give to {@link
-   * Meter#REQUEST_SIZE}, for code that publishes that histogram beside Micrometer. Registers a
-   * gauge of that name for a moment, because Micrometer applies filters only then.
+   * Returns the name and tags that a registry's filters give to {@link Meter#REQUEST_SIZE}, for
+   * code that publishes that histogram beside Micrometer. Registers a gauge of that name for a
+   * moment, because Micrometer applies filters only then.
    *
-   * @return name and tags as the registry would have them; empty if its filters deny the meter
+   * @return empty if the filters deny the meter
    */
   public Optional<Id> requestSizeId(MeterRegistry registry) {
     Gauge probe =
@@ -119,7 +117,7 @@ public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
     }
   }
 
-  /** Stores the series of a snapshot. Returns whether they differ from the previous ones. */
+  /** Stores the series of a snapshot. Returns whether their tags have changed. */
   private boolean look(Snapshot snapshot) {
     boolean changed = false;
     for (int i = 0; i < meters.size(); i++) {
@@ -147,7 +145,6 @@ public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
     return true;
   }
 
-  /** The meters of one registry. */
   private final class Binding {
 
     private record Key(String name, List<Meter.Tag> tags) {}
@@ -155,12 +152,12 @@ public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
     private final MeterRegistry registry;
     private final Map<Key, io.micrometer.core.instrument.Meter> registered = new HashMap<>();
 
-    /** Whether the registry holds exactly the current series. */
+    /** Whether the registry has all current series and no others. */
     private boolean complete;
 
     /**
-     * Whether any meter was removed from the registry since the latest update. The next update then
-     * looks for meters of this binding that are missing.
+     * Whether a meter was removed from the registry since the latest update. The next update then
+     * restores missing meters.
      */
     private volatile boolean disturbed;
 
@@ -171,7 +168,7 @@ public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
       registry.config().onMeterRemoved(disturbing(new WeakReference<>(this)));
     }
 
-    /** Updates the registry. Logs a failure, so that the other registries are updated. */
+    /** Updates the registry. Never throws, so that the other registries are updated too. */
     void updateOrLog() {
       complete = false;
       try {
@@ -230,7 +227,7 @@ public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
   }
 
   /**
-   * Returns a listener that refers to the binding only weakly, because a registry never drops a
+   * Returns a listener that holds the binding only weakly, because a registry never drops a
    * listener.
    */
   private static Consumer<io.micrometer.core.instrument.Meter> disturbing(

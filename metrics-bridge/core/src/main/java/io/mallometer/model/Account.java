@@ -10,9 +10,9 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * The growth of the process's memory in a window of time, as a table whose rows add up to the
- * growth of the total. The figures at both ends of the window are means over the readings in up to
- * 50 seconds.
+ * The growth of the process's memory in a window of time, as a table. Its rows add up to the growth
+ * of the total. The figures at both ends of the window are means of the readings in up to 50
+ * seconds.
  */
 public record Account(
     @Figure("The first reading of the window") Instant from,
@@ -33,24 +33,22 @@ public record Account(
   /** The basis of the account if the cgroup has a limit: the charged bytes. */
   public static final String CHARGED = "charged";
 
-  /** The basis of the account without such a limit: the resident bytes. */
+  /** The basis of the account if the cgroup has no limit: the resident bytes. */
   public static final String RESIDENT = "resident";
 
   /** Kind of a row. */
   public enum Kind implements Tagged {
     /** The sum of all rows. */
     TOTAL("memory"),
-    /** Live bytes of malloc of one call site, on pages in memory; the call site names the row. */
+    /** Live bytes of one call site on pages in memory. The call site names the row. */
     SITE("call site"),
-    /**
-     * Live bytes of the chunks of a memory pool, summed over the call sites that allocated them.
-     */
+    /** Live bytes of the chunks of a memory pool, of all its call sites. */
     POOL("chunks of a pool"),
     /** Live bytes of all call sites that have no row of their own. */
     OTHER_SITES("other call sites"),
     /**
-     * Live bytes of malloc minus the live bytes of all call sites, as far as the difference exceeds
-     * the error of the samples.
+     * The difference between the live bytes of malloc and those of all call sites, beyond the error
+     * of the samples.
      */
     SAMPLING("sampling difference"),
     /** Live bytes of malloc if no call site is known. */
@@ -75,9 +73,9 @@ public record Account(
     SHARED("shared memory"),
     /** Memory of mallometer itself. */
     MALLOMETER("mallometer"),
-    /** Anonymous memory that the program or a library mapped; the call site names the row. */
+    /** Anonymous memory that the program or a library mapped. The call site names the row. */
     MAPPED("mapped by a call site"),
-    /** Other anonymous memory that neither malloc nor the JVM requested. */
+    /** Other anonymous memory that belongs neither to malloc nor to the JVM. */
     ANONYMOUS("anonymous memory outside malloc"),
     /** Kernel memory of the cgroup, such as page tables and kernel stacks. */
     KERNEL("kernel memory"),
@@ -108,7 +106,7 @@ public record Account(
     }
   }
 
-  /** A part of the total. */
+  /** A row of the table. */
   public record Row(
       @Figure("What it consists of") Kind kind,
       @Figure("The call site's name, the pool, else the kind in words") String name,
@@ -142,16 +140,16 @@ public record Account(
           double garbagePerSecond) {
 
     /**
-     * Returns whether the interval of the row's growth is above zero, and the growth has not
-     * stopped.
+     * Returns whether the row grows: the lower end of its growth is above zero, and the growth has
+     * not stopped.
      */
     public boolean grows() {
       return lowerPerSecond > 0 && !plateau;
     }
 
     /**
-     * Returns the bytes by which the row can still grow until it reaches its maximum; infinite
-     * without a maximum.
+     * Returns the bytes that are left until the row reaches its maximum. Infinite without a
+     * maximum.
      */
     public double room() {
       return Double.isNaN(maximumBytes)
@@ -160,7 +158,7 @@ public record Account(
     }
   }
 
-  /** A count at the end of the window. */
+  /** A number of things, such as threads, at the end of the window. */
   public record Count(
       @Figure(
               "What is counted: threads, ended threads, classes, deleted files, or the threads of "
@@ -180,7 +178,7 @@ public record Account(
     /** The name of the count of loaded classes. */
     public static final String CLASSES = "classes";
 
-    /** The name under which deleted files that are mapped or open, and their pages, are counted. */
+    /** The name of the count of deleted files that are still mapped or open, and of their pages. */
     public static final String DELETED_FILES = "deleted files";
   }
 

@@ -2,7 +2,7 @@ package io.mallometer.model;
 
 import java.util.stream.Stream;
 
-/** The kind of the allocator that serves the process. */
+/** The kind of the allocator in a process. */
 public enum AllocatorKind implements Tagged {
   /** The allocator of the GNU C library. */
   GLIBC("glibc", "MALLOC_ARENA_MAX=2"),
@@ -24,8 +24,8 @@ public enum AllocatorKind implements Tagged {
   }
 
   /**
-   * Returns an environment variable, with its value, that makes the allocator retain less memory;
-   * empty if none is known.
+   * Returns an environment variable, with a value that makes the allocator retain less memory.
+   * Empty if none is known.
    */
   public String setting() {
     return setting;

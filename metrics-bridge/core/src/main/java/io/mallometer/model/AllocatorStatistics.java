@@ -10,12 +10,12 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * Figures that the allocator reports, in bytes; {@code NaN} if it does not report them.
+ * Figures that the allocator reports, in bytes. A figure that it does not report is {@code NaN}.
  *
- * <p>System memory is the memory that the allocator has from the operating system. It consists of
- * memory that the program uses, memory retained for later requests, and the allocator's own
- * overhead. All three are amounts of virtual memory. Retained memory need not be resident: a trim
- * of glibc returns pages but does not lower the retained bytes.
+ * <p>System memory is what the allocator obtained from the operating system: memory that the
+ * program uses, memory retained for later requests, and overhead. These are sizes of virtual
+ * memory. Retained memory may not be resident: a trim of glibc returns pages without lowering the
+ * retained bytes.
  */
 public record AllocatorStatistics(
     @Figure("When the statistics of the allocator were read, less often than the counters")
@@ -111,13 +111,11 @@ public record AllocatorStatistics(
   /**
    * Returns these statistics with {@link #trimmableBytes}.
    *
-   * <p>jemalloc and tcmalloc know which of their free pages are resident, so their figure is exact.
-   * glibc does not remember the pages that it returned. The figure for glibc assumes that every
-   * page of the allocator that is not resident is a free page that glibc returned. So this figure
-   * is a lower bound, too low by the pages of live objects that the program has not written.
+   * <p>The figure is exact for jemalloc and tcmalloc. For glibc it is a lower bound, because glibc
+   * does not remember which free pages it returned. All pages that are not resident count as
+   * returned, also those of live objects that the program has not written.
    *
-   * @param mallocResidentBytes the resident memory of the allocator, live or retained; {@code NaN}
-   *     if unknown
+   * @param mallocResidentBytes the resident memory of the allocator; {@code NaN} if unknown
    */
   public AllocatorStatistics withResident(double mallocResidentBytes) {
     double absent =

@@ -5,8 +5,8 @@ import static io.mallometer.model.Figure.Unit.BYTES;
 import io.mallometer.internal.text.HumanText;
 
 /**
- * The memory that was live when mallometer attached to the process. It is part of {@link
- * NativeCounters#liveBytes()} until it is freed.
+ * The memory that was live when mallometer attached to the process. {@link
+ * NativeCounters#liveBytes()} includes it until it is freed.
  */
 public record Baseline(
     @Figure(
@@ -26,7 +26,10 @@ public record Baseline(
   /** No memory: the process was counted from its start. */
   public static final Baseline NONE = new Baseline(0, 0);
 
-  /** Returns whether the live bytes at the attach, and thus the present live bytes, are known. */
+  /**
+   * Returns whether the live bytes at the attach are known. Otherwise the live bytes are unknown
+   * too.
+   */
   public boolean known() {
     return !Double.isNaN(bytes);
   }
@@ -36,10 +39,7 @@ public record Baseline(
     return known() ? bytes + errorBytes : errorBytes;
   }
 
-  /**
-   * Returns the baseline in words, such as {@code 84.1 MiB ± 300 KiB were allocated before the
-   * attach}.
-   */
+  /** Returns a sentence such as {@code 84.1 MiB ± 300 KiB were allocated before the attach}. */
   @Figure("The same in words")
   public String sentence() {
     String error = HumanText.bytes(errorBytes);
@@ -49,8 +49,8 @@ public record Baseline(
   }
 
   /**
-   * Compares all components, as a record does. It is written out because the JDK would generate a
-   * class for the comparison at run time.
+   * Compares all components. Written out because the JDK would generate a class for the comparison
+   * at run time.
    */
   @Override
   public boolean equals(Object other) {

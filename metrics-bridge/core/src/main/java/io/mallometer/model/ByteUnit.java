@@ -2,7 +2,7 @@ package io.mallometer.model;
 
 /** The unit in which allocated, freed and live bytes are counted. */
 public enum ByteUnit implements Tagged {
-  /** {@code malloc_usable_size()} of the object, requested from the allocator at each event. */
+  /** The result of {@code malloc_usable_size()}, requested from the allocator at each event. */
   USABLE("usable"),
 
   /**
@@ -14,7 +14,7 @@ public enum ByteUnit implements Tagged {
   /** The requested size, stored in a header before each object. */
   REQUESTED("requested"),
 
-  /** The library is absent, or names a unit that this version does not know. */
+  /** The library is absent, or its unit is unknown to this version. */
   UNKNOWN("unknown");
 
   private final String tag;

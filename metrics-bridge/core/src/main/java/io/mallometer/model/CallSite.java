@@ -48,8 +48,8 @@ public record CallSite(
     implements SiteFigures {
 
   /**
-   * The quantiles of the ages of live sampled objects. Each object is weighted with the bytes that
-   * it stands for; {@code NaN} without such objects.
+   * Quantiles of the ages of live sampled objects, weighted by the bytes that each object stands
+   * for. {@code NaN} without such objects.
    */
   public record Ages(
       @Figure(value = "The age that half of the live bytes exceed", unit = SECONDS) double median,
@@ -95,7 +95,7 @@ public record CallSite(
         ages);
   }
 
-  /** Returns this site with an allocation rate, and the time over which the rate was measured. */
+  /** Returns this site with an allocation rate, measured over a number of seconds. */
   public CallSite withRate(double bytesPerSecond, double seconds) {
     return new CallSite(
         number,
@@ -119,7 +119,7 @@ public record CallSite(
     return HumanText.shortName(name) + (place.isEmpty() ? "" : " (" + place + ")");
   }
 
-  /** Returns whether the name, the library or any frame contains a text. Ignores case. */
+  /** Returns whether the name, the library or a frame contains a text, ignoring case. */
   public boolean mentions(String text) {
     return mentions(text, name, library, frames);
   }
@@ -144,8 +144,8 @@ public record CallSite(
   }
 
   /**
-   * Returns the package of the innermost Java frame, or its class if the class has no package.
-   * Without a Java frame, returns the library of the innermost function; empty if unknown.
+   * Returns the package of the innermost Java frame, or its class if that has no package. Without a
+   * Java frame, returns the library of the innermost frame. Empty if unknown.
    */
   public String topPackage() {
     return top().map(CallSite::packageOf).orElse("");
@@ -164,8 +164,8 @@ public record CallSite(
   }
 
   /**
-   * Returns the index at which the package ends; -1 without a package. Ignores the part behind the
-   * slash in the name of a hidden class.
+   * Returns the index at which the package ends, or -1. The part after a slash, in the name of a
+   * hidden class, does not count.
    */
   private static int packageEnd(String className) {
     int slash = className.indexOf('/');

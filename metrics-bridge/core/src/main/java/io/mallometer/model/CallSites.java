@@ -16,9 +16,8 @@ import java.util.function.Function;
  * One reading of all call sites. Immutable.
  *
  * @param sites the sites, most live bytes first
- * @param buildIds the build ids of libraries in the stacks, in hexadecimal digits, by the library's
- *     name in frames. Libraries without an id, and names that libraries with different ids share,
- *     have no entry
+ * @param buildIds the build ids in hexadecimal digits, by the names of the libraries in frames;
+ *     omits a name that libraries with different ids share
  */
 public record CallSites(
     @Figure("When the call sites were read") Instant time,
@@ -33,12 +32,12 @@ public record CallSites(
     @Figure("Since when allocations are in the sites, and what was allocated before") Origin origin,
     Map<String, String> buildIds) {
 
-  /** The bytes that glibc takes for each object in addition to its usable size. */
+  /** The bytes that glibc needs for each object beyond its usable size. */
   static final int SIZE_WORD = 8;
 
   /**
-   * The origin of a reading: the time from which on the sites contain allocations. Allocations from
-   * before an attach are in no site; they are the live bytes outside of all sites.
+   * The time from which on the sites contain allocations. After an attach, older allocations belong
+   * to no site.
    */
   public record Origin(
       @Figure("How the library came to count: preloaded, attached or none") String mode,
@@ -50,15 +49,15 @@ public record CallSites(
               unit = BYTES)
           double allocatedBeforeBytes) {
 
-    /** The origin of sites that cover all allocations of the process. */
+    /** The origin if the sites contain all allocations of the process. */
     public static final Origin START = new Origin(SelfReport.PRELOADED, Optional.empty(), 0);
 
-    /** Returns whether allocations before an attach belong to no site. */
+    /** Returns whether the library was attached, so that older allocations belong to no site. */
     public boolean attached() {
       return mode.equals(SelfReport.ATTACHED);
     }
 
-    /** Returns the origin in words; empty if the sites cover all allocations. */
+    /** Returns the origin in words. Empty if the sites contain all allocations. */
     public String sentence() {
       if (!attached()) {
         return "";
@@ -72,7 +71,7 @@ public record CallSites(
     }
   }
 
-  /** Creates sites that cover all allocations of the process. */
+  /** Creates a reading of sites that contain all allocations of the process. */
   public CallSites(
       Instant time,
       List<CallSite> sites,
@@ -102,7 +101,7 @@ public record CallSites(
   /**
    * Returns this reading with its origin.
    *
-   * @param counted the counters of about the same moment
+   * @param counted the counters from about the same time
    */
   public CallSites since(SelfReport self, NativeCounters counted) {
     Origin known =
@@ -118,9 +117,8 @@ public record CallSites(
   }
 
   /**
-   * Returns the origin after an attach. The bytes from before the attach are estimated as the live
-   * bytes minus those of the sites. The estimate is at least 0 and at most the baseline (the live
-   * bytes at the attach).
+   * Estimates the bytes from before the attach as the live bytes minus those of all sites. The
+   * result is at least 0 and at most the live bytes at the attach.
    */
   private Origin afterAttach(SelfReport self, NativeCounters counted) {
     double bytes = 0;
@@ -135,12 +133,12 @@ public record CallSites(
     return new Origin(self.mode(), self.since(), Math.max(0, Math.min(live, most)));
   }
 
-  /** Returns the sites that {@link CallSite#mentions mention} a text. */
+  /** Returns the sites that contain a text, as in {@link CallSite#mentions}. */
   public CallSites mentioning(String text) {
     return with(sites.stream().filter(site -> site.mentions(text)).toList());
   }
 
-  /** Returns the sites of the application, without HotSpot's own and mallometer's. */
+  /** Returns the sites that belong neither to HotSpot nor to mallometer. */
   public CallSites ofApplication() {
     return with(sites.stream().filter(site -> site.codeOwner() == CodeOwner.APPLICATION).toList());
   }

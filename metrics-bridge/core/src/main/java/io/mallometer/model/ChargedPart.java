@@ -1,15 +1,15 @@
 package io.mallometer.model;
 
 /**
- * A part of the memory that the kernel charges to a cgroup. The kernel kills a process if the
- * charge reaches the cgroup's limit and no memory can be reclaimed.
+ * A part of the memory that the kernel charges to a cgroup. If the charge reaches the limit and
+ * nothing can be reclaimed, the kernel kills a process.
  */
 public enum ChargedPart implements Tagged {
   /** Anonymous memory of this process. */
   THIS_PROCESS("this_process"),
-  /** Anonymous memory of the other processes in the cgroup, ended ones included. */
+  /** Anonymous memory of other processes in the cgroup, even of ended ones. */
   OTHER_PROCESSES("other_processes"),
-  /** Cached and mapped files; under pressure the kernel drops their clean pages. */
+  /** Cached and mapped files. The kernel drops their clean pages when memory is scarce. */
   PAGE_CACHE("page_cache"),
   /** Kernel memory, such as kernel stacks, page tables and slabs. */
   KERNEL("kernel"),
@@ -17,7 +17,7 @@ public enum ChargedPart implements Tagged {
   SOCKETS("sockets"),
   /** Files in tmpfs and shared memory, which cannot be dropped. */
   TMPFS("tmpfs"),
-  /** Memory that the kernel charged in advance or does not itemise. */
+  /** Memory that the kernel charged in advance or assigns to no part. */
   OTHER("other");
 
   private final String tag;

@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * Class metadata by class loader, read at one safepoint of the JVM, and the code that defines
- * classes.
+ * The metadata of classes by class loader, read at one safepoint of the JVM, and the code that
+ * defines most classes.
  */
 public record ClassLoaders(
     @Figure("When the loaders were read, or the reading was refused") Instant time,
@@ -31,7 +31,7 @@ public record ClassLoaders(
 
   private static final int MOST_NAMED = 3;
 
-  /** The least number of loaders for which {@link Kind#oneClassEach()} can be true. */
+  /** The fewest loaders that count as many. */
   private static final int MANY_LOADERS = 20;
 
   /** The class loaders that are instances of one class. */
@@ -43,8 +43,8 @@ public record ClassLoaders(
       @Figure(value = "Metadata of these classes", unit = BYTES) long metadataBytes) {
 
     /**
-     * Returns whether there are many loaders that define about one class each, as for scripts and
-     * generated classes.
+     * Returns whether there are many loaders with about one class each. Scripts and generated
+     * classes cause this.
      */
     @Figure("Whether there are many loaders with hardly more than a class each")
     public boolean oneClassEach() {

@@ -8,10 +8,10 @@ public enum CodeOwner implements Tagged {
   /** The program and the libraries that it uses. */
   APPLICATION,
 
-  /** HotSpot itself, if no method of the program is on the stack. */
+  /** HotSpot, without a method of the program on the stack. */
   JVM,
 
-  /** mallometer itself: code of its classes or of its library. */
+  /** Classes or the library of mallometer. */
   MALLOMETER;
 
   private static final List<String> JDK =
@@ -38,8 +38,8 @@ public enum CodeOwner implements Tagged {
   private static final String LIBRARY_OF_JVM = "libjvm.";
 
   /**
-   * A part of the names of those HotSpot functions that allocate memory for Java code, such as the
-   * memory of direct buffers.
+   * A part of the name of each HotSpot function that allocates for Java code, for example direct
+   * buffers.
    */
   private static final String UNSAFE = "!Unsafe_";
 
@@ -50,10 +50,10 @@ public enum CodeOwner implements Tagged {
   }
 
   /**
-   * Returns the owner of a call site.
+   * Returns the owner of a call site. The first Java frame outside of the JDK decides.
    *
    * @param name the name of the call site
-   * @param frames the stack, innermost first; the first Java frame outside of the JDK decides
+   * @param frames the stack, innermost first
    */
   public static CodeOwner of(String name, List<StackFrame> frames) {
     for (StackFrame frame : frames) {

@@ -18,9 +18,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A published component of a kind of record. The components of a kind of record are read once, when
- * a record of this kind is first published, because the JDK creates the description of a class anew
- * for each caller.
+ * A published component of a record class. The components are read once for each record class,
+ * because the JDK describes a class anew for each caller.
  *
  * @param name the name in JSON and in composite data
  * @param meaning the meaning; the name if no {@link Figure} states one
@@ -31,10 +30,10 @@ import org.jspecify.annotations.Nullable;
  * @param attribute the attribute of an MBean that shows the component without a key; empty if there
  *     is none
  * @param type the type
- * @param accessor the handle that returns the value in a record. It is no reflective method,
- *     because Java 17 generates a class for a method that reflection calls often
- * @param number the handle that returns a primitive number in a record without allocating an
- *     object; null for a component of another type
+ * @param accessor returns the value in a record; a handle, because Java 17 generates a class for a
+ *     method that reflection calls often
+ * @param number returns a primitive number in a record without allocating an object; null for a
+ *     component of another type
  */
 public record Component(
     String name,
@@ -61,16 +60,15 @@ public record Component(
       };
 
   /**
-   * Returns the published components of a kind of record in their order, then the figures that the
-   * record computes, sorted by name. A record without any {@link Figure} only groups other records,
-   * so all its components are published.
+   * Returns the published components of a record class in their order, then the figures that the
+   * record computes, sorted by name. If no component has a {@link Figure}, all are published.
    */
   public static List<Component> of(Class<?> kind) {
     return KNOWN.get(kind);
   }
 
   /**
-   * Returns a published component of a kind of record.
+   * Returns a published component of a record class.
    *
    * @throws IllegalArgumentException if no component has this name
    */
@@ -83,7 +81,7 @@ public record Component(
     throw new IllegalArgumentException(kind.getSimpleName() + " does not publish " + name);
   }
 
-  /** Returns the given kinds of records and all kinds that are published as parts of them. */
+  /** Returns these record classes, and all record classes that are published as parts of them. */
   public static Set<Class<?>> reachable(Collection<? extends Class<?>> kinds) {
     Set<Class<?>> known = new LinkedHashSet<>();
     kinds.forEach(kind -> reach(kind, known));
@@ -132,10 +130,10 @@ public record Component(
   }
 
   /**
-   * Returns a component. For a record with {@link Figure#inline}, returns the components of the
-   * record instead.
+   * Returns a component. If it is a record with {@link Figure#inline}, returns the components of
+   * that record instead.
    *
-   * @param container the handle that returns the record with this component
+   * @param container returns the record with this component
    */
   private static List<Component> published(Method accessor, MethodHandle container) {
     Component whole = of(accessor, container);
@@ -175,7 +173,7 @@ public record Component(
   }
 
   /**
-   * Returns the component's number in a record; {@code NaN} if unknown. The number of a time is the
+   * Returns the component's number in a record; {@code NaN} if unknown. A time is the number of
    * seconds since 1970.
    */
   public double numberIn(Record fields) {

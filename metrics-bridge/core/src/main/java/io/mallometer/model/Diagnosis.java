@@ -34,13 +34,13 @@ public record Diagnosis(
     @Figure("The names of the account's rows that the sentence names, in its order")
         List<String> named) {
 
-  /** The states, the mildest first. */
+  /** The states. The mildest comes first. */
   public enum State implements Tagged {
-    /** No other state holds, and the evidence covers a time that is long enough to say so. */
+    /** No other state holds, and the process was observed for long enough. */
     HEALTHY,
-    /** No graver state holds, but the evidence covers too short a time. */
+    /** No graver state holds, but the process was not observed for long enough. */
     TOO_EARLY,
-    /** Memory grows, or a suspected call site has much of it, and there is time to investigate. */
+    /** Memory grows, or a suspect has much of it. There is time to investigate. */
     WATCH,
     /** A leak grows, or the limit is near. */
     ACT;
@@ -58,8 +58,8 @@ public record Diagnosis(
   }
 
   /**
-   * The memory limit, and the time at which memory reaches it if growth continues. The Java heap is
-   * assumed to grow to its maximum.
+   * The memory limit, and the time until memory reaches it if it continues to grow. The Java heap
+   * is assumed to grow to its maximum.
    */
   public record Limit(
       @Figure(value = "The limit; unknown without one", unit = BYTES) double bytes,
@@ -91,11 +91,11 @@ public record Diagnosis(
     /** The source of the machine's memory, which is the limit if no other is set. */
     public static final String MACHINE = "machine";
 
-    /** The limit of a process whose limit is unknown. */
+    /** The limit if none is known. */
     public static final Limit NONE =
         new Limit(Double.NaN, Double.NaN, "", Double.NaN, Double.NaN, Double.NaN);
 
-    /** Returns a limit without times at which memory reaches it. */
+    /** Returns a limit without the times until memory reaches it. */
     public static Limit of(double bytes, double usedBytes, String source) {
       return new Limit(bytes, usedBytes, source, Double.NaN, Double.NaN, Double.NaN);
     }
@@ -111,7 +111,7 @@ public record Diagnosis(
     }
   }
 
-  /** A finding: a topic that was examined, and its result. */
+  /** A topic that was examined, with the result. */
   public record Finding(
       @Figure(
               "What it is about: limit, heap, previous, leaks, growth, pools, garbage, counting, "
@@ -126,7 +126,7 @@ public record Diagnosis(
     named = List.copyOf(named);
   }
 
-  /** Returns the diagnosis of a process of which nothing has been read. */
+  /** Returns the diagnosis before anything is known about the process. */
   public static Diagnosis none(Instant since) {
     return new Diagnosis(
         State.TOO_EARLY,
@@ -141,14 +141,14 @@ public record Diagnosis(
         List.of());
   }
 
-  /** Returns this diagnosis with an earlier beginning of its state. */
+  /** Returns this diagnosis with an earlier beginning of its present state. */
   public Diagnosis since(Instant began) {
     return held(state, began, sentence, actions, named);
   }
 
   /**
-   * Returns this diagnosis with the state, beginning, sentence and actions of an earlier one that
-   * still holds.
+   * Returns this diagnosis with the state, beginning, sentence, actions and rows of an earlier
+   * diagnosis that still holds.
    */
   public Diagnosis held(
       State held, Instant began, String words, List<String> toDo, List<String> rows) {

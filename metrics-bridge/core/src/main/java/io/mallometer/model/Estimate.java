@@ -5,14 +5,15 @@ import static io.mallometer.model.Figure.Unit.COUNT;
 /**
  * A sum that was estimated from samples, with its uncertainty.
  *
- * <p>The distribution of samples of rare events is skewed, so the 95 % interval is not that of a
- * normal distribution. It is that of a gamma distribution with the estimate's mean and variance, as
- * Fay and Feuer proposed for weighted sums of Poisson variables (Statistics in Medicine 16, 1997).
- * With {@code c = variance / value} and {@code m = value / c}, the number of equal samples that
- * would be as uncertain, the interval reaches from {@code c/2} times the 2.5 % quantile of chi
- * squared with {@code 2m} degrees of freedom to {@code c/2} times the 97.5 % quantile with {@code
- * 2(m+2)} degrees. Fay and Feuer add 1 instead of 2; the 2 makes up for the error of the estimated
- * variance. Quantiles are those of Wilson and Hilferty's approximation.
+ * <p>The distribution of samples of rare events is skewed. So the 95 % interval is that of a gamma
+ * distribution with the estimate's mean and variance, as Fay and Feuer proposed for weighted sums
+ * of Poisson variables (Statistics in Medicine 16, 1997).
+ *
+ * <p>Let {@code c = variance / value} and {@code m = value / c}. The lower end is {@code c/2} times
+ * the 2.5 % quantile of chi squared with {@code 2m} degrees of freedom. The upper end is {@code
+ * c/2} times the 97.5 % quantile with {@code 2(m+2)} degrees. Fay and Feuer add 1 instead of 2; the
+ * 2 makes up for the error of the estimated variance. Quantiles are approximated as by Wilson and
+ * Hilferty.
  *
  * @param variance the estimated variance of the estimate; 0 if the value is exact
  * @param samples the number of samples from which the value was estimated
@@ -33,7 +34,7 @@ public record Estimate(
   /** The 97.5 % quantile of the normal distribution. */
   private static final double Z = 1.959963984540054;
 
-  /** The expected number of events for which the probability that no event happens is 2.5 %. */
+  /** The mean of a Poisson distribution in which 0 has the probability 2.5 %. */
   private static final double NONE_BY_CHANCE = 3.688879454113936;
 
   /** Creates an estimate without an upper limit. */
@@ -51,18 +52,18 @@ public record Estimate(
   }
 
   /**
-   * Returns this estimate with an interval that does not exceed the whole.
+   * Returns this estimate with a limit for its interval.
    *
-   * @param whole the count of the whole; {@code NaN} if unknown
+   * @param whole the count of the whole process; {@code NaN} if unknown
    */
   public Estimate atMost(double whole) {
     return new Estimate(value, variance, samples, whole > 0 ? whole : Double.POSITIVE_INFINITY);
   }
 
   /**
-   * Returns the estimate for a random share of the objects that this estimate counts.
+   * Returns the estimate for a random part of the counted objects.
    *
-   * @param share 0 to 1; {@code NaN} if unknown
+   * @param share the part, from 0 to 1; {@code NaN} if unknown
    */
   public Estimate share(double share) {
     return Double.isNaN(share)
@@ -81,8 +82,9 @@ public record Estimate(
   }
 
   /**
-   * Returns the upper end of the 95 % interval. Without samples, the square root of the variance is
-   * the weight of one sample. The end never exceeds the whole, unless the estimate itself does.
+   * Returns the upper end of the 95 % interval. It exceeds the count of the whole process only if
+   * the estimate does. Without samples, the square root of the variance is the weight of one
+   * sample.
    */
   @Figure(value = "The upper end of the 95 % interval", unit = COUNT)
   public double high() {

@@ -7,29 +7,25 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * A published component of a record. JSON, the MBeans and the reference take the name of the
- * component from the record, and its meaning and unit from this annotation. A component without the
- * annotation is not published. On a method, the annotation publishes a figure that the record
- * computes.
+ * Publishes a component of a record, with its meaning and unit, in JSON, the MBeans and the
+ * reference. Components without the annotation are not published. On a method, it publishes a
+ * figure that the record computes.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
 @Target({ElementType.RECORD_COMPONENT, ElementType.METHOD})
 public @interface Figure {
 
-  /** Returns the meaning, in one sentence without its final full stop. */
+  /** Returns the meaning, in one sentence without a full stop at the end. */
   String value();
 
   /** Returns the unit of a number. */
   Unit unit() default Unit.NONE;
 
-  /**
-   * Returns whether JSON contains the figure as {@code null} while it is unknown, instead of
-   * leaving it out.
-   */
+  /** Returns whether JSON shows an unknown figure as {@code null}. Otherwise JSON omits it. */
   boolean always() default false;
 
-  /** Returns whether JSON contains the components of this record in place of the record. */
+  /** Returns whether JSON shows the components of this record instead of the record. */
   boolean inline() default false;
 
   /** Returns whether the number only grows while the process lives. */
@@ -66,7 +62,7 @@ public @interface Figure {
       this.whole = whole;
     }
 
-    /** Returns whether numbers of this unit are published without their fraction. */
+    /** Returns whether numbers of this unit are rounded to whole numbers. */
     public boolean whole() {
       return whole;
     }

@@ -12,13 +12,13 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Converts a Java record to the tree of ordered maps, lists, strings, numbers and booleans that
- * JSON and the MBeans publish.
+ * Converts a record to the tree of maps, lists, strings, numbers and booleans that JSON and the
+ * MBeans publish.
  *
- * <p>The tree omits an unknown value ({@code NaN}, empty or null). In a list, and for a component
- * with {@link Figure#always}, the value is null instead. A record without a known value is itself
- * unknown. Times are in ISO 8601, durations in seconds, stack frames are text, and constants of an
- * enum have the name of {@link Tagged#tag}, or else the name in Java.
+ * <p>The tree omits unknown values: {@code NaN}, empty, null, and records without a known value. In
+ * a list, and for a component with {@link Figure#always}, it contains null instead. Times are in
+ * ISO 8601, durations in seconds, stack frames are text. A constant of an enum has the name of
+ * {@link Tagged#tag}, or else its name in Java.
  */
 public final class FigureTree {
 
@@ -80,8 +80,8 @@ public final class FigureTree {
   }
 
   /**
-   * A list that creates its elements at each access, because ten thousand call sites with their
-   * stacks as text might not fit into a small heap.
+   * A list that creates its elements at each access. Otherwise the stacks of ten thousand call
+   * sites might not fit into a small heap.
    */
   private static final class Mapped extends AbstractList<@Nullable Object> implements RandomAccess {
 

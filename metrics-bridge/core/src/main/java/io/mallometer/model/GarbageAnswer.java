@@ -2,7 +2,7 @@ package io.mallometer.model;
 
 import java.util.Locale;
 
-/** The result of past garbage collections for a call site whose objects cleaners free. */
+/** What past garbage collections tell about a call site whose objects are freed by cleaners. */
 public enum GarbageAnswer implements Tagged {
   /** Cleaners free no object of the site, or nothing is known about cleaners. */
   NONE,
@@ -13,15 +13,17 @@ public enum GarbageAnswer implements Tagged {
   /** A collection of the old generation frees a part of the objects. */
   OLD,
 
-  /** A cleaner of the JDK may free the objects, and no collection came since their allocation. */
+  /**
+   * A cleaner of the JDK may free the objects, but no collection took place since their allocation.
+   */
   NOT_YET,
 
-  /** Too few collections of the old generation took place to judge. */
+  /** Too few collections of the old generation took place to tell. */
   NOT_TOLD,
 
   /**
-   * The objects outlived collections of the old generation, because they are still reachable or no
-   * cleaner frees them.
+   * The objects outlived collections of the old generation: they are still reachable, or no cleaner
+   * frees them.
    */
   OUTLIVED;
 

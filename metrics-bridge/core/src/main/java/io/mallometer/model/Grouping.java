@@ -8,12 +8,12 @@ public enum Grouping {
   SITE("site", CallSite::name),
   /** The library that requested the memory. */
   LIBRARY("library", CallSite::library),
-  /** The innermost Java method, else the innermost function. */
+  /** The innermost Java method, or else the innermost function. */
   FRAME("frame", CallSite::topFrame),
-  /** The package of the innermost Java method, else the library of the innermost function. */
+  /** The package of the innermost Java method, or else the library of the innermost function. */
   PACKAGE("package", CallSite::topPackage);
 
-  /** The key of sites whose key is unknown. */
+  /** Stands for an unknown key. */
   public static final String UNKNOWN = "[unknown]";
 
   private final String id;

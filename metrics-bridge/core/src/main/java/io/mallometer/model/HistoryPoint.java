@@ -9,8 +9,7 @@ import java.time.Instant;
  * Figures of the process at one moment of the last hour. Unknown figures are {@code NaN}.
  *
  * @param netBytes the bytes allocated minus the bytes freed since counting began; negative if much
- *     memory from before an attach is freed. If live bytes are unknown, only this figure shows
- *     growth
+ *     memory from before an attach was freed
  * @param usedBytes the bytes that count toward the cgroup's limit
  * @param residentUsedBytes the resident bytes that count toward any other limit
  */
@@ -32,7 +31,7 @@ public record HistoryPoint(
     double residentUsedBytes,
     @Figure(value = "The cgroup's limit", unit = BYTES) double limitBytes) {
 
-  /** Returns the values of a snapshot. */
+  /** Returns the figures in a snapshot. */
   public static HistoryPoint of(Snapshot snapshot) {
     NativeCounters counted = snapshot.process().orElse(null);
     CgroupMemory cgroup = snapshot.memory().cgroup().orElse(null);
@@ -52,8 +51,8 @@ public record HistoryPoint(
   }
 
   /**
-   * Returns the bytes allocated minus the bytes freed. After an attach the result includes glibc's
-   * size word of each object, as live bytes do.
+   * Returns the bytes allocated minus the bytes freed. After an attach, adds glibc's size word of
+   * each object, because the live bytes include it too.
    */
   private static double net(NativeCounters counted, ByteUnit unit) {
     if (!counted.complete()) {

@@ -5,12 +5,11 @@ package io.mallometer.model;
 public interface HugeAllocationListener {
 
   /**
-   * Receives a request, up to a poll interval after it was made. Runs on a thread of mallometer
-   * that only listeners share.
+   * Receives a request, at most one poll interval after it was made. Runs on a thread of mallometer
+   * that runs only listeners.
    *
-   * @param allocation the request
-   * @param missedBefore the number of requests since the previous call that are lost, because there
-   *     were more than the library stores
+   * @param missedBefore the number of requests that were lost since the previous call, because
+   *     there were more than the library stores
    */
   void onHugeAllocation(HugeAllocation allocation, long missedBefore);
 }

@@ -3,7 +3,9 @@ package io.mallometer.model;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** A moment whose call sites are stored until the next moment of its kind. */
+/**
+ * A kind of moment, such as the peak. The call sites of the latest moment of each kind are stored.
+ */
 public enum KeptMoment {
   /** The poll with the most live bytes. */
   PEAK("peak", 0),
@@ -15,7 +17,7 @@ public enum KeptMoment {
   LIMIT_95("95", 95),
   /**
    * The latest poll at which live bytes exceeded the size of a monitor {@link
-   * MonitorOptions#liveSize}. The recording omits this moment.
+   * MonitorOptions#liveSize}. It is not stored in the recording.
    */
   LIVE_SIZE("live-size", 0);
 
@@ -39,7 +41,10 @@ public enum KeptMoment {
     return id;
   }
 
-  /** Returns the share of the limit in percent; 0 for the other moments. */
+  /**
+   * Returns the percentage of the limit that memory exceeded; 0 for moments that do not depend on
+   * the limit.
+   */
   public int percent() {
     return percent;
   }

@@ -15,7 +15,7 @@ public record LastUse(
     frames = List.copyOf(frames);
   }
 
-  /** Creates an empty result with the reason why nothing is known. */
+  /** Creates a result without an access. The reason says why none is known. */
   public static LastUse unavailable(String reason) {
     return new LastUse(Optional.empty(), "", List.of(), reason);
   }

@@ -2,29 +2,32 @@ package io.mallometer.model;
 
 import java.util.Locale;
 
-/** The evidence for a verdict. */
+/** The observation that supports a verdict on a call site. */
 public enum LeakEvidence implements Tagged {
   /**
-   * The site leaks: memory has no address of its sampled objects, so no code can use or free them.
+   * Evidence of a leak: memory contains no address of the sampled objects, so no code can use or
+   * free them.
    */
   LOST,
 
-  /** The site leaks, because objects were idle for longer than the longest timeout. */
+  /** Evidence of a leak: objects were idle for longer than any timeout of the program. */
   OUTLASTED,
 
   /**
-   * The site leaks, because the same stack leaked in an earlier run and its objects are unused
-   * again.
+   * Evidence of a leak: the call stack leaked in an earlier run, and its objects are idle again in
+   * this run.
    */
   KNOWN,
 
-  /** The evidence is sampled objects on pages of their own, whose latest access is known. */
+  /**
+   * The latest access to each sampled object is known, because the object is alone on its pages.
+   */
   SLOTS,
 
-  /** The evidence is sampled objects of which only the age is known. */
+  /** Only the ages of the sampled objects are known. */
   AGES,
 
-  /** The evidence has only sums over the objects of the site. */
+  /** Only sums over all objects of the site are known. */
   NONE;
 
   /** Returns the name in JSON. */

@@ -10,17 +10,15 @@ import java.util.Map;
  * All verdicts of one evaluation. Immutable.
  *
  * @param time the time of the evaluation
- * @param observation the state of the observation
- * @param sites the verdicts, also on call sites of HotSpot and mallometer: suspects (leak, unused,
- *     growing) come first, and among them those whose memory grows. Sites with the same verdict are
- *     sorted by suspected bytes, most first. Suspects of one name and library share one verdict;
- *     lost memory, other leaks and other suspects among them have separate verdicts if the milder
- *     kind has more bytes. Pools of one name and library share one verdict
+ * @param observation whether accesses to objects are observed
+ * @param sites the verdicts: suspects (leak, unused, growing) come first, and those that grow
+ *     before the others. Sites with one verdict are sorted by suspected bytes, most first. Call
+ *     sites of HotSpot and mallometer are included. Suspects of one name and library usually share
+ *     one verdict
  * @param reason the reason why there are no verdicts; empty if there can be verdicts
  * @param garbage the memory that waits for a garbage collection, by name and without leaks; omits
  *     names with unknown amounts
- * @param garbageReason the reason why memory that waits for a garbage collection is unknown; empty
- *     if it is known
+ * @param garbageReason the reason why {@code garbage} is unknown; empty if it is known
  */
 public record LeakReport(
     Instant time,
@@ -30,7 +28,7 @@ public record LeakReport(
     Map<String, Garbage> garbage,
     String garbageReason) {
 
-  /** Creates a report in which no memory waits for a garbage collection. */
+  /** Creates a report without memory that waits for a garbage collection. */
   public LeakReport(Instant time, Observation observation, List<SiteVerdict> sites, String reason) {
     this(time, observation, sites, reason, Map.of(), "");
   }
@@ -45,7 +43,7 @@ public record LeakReport(
     return new LeakReport(time, Observation.off(reason), List.of(), reason);
   }
 
-  /** Returns the verdicts other than healthy on call sites of the application. */
+  /** Returns the call sites of the application whose verdict is not healthy. */
   public List<SiteVerdict> suspicious() {
     return sites.stream()
         .filter(site -> site.verdict() != Verdict.HEALTHY)

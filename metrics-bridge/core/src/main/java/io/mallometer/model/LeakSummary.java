@@ -9,11 +9,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The suspected call sites by name, and the memory of the worst leaks, limited to a few names, for
- * the meters. Omits acknowledged sites, and the sites of HotSpot and mallometer.
+ * A summary of the leaks and other suspected call sites for the meters. It has few names and omits
+ * acknowledged sites and those of HotSpot and mallometer.
  *
- * <p>A name enters the summary when it is among the first {@value #TOP}, and leaves it when it is
- * not among the first {@value #STAYING}.
+ * <p>A name enters the summary at rank {@value #TOP} or better, and leaves it below rank {@value
+ * #STAYING}.
  *
  * @param worst the first {@value #WORST} leaks of the {@link LeakReport}
  * @param worstInWords the sentence of the first leak; empty if there is none
@@ -37,7 +37,7 @@ public record LeakSummary(
   /** The most names that enter a summary. */
   public static final int TOP = 5;
 
-  /** The rank down to which a name stays in the summary. */
+  /** The worst rank at which a name stays in the summary. */
   public static final int STAYING = 8;
 
   /** The most leaks in {@link #worst}. */

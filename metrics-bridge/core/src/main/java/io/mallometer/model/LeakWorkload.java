@@ -3,8 +3,8 @@ package io.mallometer.model;
 import java.time.Duration;
 
 /**
- * The kind of a program. It determines the shortest idle time at which an object is suspected. If
- * objects of a site were used or freed after longer idle times, a longer time applies to the site.
+ * The kind of a program, which determines after which idle time an object is suspected. A call site
+ * whose objects were used or freed after longer idle times gets a longer time.
  */
 public enum LeakWorkload {
   /** Works periodically, and accesses all its data within some periods. */

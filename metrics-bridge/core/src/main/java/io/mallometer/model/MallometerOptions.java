@@ -77,8 +77,8 @@ public final class MallometerOptions {
   }
 
   /**
-   * Returns a sentence, with the remedy, for each given setting that has no effect because another
-   * setting is missing.
+   * Returns one sentence for each given setting that has no effect because another setting is
+   * missing. The sentence names the missing setting.
    */
   public List<String> unused() {
     List<String> sentences = new ArrayList<>();
@@ -93,7 +93,7 @@ public final class MallometerOptions {
     return sentences;
   }
 
-  /** Returns the names of the settings that have another value in other options. */
+  /** Returns the names of the settings whose values differ from those of other options. */
   public List<String> differences(MallometerOptions other) {
     List<String> names = new ArrayList<>();
     for (Setting<?> setting : Setting.all()) {
@@ -114,7 +114,10 @@ public final class MallometerOptions {
     return given.hashCode();
   }
 
-  /** Returns the names of the settings that do not have the default, without values. */
+  /**
+   * Returns the names of the settings that differ from their defaults, without values, which may be
+   * secret.
+   */
   @Override
   public String toString() {
     return "MallometerOptions" + given.keySet();

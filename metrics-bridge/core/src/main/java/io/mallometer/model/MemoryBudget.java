@@ -4,10 +4,7 @@ import static io.mallometer.model.Figure.Unit.BYTES;
 
 import java.util.List;
 
-/**
- * The memory that this process may need by its configuration, and the memory limit that is set for
- * it.
- */
+/** The memory that this process may need by its configuration, compared with its memory limit. */
 public record MemoryBudget(
     @Figure("The table") List<Line> lines,
     @Figure(value = "The sum of the lines", unit = BYTES) double totalBytes,
@@ -34,8 +31,8 @@ public record MemoryBudget(
   }
 
   /**
-   * Returns the limit minus the total: negative if the limit is too small; {@code NaN} without a
-   * limit.
+   * Returns the limit minus the total, which is negative if the limit is too small; {@code NaN}
+   * without a limit.
    */
   @Figure(
       value = "The limit less the total of the lines; negative if the limit is too small",

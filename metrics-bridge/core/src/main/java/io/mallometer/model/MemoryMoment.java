@@ -8,8 +8,8 @@ import java.util.Optional;
  * The memory at one moment of the last hour, broken down by part.
  *
  * @param time the time of the reading
- * @param resident the resident bytes by part, when they were last read before that time; empty
- *     before the first reading
+ * @param resident the resident bytes by part, from the latest reading before {@code time}; empty if
+ *     there was none
  * @param charged the bytes charged to the cgroup, by part; empty outside a cgroup
  * @param limitBytes the cgroup's limit; {@code NaN} without one
  */

@@ -59,8 +59,8 @@ public record MonitorOptions(Kind kind, long bytes, int thread, Optional<Path> f
   }
 
   /**
-   * Returns this monitor for the requests of one thread. The library stores 64 requests for each
-   * monitor, in this case only requests of this thread.
+   * Returns this monitor, limited to the requests of one thread. Requests of other threads then
+   * take none of the 64 places that the library has for each monitor.
    *
    * @param thread the kernel's number; 0 for all threads
    */
@@ -105,8 +105,8 @@ public record MonitorOptions(Kind kind, long bytes, int thread, Optional<Path> f
   }
 
   /**
-   * Returns the monitor in the form of options, such as {@code threshold=209715200}, with its
-   * thread if it has one.
+   * Returns the monitor as an option, such as {@code threshold=209715200}, followed by its thread
+   * if it has one.
    */
   @Override
   public String toString() {

@@ -9,12 +9,11 @@ import java.util.Optional;
 /**
  * Counts of native allocations since counting began, or within a scope.
  *
- * <p>A successful malloc, calloc, memalign or similar call is one allocation, and free of a pointer
- * is one free. A successful realloc of a pointer is one allocation and one free, even if the object
- * stays in place. A failed call counts only as failed. <em>Requested</em> bytes are the bytes that
- * callers requested. <em>Allocated</em> and <em>freed</em> bytes share one unit, which {@link
- * SelfReport#byteUnit()} names, so that their difference is the live bytes; they are not comparable
- * with requested bytes.
+ * <p>Each successful malloc, calloc or memalign is one allocation, and each free of a pointer is
+ * one free. A successful realloc of a pointer is one of each. A failed call counts only as failed.
+ * <em>Requested</em> bytes are those that callers asked for. <em>Allocated</em> minus
+ * <em>freed</em> bytes are the live bytes; their unit, {@link SelfReport#byteUnit()}, differs from
+ * that of requested bytes.
  *
  * @param allocationsBySize the numbers of successful allocations by requested size
  * @param baseline the live bytes when mallometer attached
@@ -158,9 +157,9 @@ public record NativeCounters(
   }
 
   /**
-   * Returns the number of live objects; within a scope or for a thread the net change, which may be
-   * negative. {@code NaN} if counting was off for some time or began with an attach, because the
-   * number of objects at that time is unknown.
+   * Returns the number of live objects; for a scope or a thread the change, which may be negative.
+   * {@code NaN} if counting was off for some time or began with an attach, because objects are
+   * missing then.
    */
   @Figure(
       value =
@@ -179,15 +178,15 @@ public record NativeCounters(
     return allocationsBySize.classes();
   }
 
-  /** Returns the baseline after an attach, which {@link #liveBytes} contains. */
+  /** Returns the memory that was live before an attach. {@link #liveBytes} includes it. */
   @Figure("Memory that was live when mallometer attached; absent without an attach")
   public Optional<Baseline> allocatedBefore() {
     return baseline.equals(Baseline.NONE) ? Optional.empty() : Optional.of(baseline);
   }
 
   /**
-   * Returns the counts since {@code start}. Peak, largest request, threads and completeness are not
-   * differences; the result has those of this object.
+   * Returns the counts since {@code start}. The peak, the largest request, the number of threads
+   * and the completeness cannot be subtracted, so they are those of this object.
    */
   public NativeCounters minus(NativeCounters start) {
     return new NativeCounters(

@@ -24,7 +24,7 @@ public record Observation(
   public enum State implements Tagged {
     /** The observation was not requested, or {@code MALLOMETER_LEAKS=off} forbids it. */
     OFF,
-    /** The library tests which methods the system supports. */
+    /** The library tests which ways to observe accesses the system supports. */
     STARTING,
     /** Accesses are seen. */
     ON,
@@ -39,11 +39,11 @@ public record Observation(
   }
 
   /**
-   * The time for which accesses to objects were observed. An epoch is the time between two readings
-   * of accessed bits.
+   * The time during which accesses to objects were observed. It consists of epochs, each from one
+   * reading of the pages' accessed bits to the next.
    *
-   * @param startedNanos when the first epoch began, by {@link System#nanoTime()}; 0 before
-   * @param epochEndNanos when the latest epoch with a result ended; 0 before
+   * @param startedNanos the start of the first epoch by {@link System#nanoTime()}; 0 before it
+   * @param epochEndNanos the end of the latest epoch with a result; 0 if there is none
    */
   public record Period(
       @Figure("How accessed bits are cleared: cold or clear_refs; empty while off") String method,
@@ -107,12 +107,12 @@ public record Observation(
         reason);
   }
 
-  /** Returns this observation with the result of the latest search for lost memory. */
+  /** Returns this observation with a sentence about the latest search for lost memory. */
   public Observation withLostMemory(String words) {
     return new Observation(state, reason, period, space, slots, placement, watchReason, words);
   }
 
-  /** Returns whether the pages' accessed bits were read with a result at least once. */
+  /** Returns whether at least one reading of the pages' accessed bits had a result. */
   public boolean hasSeen() {
     return state == State.ON
         && period.startedNanos() != 0

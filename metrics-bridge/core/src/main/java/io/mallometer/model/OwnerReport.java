@@ -57,8 +57,8 @@ public record OwnerReport(
       @Figure("Why a search would be refused; empty if it would not") String refusal) {}
 
   /**
-   * The ways in which Java objects hold native memory, strongest first, as far as the search
-   * followed references. If it followed none, the way is {@link #HELD}.
+   * The ways in which Java objects hold native memory, strongest first. It is {@link #HELD} if the
+   * search did not follow references.
    */
   public enum Holding implements Tagged {
     /**
@@ -66,27 +66,21 @@ public record OwnerReport(
      * the holder.
      */
     KEPT("kept"),
-    /**
-     * A local variable of a thread alone keeps the holder, as far as the search followed
-     * references.
-     */
+    /** Only a local variable of a thread was found to keep the holder. */
     LOCAL_VARIABLE("in a local variable of a thread"),
     /**
-     * A Java object holds the address. The search did not look for the objects that keep this
-     * holder.
+     * A Java object holds the address. The search did not look for what keeps this object alive.
      */
     HELD("held"),
-    /** An object keeps the holder through more references than the search followed. */
+    /** A chain of references keeps the holder, but it is longer than the search followed. */
     DEEPER("kept by something deeper than was looked"),
-    /** The holder is only softly reachable, so a shortage of heap frees it. */
+    /** Only soft references lead to the holder, so the collector frees it when heap is scarce. */
     SOFTLY("softly kept"),
-    /** The holder is only weakly reachable, so a garbage collection frees it. */
+    /** Only weak references lead to the holder, so a garbage collection frees it. */
     WEAKLY("weakly kept"),
-    /**
-     * The owner is garbage that no collection has found yet, and only a cleaner has the address.
-     */
+    /** Only a cleaner has the address. The owner is garbage that no collection has found yet. */
     GARBAGE("the owner is garbage that no collection has found yet"),
-    /** No object except garbage has the address, and no cleaner frees the memory. */
+    /** Only garbage has the address, and no cleaner frees the memory. */
     UNREACHABLE("only garbage has the address, and nothing frees it"),
     /** No Java {@code long} has the address as its value. */
     NOBODY("no Java long holds it");
@@ -97,7 +91,7 @@ public record OwnerReport(
       this.words = words;
     }
 
-    /** Returns the words for sentences. */
+    /** Returns the text that sentences use. */
     public String words() {
       return words;
     }
@@ -109,7 +103,7 @@ public record OwnerReport(
     }
   }
 
-  /** A field that contains addresses of sampled objects. */
+  /** A Java field that contains addresses of sampled native objects. */
   public record Way(
       @Figure("The firmest way in which the holders looked at are held") Holding holding,
       @Figure("Class and field, such as DirectByteBuffer.address; empty for nobody") String holder,

@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * The cached pages of the files that this process has open or mapped. The figures of a file include
- * pages that are charged to other cgroups, so the sum may exceed the page cache of the cgroup.
+ * The cached pages of the files that this process has open or mapped. They include pages charged to
+ * other cgroups, so their sum may exceed the page cache of this cgroup.
  *
  * @param allFiles all files with cached pages, most first
  */

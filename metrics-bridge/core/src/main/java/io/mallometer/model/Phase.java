@@ -7,10 +7,9 @@ import java.util.Optional;
  * The allocations of the process between two moments.
  *
  * @param name the name that was given when the phase began
- * @param begin the time at which the phase began
- * @param end the time at which the phase ended
- * @param figures the figures of all threads, with the peak within the phase and the sizes of
- *     requests
+ * @param begin the start of the phase
+ * @param end the end of the phase
+ * @param figures the counts of all threads, with the peak within the phase
  * @param returnedSizes the allocations by the size that the allocator returned; empty unless a
  *     monitor {@link MonitorOptions#usableSizes()} ran for the whole phase
  */

@@ -35,8 +35,8 @@ public record PoolReport(
   private static final double HELD_SECONDS = 60;
 
   /**
-   * The pools of one kind in one copy of a library. Buffers are estimated from those that the
-   * library itself tracks.
+   * The pools of one kind in one copy of a library. The figures of buffers are estimates, because
+   * the library tracks only some buffers.
    */
   public record Pool(
       @Figure(value = "The origin", inline = true) PoolOrigin origin,
@@ -60,8 +60,8 @@ public record PoolReport(
     }
 
     /**
-     * Returns the name of the row for the pool's chunks in the {@link Account}. Pools of one kind
-     * share a row.
+     * Returns the name of the chunks in the {@link Account}. Pools of one library and kind share a
+     * row there.
      */
     public String chunksName() {
       return "%s (%s) chunks".formatted(origin.library(), origin.kind());
@@ -93,7 +93,7 @@ public record PoolReport(
         new Amounts(Double.NaN, Double.NaN, Double.NaN, Double.NaN);
   }
 
-  /** A line of code whose buffers are live, or were dropped without release. */
+  /** A line of code that allocated live buffers, or buffers that were dropped without release. */
   public record BufferSite(
       @Figure("The class, method and line that allocated the buffers") String line,
       @Figure(value = "The live buffers", unit = COUNT) Estimate buffers,
@@ -108,7 +108,7 @@ public record PoolReport(
       @Figure("The forgotten buffers in one sentence; empty if none was found")
           String forgottenSentence) {
 
-    /** Returns whether a buffer of the line has been watched for a minute or more. */
+    /** Returns whether a buffer of the line has been tracked for at least a minute. */
     public boolean isHeld() {
       return tracks.oldestSeconds() >= HELD_SECONDS;
     }
@@ -126,7 +126,7 @@ public record PoolReport(
               unit = COUNT)
           int releasedLate) {}
 
-  /** The judgement whether the buffers of a line of code are held longer and longer. */
+  /** Whether the buffers of a line of code are held longer and longer. */
   public record Hold(
       @Figure("Whether the buffers are held longer and longer") boolean suspect,
       @Figure(
@@ -141,9 +141,7 @@ public record PoolReport(
     pools = List.copyOf(pools);
   }
 
-  /**
-   * Returns the name of the chunks that each call site allocated for a pool, by the site's number.
-   */
+  /** Returns the names of pools' chunks, by the number of the call site that allocated them. */
   public Map<Integer, String> chunksBySite() {
     Map<Integer, String> names = new HashMap<>();
     pools.forEach(pool -> pool.sites().forEach(site -> names.put(site, pool.chunksName())));

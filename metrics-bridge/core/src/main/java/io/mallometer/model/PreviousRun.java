@@ -2,7 +2,7 @@ package io.mallometer.model;
 
 import java.time.Instant;
 
-/** The end of the previous run, the process that wrote the recording before this process. */
+/** The end of the previous run: the process that wrote the recording before this process. */
 public record PreviousRun(
     @Figure("Where it is recorded") String file,
     @Figure("Its process id") long pid,
@@ -14,8 +14,7 @@ public record PreviousRun(
     @Figure("How memory grew before the end, as lines of text") String report) {
 
   /**
-   * The reason for the end of a run that the kernel killed, or most likely killed, because of the
-   * memory limit.
+   * The {@code reason} of a run that the kernel certainly or probably killed at the memory limit.
    */
   public static final String OOM = "oom";
 }

@@ -35,10 +35,7 @@ public record ProcessMemory(
   private static final ProcessMemory UNKNOWN =
       new ProcessMemory(Double.NaN, Optional.empty(), Optional.empty(), Optional.empty());
 
-  /**
-   * Creates the figures of a process whose pages of files, machine's memory and stated limit are
-   * unknown.
-   */
+  /** Creates the figures without the bytes of files, the machine's memory and a stated limit. */
   public ProcessMemory(
       double residentBytes,
       Optional<ResidentMemory> resident,
@@ -66,9 +63,8 @@ public record ProcessMemory(
   }
 
   /**
-   * Returns the resident bytes that count toward a limit: all but pages of files, which the kernel
-   * can drop and read again. If the kernel does not report pages of files, those of {@link
-   * #resident} are subtracted.
+   * Returns the resident bytes that count toward a limit. Pages of files do not count, because the
+   * kernel can drop them and read them again.
    */
   public double residentUsedBytes() {
     double files =
@@ -79,8 +75,8 @@ public record ProcessMemory(
   }
 
   /**
-   * Returns the limit that is set for the process, with the bytes that count toward it: the stated
-   * limit or the cgroup's, whichever leaves less memory; {@link Limit#NONE} without both.
+   * Returns the stated limit or the cgroup's, whichever leaves less memory, with the bytes that
+   * count toward it; {@link Limit#NONE} without both.
    */
   public Limit setLimit() {
     double most = cgroup.map(CgroupMemory::limitBytes).orElse(Double.NaN);

@@ -1,10 +1,10 @@
 package io.mallometer.model;
 
 /**
- * The state of the recording, the file with figures of the last hour that outlives the process.
+ * The state of the recording: the file with the figures of the last hour, which is still there
+ * after the process has ended.
  *
- * @param life the number in the file's header by which this run differs from all others; 0 unless
- *     the library records
+ * @param life a number in the file's header that no other run has; 0 unless the library records
  */
 public record RecordingStatus(
     @Figure("Whether the last hour is recorded") State state,

@@ -64,8 +64,8 @@ public record ResidentMemory(
       @Figure(value = "Resident bytes", unit = BYTES) long bytes) {}
 
   /**
-   * The value of {@code decidedBy} if the start of the JVM was recorded with the symbols of its
-   * code.
+   * The value of {@code decidedBy} if the JVM's memory was told apart by the symbols of its code,
+   * recorded since its start.
    */
   public static final String BY_FRAMES = "frames";
 
@@ -144,14 +144,16 @@ public record ResidentMemory(
     return Optional.ofNullable(parts.get(part));
   }
 
-  /** Returns the bytes of files without pages that the process copied by writing. */
+  /**
+   * Returns the resident bytes of mapped files, without pages that the process copied by writing.
+   */
   public long fileBytes() {
     return Math.max(0, of(ResidentPart.MAPPED_FILES).orElse(0L) - copiedFileBytes);
   }
 
   /**
-   * The resident memory in transparent huge pages. The kernel makes a whole huge page resident at
-   * the first access to any byte of it.
+   * The resident memory in transparent huge pages. One access to any byte makes the whole huge page
+   * resident.
    */
   public record HugePages(
       @Figure(

@@ -24,7 +24,10 @@ public enum ResidentPart implements Tagged {
    * Direct buffers as the JVM counts them. They are allocated by malloc and are in no other part.
    */
   DIRECT_BUFFERS("direct_buffers"),
-  /** Live memory of malloc, without the two parts above; known while mallometer counts. */
+  /**
+   * Live memory of malloc, without direct buffers and the memory in {@link #GC_AND_JVM}; known
+   * while mallometer counts.
+   */
   MALLOC_LIVE("malloc_live"),
   /** Memory of malloc that is free, or that malloc uses itself; known while mallometer counts. */
   MALLOC_RETAINED("malloc_retained"),

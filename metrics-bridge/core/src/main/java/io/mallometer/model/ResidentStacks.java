@@ -4,15 +4,14 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * The resident set by the code that requested the memory: stacks whose bytes add up to the resident
- * set size. The outermost frame of each stack is the kind of memory in brackets, such as {@code
- * [java_heap]}.
+ * The resident set, divided among the stacks of the code that requested the memory. The outermost
+ * frame of each stack is the kind of memory in brackets, such as {@code [java_heap]}.
  *
  * @param time the time of the reading
  * @param residentBytes the resident set size
  * @param stacks the stacks, most bytes first
- * @param reason the reason why mappings or the JVM's kinds of memory have no call sites, or why
- *     there is no newer reading; empty if none applies
+ * @param reason the reason why call sites or a newer reading are missing; empty if nothing is
+ *     missing
  */
 public record ResidentStacks(
     Instant time, long residentBytes, List<ResidentStack> stacks, String reason) {
@@ -32,7 +31,9 @@ public record ResidentStacks(
     stacks = List.copyOf(stacks);
   }
 
-  /** Returns the stacks that have a frame with a text, and the same total. Ignores case. */
+  /**
+   * Returns only the stacks with a frame that contains the text, ignoring case. The total stays.
+   */
   public ResidentStacks mentioning(String text) {
     return new ResidentStacks(
         time,

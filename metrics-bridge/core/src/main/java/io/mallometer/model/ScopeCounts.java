@@ -65,9 +65,9 @@ public record ScopeCounts(
   }
 
   /**
-   * Returns the sum of two scopes that did not overlap in one thread. The peak of the result is the
-   * sum of both peaks. The true peak is not higher, but it is lower by an unknown amount unless the
-   * scopes ran at the same time. So the error of the peak is also the sum of both peaks.
+   * Returns the sum of two scopes; no thread may have been in both at once. The peak of the result
+   * is the sum of both peaks, which is an upper bound. Its error is as large, because the scopes
+   * may have run one after the other.
    */
   public ScopeCounts plus(ScopeCounts other) {
     double peak = peakBytes + other.peakBytes;

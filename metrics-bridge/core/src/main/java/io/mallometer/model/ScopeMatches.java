@@ -3,17 +3,16 @@ package io.mallometer.model;
 /**
  * The allocations of a scope, matched by address with their frees.
  *
- * <p>An object is temporary if a thread that the scope measures freed it within the scope;
- * otherwise it is retained. So in the scope of one thread, an object that another thread freed
- * counts as retained.
+ * <p>An object is temporary if a thread of the scope freed it within the scope, and retained
+ * otherwise. In a scope of one thread, an object that another thread freed counts as retained.
  *
  * @param temporaryCalls the number of allocations whose object was freed within the scope
- * @param temporaryBytes the bytes of these objects, in the unit of {@link
+ * @param temporaryBytes the bytes of the temporary objects, in the unit of {@link
  *     ScopeCounts#allocatedBytes()}
  * @param retainedCalls the number of allocations whose object was not freed
- * @param retainedBytes the bytes of these objects
+ * @param retainedBytes the bytes of the retained objects
  * @param foreignFrees the number of frees of objects that were allocated outside of the scope
- * @param foreignFreedBytes the bytes of these objects
+ * @param foreignFreedBytes the bytes of the objects allocated outside
  */
 public record ScopeMatches(
     long temporaryCalls,

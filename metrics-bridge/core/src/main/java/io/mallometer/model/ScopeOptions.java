@@ -1,11 +1,11 @@
 package io.mallometer.model;
 
 /**
- * The options of a scope, which add measurements to its counts.
+ * The optional measurements of a scope.
  *
- * @param matched whether frees are matched with allocations by address, which distinguishes
- *     temporary from retained memory. Matching takes memory and time while the scope is open;
- *     {@code docs/reference/scopes.md} states how much
+ * @param matched whether frees are matched with allocations by address, which tells temporary from
+ *     retained memory. It takes memory and time while the scope is open; see {@code
+ *     docs/reference/scopes.md}
  */
 public record ScopeOptions(boolean matched) {
 
@@ -14,7 +14,7 @@ public record ScopeOptions(boolean matched) {
     return new ScopeOptions(false);
   }
 
-  /** Returns these options with matching by address, or without it. */
+  /** Returns these options with another value of {@link #matched}. */
   public ScopeOptions withMatched(boolean matched) {
     return new ScopeOptions(matched);
   }

@@ -56,11 +56,11 @@ public record SelfReport(
     @Figure("The reason of the state, or what is off and why; empty if nothing is") String remark) {
 
   /**
-   * The samples of the library since the process started. All figures are {@code NaN} without the
-   * library, and while it samples nothing.
+   * The samples of the library since the process started. All figures are {@code NaN} while nothing
+   * is sampled.
    *
-   * @param share the factor by which the sampler reduces the probabilities of samples from code
-   *     that allocates rarely, to meet the overhead target; 1 if it does not
+   * @param share the factor, at most 1, by which fewer samples are taken from code that allocates
+   *     rarely, to meet the overhead target
    * @param tableBytes the part of {@link SelfReport#footprintBytes()} that call sites take; 0 if
    *     call sites are not recorded
    * @param slots the addresses of the slots: pages that each contain one sampled object
@@ -104,8 +104,8 @@ public record SelfReport(
   }
 
   /**
-   * The numbers of samples that have no call site, of samples whose free is not seen, and of
-   * samples whose probability does not depend on their call path.
+   * The numbers of samples that are incomplete: without a call site, without a seen free, or chosen
+   * without regard to the call path.
    */
   public record Missed(
       @Figure(
@@ -155,12 +155,12 @@ public record SelfReport(
 
   /**
    * The addresses that the library reserves for slots: pages that each contain one sampled object,
-   * whose use the library observes.
+   * so that its use can be observed.
    *
    * @param address the first address; 0 without any
    * @param reservedBytes the bytes of these addresses
    * @param takenBytes the bytes of whole pages that objects in slots take
-   * @param excessBytes the bytes of these pages beyond the objects, a part of {@link
+   * @param excessBytes the part of {@code takenBytes} beyond the objects; it is in {@link
    *     SelfReport#footprintBytes()}
    */
   public record SlotPages(long address, long reservedBytes, long takenBytes, long excessBytes) {
@@ -178,7 +178,7 @@ public record SelfReport(
   /** The {@link #mode()} of a process that is not counted. */
   public static final String NONE = "none";
 
-  /** Placeholder for a name that only the library knows. */
+  /** The name that is used while only the library could tell the real one. */
   public static final String UNKNOWN = "unknown";
 
   /** Creates the report of a process without the library. */
@@ -186,7 +186,7 @@ public record SelfReport(
     return absent(UNKNOWN);
   }
 
-  /** Creates the report of a process that lacks the library but has a known allocator. */
+  /** Creates the report of a process without the library whose allocator is known. */
   public static SelfReport absent(String allocator) {
     return new SelfReport(
         UNKNOWN,

@@ -16,9 +16,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A setting of mallometer. This list is the only place that states the name, type, default, range
- * and meaning of a setting. The starter's property and its metadata, the agent's option, the
- * environment variable, the check of a value and {@code docs/reference/settings.md} are derived
- * from this list.
+ * and meaning of a setting. The properties, the agent's options, the environment variables, the
+ * checks and {@code docs/reference/settings.md} are derived from it.
  *
  * <p>For example, the setting {@code max-scopes} is the property {@code mallometer.max-scopes}, the
  * agent's option {@code max-scopes} and the environment variable {@code MALLOMETER_MAX_SCOPES}.
@@ -31,15 +30,13 @@ public final class Setting<T> {
   public enum Reader {
     /** The starter and the agent; both also read the environment variable. */
     ALL,
-    /** The starter. */
+    /** The Spring Boot starter. */
     STARTER,
-    /** The agent. */
+    /** The Java agent. */
     AGENT,
-    /**
-     * The native library and the code that starts it. The setting is only an environment variable.
-     */
+    /** The native library and the code that starts it. They read only the environment variable. */
     LIBRARY,
-    /** The command line. The setting is only an environment variable. */
+    /** The command line, which reads only the environment variable. */
     COMMANDS
   }
 
@@ -604,8 +601,8 @@ public final class Setting<T> {
   private String defaultText;
 
   /**
-   * The default value, computed at the first request. Threads that compute it at the same time get
-   * equal values.
+   * The default value, computed when first needed. A race between threads does no harm: they
+   * compute equal values.
    */
   private @Nullable T defaultValue;
 
@@ -789,8 +786,7 @@ public final class Setting<T> {
   }
 
   /**
-   * Returns the setting without which this one has no effect; null if this one does not depend on
-   * another.
+   * Returns the setting that must be given for this one to have an effect; null if there is none.
    */
   @Nullable Setting<?> requiredSetting() {
     if (name.startsWith("push.")) {
@@ -829,7 +825,6 @@ public final class Setting<T> {
     return secret;
   }
 
-  /** Returns the default; null if there is none. Lists and maps are empty by default. */
   @Nullable T defaultValue() {
     if (defaultValue == null && (!defaultText.isEmpty() || type == Type.LIST || type == Type.MAP)) {
       defaultValue = cast(read(defaultText));
@@ -838,7 +833,7 @@ public final class Setting<T> {
   }
 
   /**
-   * Reads a value.
+   * Reads a value from text.
    *
    * @param spelled the name that the user wrote, for the message
    * @throws InvalidSettingException if the text is not allowed
@@ -852,12 +847,6 @@ public final class Setting<T> {
     return check(spelled, text, cast(value));
   }
 
-  /**
-   * Checks that a value is in the range.
-   *
-   * @return the value
-   * @throws InvalidSettingException if the value is out of the range
-   */
   T check(T value) {
     return check(name, type == Type.TIME ? text((Duration) value) : String.valueOf(value), value);
   }
@@ -870,8 +859,8 @@ public final class Setting<T> {
   }
 
   /**
-   * Returns an exception for a value that is in the range but breaks another rule, such as "must be
-   * at least 1m".
+   * Returns an exception for a value in the range that breaks another rule, such as "must be at
+   * least 1m".
    */
   public InvalidSettingException invalid(String text, String rule) {
     return invalid(name, text, rule);
@@ -888,7 +877,7 @@ public final class Setting<T> {
     return "must be " + range() + type.examples;
   }
 
-  /** Returns a value as messages show it: asterisks in place of a secret. */
+  /** Returns a value for a message, with asterisks in place of a secret. */
   public String shown(String text) {
     return secret ? "******" : text;
   }
@@ -926,7 +915,6 @@ public final class Setting<T> {
     return value.equals(Duration.ZERO);
   }
 
-  /** Returns the value of a text; null if the text is no value of the type. */
   private @Nullable Object read(String text) {
     try {
       switch (type) {
@@ -970,8 +958,8 @@ public final class Setting<T> {
   }
 
   /**
-   * Returns the constant that a word names. If the last constant is named off, the words of a flag
-   * are allowed too: true selects the first constant, false selects off.
+   * Returns the constant for a word. If the last constant is named off, true stands for the first
+   * constant and false for off.
    */
   private @Nullable Enum<?> chosen(String text) {
     @Nullable Boolean flag = flag(text);
@@ -988,7 +976,7 @@ public final class Setting<T> {
     return word(choices[choices.length - 1]).equals("off");
   }
 
-  /** Reads digits and an optional binary unit, as the native library does: 512, 512m, 512MiB. */
+  /** Reads a size such as 512, 512m or 512MiB, as the native library does. */
   private static @Nullable Long bytes(String text) {
     String lower = text.toLowerCase(Locale.ROOT);
     int end = 0;
@@ -1009,8 +997,8 @@ public final class Setting<T> {
   }
 
   /**
-   * Splits a text at commas and blanks. Blanks are needed because commas separate options on the
-   * agent's command line.
+   * Splits a text at commas and blanks. On the agent's command line, commas separate options, so
+   * only blanks can separate the parts of a value.
    */
   private static List<String> parts(String text) {
     List<String> parts = new ArrayList<>();

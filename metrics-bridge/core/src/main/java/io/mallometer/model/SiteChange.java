@@ -8,9 +8,8 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 
 /**
- * The change of a call site between two moments. A figure that is unknown at one of the moments is
- * {@code NaN}. The values of small sites are unknown if there are more than 4,096 sites, because
- * only the largest are stored.
+ * The change of a call site between two moments. A figure that is unknown at one of them is {@code
+ * NaN}. Of more than 4,096 sites, only the largest are stored.
  */
 public record SiteChange(
     @Figure("The site's number") int number,
@@ -65,7 +64,7 @@ public record SiteChange(
     return CodeOwner.of(name, frames);
   }
 
-  /** Returns whether name, library or any frame contains a text. Ignores case. */
+  /** Returns whether the name, the library or a frame contains the text, ignoring case. */
   public boolean mentions(String text) {
     return CallSite.mentions(text, name, library, frames);
   }

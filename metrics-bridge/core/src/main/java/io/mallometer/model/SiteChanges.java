@@ -7,12 +7,12 @@ import java.util.Optional;
 /**
  * The changes of the call sites between two moments of the last hour.
  *
- * @param from the first moment: the stored one nearest to the request, or the first reading if that
- *     was later; empty if nothing is known
- * @param to the second moment: the stored one nearest to the request; empty if nothing is known
+ * @param from the stored moment nearest to the requested one, or the first reading if that was
+ *     later; empty if nothing is known
+ * @param to the stored moment nearest to the requested one; empty if nothing is known
  * @param changes the sites with any difference, most growth first
- * @param reason the reason why nothing is known, or why only the changes since the first reading
- *     are known; empty if nothing is missing
+ * @param reason the reason why changes are unknown, or known only since the first reading; empty if
+ *     nothing is missing
  */
 public record SiteChanges(
     Optional<Instant> from, Optional<Instant> to, List<SiteChange> changes, String reason) {

@@ -1,6 +1,6 @@
 package io.mallometer.model;
 
-/** The estimated figures of a call site, or of several together. */
+/** The estimated figures of a call site or of a group of call sites. */
 public sealed interface SiteFigures permits CallSite, SiteGroup {
 
   /** Returns the number of objects allocated since counting began. */

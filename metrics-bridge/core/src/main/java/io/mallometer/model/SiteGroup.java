@@ -25,7 +25,6 @@ public record SiteGroup(
         double bytesPerSecond)
     implements SiteFigures {
 
-  /** Returns a group of one site. */
   static SiteGroup of(String key, CallSite site) {
     return new SiteGroup(
         key,

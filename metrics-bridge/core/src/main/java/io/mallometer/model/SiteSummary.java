@@ -7,14 +7,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The libraries and call sites with most live memory, limited to a few names, for the meters.
+ * The libraries and call sites with most live memory, for the meters.
  *
- * <p>A name enters the summary when it is among the first {@value #TOP}, and leaves it when it is
- * not among the first {@value #STAYING}. The summary has at most {@value #STAYING} names and {@link
- * #OTHER}.
+ * <p>A name enters the summary at rank {@value #TOP} or better, and leaves it below rank {@value
+ * #STAYING}. Everything else is summed as {@link #OTHER}.
  *
- * @param largestSites the live bytes of the {@value #LARGEST} sites of the application with most
- *     live bytes, most first
+ * @param largestSites the {@value #LARGEST} call sites of the application with most live bytes,
+ *     most first
  */
 public record SiteSummary(
     @Figure("When the call sites were read") Instant time,
@@ -41,19 +40,19 @@ public record SiteSummary(
             unit = BYTES)
         double allocatedBeforeBytes) {
 
-  /** The name under which all other call sites or libraries are summed. */
+  /** The name for the sum of all other call sites or libraries. */
   public static final String OTHER = "other";
 
   /** The most names that enter a summary. */
   public static final int TOP = 10;
 
-  /** The rank down to which a name stays in the summary. */
+  /** The worst rank at which a name stays in the summary. */
   public static final int STAYING = 15;
 
   /** The most names that enter {@link #residentSites}. */
   public static final int TOP_RESIDENT = 5;
 
-  /** The rank down to which a name stays in {@link #residentSites}. */
+  /** The worst rank at which a name stays in {@link #residentSites}. */
   public static final int STAYING_RESIDENT = 6;
 
   /** The most sites in {@link #largestSites}. */

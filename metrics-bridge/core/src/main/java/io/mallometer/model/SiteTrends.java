@@ -8,10 +8,9 @@ import java.util.List;
 /**
  * The live memory of groups of call sites in the last hour.
  *
- * @param times the stored moments, oldest first; the last one is that of this reading
- * @param groups the groups with most live bytes and those that grew most, most live bytes first
- * @param reason the reason why there are no groups, or why they have no Java frames; empty if
- *     nothing is missing
+ * @param times the stored moments, oldest first, and this reading as the last one
+ * @param groups the groups that have most live bytes or grew most, most live bytes first
+ * @param reason the reason why groups or their Java frames are missing; empty if nothing is missing
  */
 public record SiteTrends(List<Instant> times, List<Group> groups, String reason) {
 

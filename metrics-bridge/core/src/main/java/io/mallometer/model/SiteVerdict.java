@@ -27,8 +27,8 @@ public record SiteVerdict(
     @Figure("Whether a person acknowledged the site") boolean acknowledged) {
 
   /**
-   * The call sites of one name and library that have a verdict in common. The number and the stack
-   * are those of the call site with the evidence.
+   * The call sites of one name and library, which share a verdict. The number and the stack are
+   * those of the site with the evidence.
    */
   public record Site(
       @Figure("The site's name") String name,
@@ -58,7 +58,7 @@ public record SiteVerdict(
     }
   }
 
-  /** A stack of a call site that has several. */
+  /** A stack of a site that has several stacks. */
   public record Stack(
       @Figure("The call site's number") int number,
       @Figure(value = "Its live bytes", unit = BYTES) double liveBytes,
@@ -70,11 +70,12 @@ public record SiteVerdict(
   }
 
   /**
-   * The suspected objects: those that are idle for {@link #thresholdSeconds()} or longer. Their
-   * number and bytes are estimates: the live objects of that age, times the share of the observed
-   * objects that is idle. Objects above 16 MiB and from before the observation are not included.
-   * For a leak with the evidence {@link LeakEvidence#LOST} the suspected objects also contain the
-   * other live objects, times the share that two searches found to be lost.
+   * The suspected objects: those that are idle for {@link #thresholdSeconds()} or longer, estimated
+   * from the observed ones. Objects above 16 MiB and those from before the observation are not
+   * included.
+   *
+   * <p>With the evidence {@link LeakEvidence#LOST} they also include a share of the other live
+   * objects: the share that two searches found to be lost.
    */
   public record Suspected(
       @Figure(
@@ -106,8 +107,8 @@ public record SiteVerdict(
           double oldestSeconds) {
 
     /**
-     * Returns these objects; the interval of their bytes ends at the bytes of the whole site at
-     * most.
+     * Returns these objects with the upper bound of their bytes limited to the bytes of the whole
+     * site.
      */
     public Suspected atMost(double wholeBytes) {
       return new Suspected(
@@ -127,8 +128,8 @@ public record SiteVerdict(
   }
 
   /**
-   * The live memory of a site, and its growth. The resident part of the live bytes is unknown, so
-   * live bytes are not compared with a memory limit.
+   * The live memory of a site, and its growth. How much of it is resident is unknown, so it cannot
+   * be compared with a memory limit.
    */
   public record Growth(
       @Figure(value = "Its live bytes", unit = BYTES) double liveBytes,

@@ -9,18 +9,17 @@ import java.util.function.IntToLongFunction;
 import java.util.stream.IntStream;
 
 /**
- * The numbers of allocations by size: a histogram over 20 fixed classes of requested size.
+ * The numbers of allocations by requested size, in 20 fixed classes.
  *
- * <p>Class {@code i < 19} contains requests of at most {@code 2^(4+i)} bytes (16 B, 32 B, ..., 4
- * MiB) that no smaller class contains; class 19 contains all larger ones. Immutable; counts are
- * exact and wrap at 2^64.
+ * <p>The upper bound of class {@code i < 19} is {@code 2^(4+i)} bytes (16 B, 32 B, ..., 4 MiB);
+ * class 19 has no upper bound. Immutable; counts are exact and wrap at 2^64.
  */
 public final class SizeDistribution {
 
   /** The number of size classes. */
   public static final int CLASSES = 20;
 
-  /** The first class that is not small: requests above the page size of 4096 bytes. */
+  /** The first class above the page size of 4096 bytes. */
   public static final int FIRST_LARGE_CLASS = 9;
 
   private static final int SMALLEST_LIMIT_LOG2 = 4;
@@ -38,10 +37,9 @@ public final class SizeDistribution {
   }
 
   /**
-   * Returns a distribution with given counts.
+   * Returns a distribution with the given counts.
    *
-   * @param counts the numbers of allocations of the {@value #CLASSES} classes, smallest sizes
-   *     first; copied
+   * @param counts the numbers of allocations by class, smallest sizes first; copied
    * @throws IllegalArgumentException if there are not exactly {@value #CLASSES} counts
    */
   public static SizeDistribution of(long... counts) {
@@ -53,8 +51,8 @@ public final class SizeDistribution {
   }
 
   /**
-   * Returns a distribution whose counts a function computes. Calls {@code countOfClass} once for
-   * each class, smallest sizes first.
+   * Returns a distribution with computed counts. Calls {@code countOfClass} once for each class,
+   * smallest sizes first.
    */
   public static SizeDistribution of(IntToLongFunction countOfClass) {
     long[] counts = new long[CLASSES];

@@ -7,8 +7,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The figures of one poll. JMX, metrics and the page show the same snapshot until the next poll.
- * Immutable.
+ * The figures of one poll, which all outputs show until the next poll. Immutable.
  *
  * @param diagnosis the judgement on the process
  */
@@ -144,8 +143,8 @@ public record Snapshot(
   }
 
   /**
-   * Returns the {@link #age} in seconds; {@code NaN} if neither the library's nor the operating
-   * system's figures were read.
+   * Returns the {@link #age} in seconds; {@code NaN} if nothing was read from the library or the
+   * operating system.
    */
   public double ageSeconds(Clock clock) {
     boolean nothing = status.state() == State.UNAVAILABLE && memory.equals(ProcessMemory.unknown());

@@ -6,25 +6,20 @@ import java.util.Set;
 /**
  * A function on a call stack.
  *
- * @param kind the kind of code. In a {@link Kind#COMPILED} frame, the other components are those of
- *     a Java frame
- * @param owner in native code the library's name as in the tag {@code library}, such as {@code
- *     libzip.so}, empty if the address belongs to no library; in Java the class, such as {@code
- *     java.util.zip.Deflater}
- * @param name in native code the demangled symbol without parameters, empty if no symbol is known;
- *     in Java the method
- * @param source in Java the source file's name; empty if unknown, and in native code
- * @param line in Java the line; 0 if unknown, and in native code
- * @param offset in native code the distance from the symbol in bytes; without a symbol the distance
- *     from the library's load address; without a library the address itself. 0 in Java
+ * @param kind the kind of code. A {@link Kind#COMPILED} frame has the other components of a Java
+ *     frame
+ * @param owner the Java class, such as {@code java.util.zip.Deflater}, or the native library, such
+ *     as {@code libzip.so}; empty if the address belongs to no library
+ * @param name the Java method, or the demangled native symbol without parameters; empty if unknown
+ * @param source the Java source file's name; empty if unknown, and in native code
+ * @param line the Java line; 0 if unknown, and in native code
+ * @param offset in native code the distance in bytes from the symbol, or else from the library's
+ *     load address, or else the address itself; 0 in Java
  */
 public record StackFrame(
     Kind kind, String owner, String name, String source, int line, long offset) {
 
-  /**
-   * The beginning of the name of a call site in a compiler thread; the name of the compiled method
-   * follows.
-   */
+  /** The start of the name of a call site in a compiler thread. The compiled method follows. */
   public static final String COMPILATION = "compilation of ";
 
   private static final Set<String> OWNERS_WITH_CLEANER =
@@ -36,7 +31,7 @@ public record StackFrame(
     NATIVE,
     /** A Java method, interpreted or compiled. */
     JAVA,
-    /** The Java method that a compiler thread of the JVM compiles, innermost in its stack. */
+    /** The Java method that a compiler thread compiles. It is innermost in that thread's stack. */
     COMPILED
   }
 
@@ -50,7 +45,7 @@ public record StackFrame(
     return new StackFrame(Kind.JAVA, className, method, source, line, 0);
   }
 
-  /** Returns the source line of a Java function in a stack; empty if unknown. */
+  /** Returns the source line at which a stack contains a Java function; empty if unknown. */
   public static String place(List<StackFrame> frames, String function) {
     for (StackFrame frame : frames) {
       if (frame.kind() == Kind.JAVA
@@ -62,14 +57,14 @@ public record StackFrame(
     return "";
   }
 
-  /** Returns a frame that says that the JVM compiles the method of this Java frame. */
+  /** Returns a frame for a compiler thread that compiles the method of this Java frame. */
   public StackFrame asCompiled() {
     return new StackFrame(Kind.COMPILED, owner, name, source, 0, 0);
   }
 
   /**
-   * Returns whether this frame is code of the JDK that calls a native function or a method handle.
-   * Names omit such frames, because they differ between JDKs, and before and after compilation.
+   * Returns whether this is a frame of the JDK's machinery for native calls and method handles.
+   * Names omit it, because it differs between JDKs and after compilation.
    */
   public boolean isOfCall() {
     return kind == Kind.JAVA
@@ -77,8 +72,8 @@ public record StackFrame(
   }
 
   /**
-   * Returns whether a stack allocates for an object of the JDK that a cleaner frees after a garbage
-   * collection, if the program does not close it: an inflater, a deflater or a direct buffer.
+   * Returns whether a stack allocates for an inflater, a deflater or a direct buffer. If the
+   * program does not close such an object, a cleaner frees its memory after a garbage collection.
    */
   public static boolean isForCleaner(List<StackFrame> frames) {
     return frames.stream()

@@ -6,8 +6,8 @@ public enum State {
   ACTIVE,
 
   /**
-   * Counting is switched off by {@code MALLOMETER_ENABLED=false}, by {@code MALLOMETER_ONLY}, or by
-   * a native caller of {@code mallometer_disable()}.
+   * Counting is switched off by {@code MALLOMETER_ENABLED}, {@code MALLOMETER_ONLY} or a native
+   * call of {@code mallometer_disable()}.
    */
   DISABLED,
 

@@ -19,14 +19,16 @@ public record Status(
   }
 
   /**
-   * Returns the status while the library counts, with the way in which it came into the process.
+   * Returns the status while the library counts.
+   *
+   * @param mode how the library came into the process, such as {@link SelfReport#ATTACHED}
    */
   public static Status counting(String mode) {
     return counting(mode, "");
   }
 
   /**
-   * Returns the status while the library counts, with the calls that it does not count.
+   * Returns the status while the library counts, with the calls that it misses.
    *
    * @param gaps the calls that are not counted, as in {@link Attachment#gaps()}; empty if none are
    *     known

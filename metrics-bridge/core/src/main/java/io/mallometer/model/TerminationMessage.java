@@ -1,8 +1,8 @@
 package io.mallometer.model;
 
 /**
- * The state of the termination message: the text in the file that Kubernetes shows as the last
- * state of a container that ended. The text is the diagnosis while memory is scarce or rises fast.
+ * The state of the termination message: the text in a file that Kubernetes shows for a container
+ * that ended. It is the diagnosis while memory is scarce or rises fast.
  */
 public record TerminationMessage(
     @Figure("Whether the file is taken for the message") boolean on,

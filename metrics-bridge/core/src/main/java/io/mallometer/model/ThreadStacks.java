@@ -10,7 +10,7 @@ import java.util.stream.Collectors;
 /**
  * The platform threads of Java, grouped by pool, with the resident memory of their stacks.
  *
- * @param allPools all pools, the one with most resident memory in stacks first
+ * @param allPools all pools, most resident memory first
  */
 public record ThreadStacks(
     List<ThreadPool> allPools,
@@ -24,7 +24,7 @@ public record ThreadStacks(
   /** The threads of a process whose threads were not read. */
   public static final ThreadStacks NONE = new ThreadStacks(List.of(), "");
 
-  /** The threads whose names differ only in numbers. */
+  /** A pool: the threads whose names differ only in numbers. */
   public record ThreadPool(
       @Figure("The whole name of the threads, with # for each number in it") String name,
       @Figure(value = "Live threads", unit = COUNT) int threads,

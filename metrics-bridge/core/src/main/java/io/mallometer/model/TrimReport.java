@@ -32,8 +32,8 @@ public record TrimReport(
   }
 
   /**
-   * Returns the bytes by which the resident set shrank; negative if other threads took more during
-   * the trim than it returned; {@code NaN} if unknown.
+   * Returns the bytes by which the resident set shrank during the trim; negative if it grew; {@code
+   * NaN} if unknown.
    */
   @Figure(
       value = "By how much the resident set shrank; negative if others took more meanwhile",

@@ -8,23 +8,23 @@ public enum Verdict implements Tagged {
   LEAK,
 
   /**
-   * Objects of the site were not accessed since they were allocated, or for some minutes. It is not
-   * known yet whether a timeout, a scan or a swap will use or free them.
+   * Objects of the site were not accessed for some minutes or since their allocation. The program
+   * may still use or free them after a timeout.
    */
   UNUSED,
 
-  /** The live memory of the site grows, and the program uses it, or its use is unknown. */
+  /** The live memory of the site grows. The program uses it, or its use is unknown. */
   GROWING,
 
   /**
-   * The Java owners of most objects of the site are garbage. After the next garbage collection,
-   * cleaners free most of the memory.
+   * The Java owners of most objects are garbage, so most of the memory is freed after the next
+   * garbage collection.
    */
   WAITS_FOR_GC,
 
   /**
-   * Objects of the site were not accessed for a long time, but are no leak, because other objects
-   * of the site were used or freed after such a time.
+   * Objects of the site were idle for a long time. They are no leak, because others of the site
+   * were used or freed after as long a time.
    */
   POOL,
 

@@ -1,6 +1,6 @@
 /**
- * The records, enums and options that readings return, and that MBeans, metrics and views show.
- * They are immutable. An unknown figure is {@code NaN} or an empty {@code Optional}, never 0.
+ * Records, enums and options of the API. They are immutable. An unknown figure is {@code NaN} or an
+ * empty {@code Optional}, never 0.
  */
 @NullMarked
 package io.mallometer.model;

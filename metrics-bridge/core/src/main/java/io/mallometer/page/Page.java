@@ -8,15 +8,12 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The page as one HTML document, which contains its styles, its scripts and uPlot. A server
- * therefore needs one URL for it, and its Content Security Policy is a list of hashes. The page can
- * send requests only to its own origin. Its URLs are relative, so it works below a context path, on
- * another port and behind a proxy that adds a prefix.
+ * The page as one HTML document with its styles, scripts and runbooks, so a server needs one URL
+ * for it. Its Content Security Policy is a list of hashes, and it can send requests only to its own
+ * origin. Its URLs are relative, so it works below any path and behind a proxy.
  *
- * <p>The page also contains the runbooks, for viewers who cannot reach the documentation.
- *
- * <p>The flame graph is a report of its own, which the page requests and shows in a frame. The
- * page's policy also applies inside the frame, so it admits the report's style and script too.
+ * <p>The page shows the flame graph, a separate report, in a frame. The page's policy also applies
+ * there, so it admits the report's style and script.
  */
 public final class Page {
 
@@ -24,11 +21,13 @@ public final class Page {
   public static final String CONTENT_TYPE = "text/html;charset=UTF-8";
 
   /**
-   * The response header with {@link Token#header()}, for servers that cannot put tokens into pages.
+   * The response header that carries {@link Token#header()} if the page itself cannot contain it.
    */
   public static final String TOKEN_NAME_HEADER = "X-Mallometer-Token-Name";
 
-  /** The response header with {@link Token#value()}, if the page does not contain it. */
+  /**
+   * The response header that carries {@link Token#value()} if the page itself cannot contain it.
+   */
   public static final String TOKEN_HEADER = "X-Mallometer-Token";
 
   private static final InlineText PLOT_STYLE = InlineText.of(Page.class, "uplot.css");
@@ -36,7 +35,7 @@ public final class Page {
   private static final InlineText PLOT = InlineText.of(Page.class, "uplot.js");
   private static final InlineText SCRIPT = InlineText.of(Page.class, "page.js");
 
-  /** The runbooks of the documentation, without README. */
+  /** The runbooks of the documentation that the page contains. */
   static final List<String> RUNBOOKS =
       List.of(
           "after-a-kill",
@@ -50,13 +49,13 @@ public final class Page {
           "stuck",
           "unexplained");
 
-  /** The text before and after the token, in UTF-8. */
+  /** The page before and after the place of the token, in UTF-8. */
   private static final List<byte[]> AROUND_TOKEN = aroundToken();
 
   private Page() {}
 
   /**
-   * A token that a server requires in requests that change something, so that no other site can
+   * A token that a server requires in requests that change something, so that other sites cannot
    * make a browser send them.
    *
    * @param header the header that carries it
@@ -78,7 +77,7 @@ public final class Page {
     return bytes("");
   }
 
-  /** Returns the page with a token, which it sends with requests that change something. */
+  /** Returns the page in UTF-8 with a token, which it sends with requests that change something. */
   public static byte[] bytes(Token token) {
     return bytes(meta("csrf-header", token.header()) + meta("csrf-token", token.value()));
   }
@@ -112,9 +111,6 @@ public final class Page {
         .toList();
   }
 
-  /**
-   * Returns the runbooks, without their comments, as blocks of data that the page's script shows.
-   */
   private static String runbooks() {
     return RUNBOOKS.stream()
         .map(

@@ -1,6 +1,6 @@
 /**
- * A page for people: one HTML document that requests the JSON views from the same server and draws
- * them. A server serves the page in the same folder as the views, under any name.
+ * The web page: one HTML document that draws the JSON views. The server must offer the page and the
+ * views in one folder.
  */
 @NullMarked
 package io.mallometer.page;

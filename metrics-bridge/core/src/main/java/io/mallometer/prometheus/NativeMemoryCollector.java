@@ -25,14 +25,14 @@ public final class NativeMemoryCollector extends Collector implements Collector.
 
   private static final String BYTES = "bytes";
 
-  /** The suffix of the names of OpenMetrics' info metrics. Micrometer appends the same suffix. */
+  /** The suffix of info metrics in OpenMetrics and Micrometer. */
   private static final String INFO = "_info";
 
   private final Mallometer mallometer;
   private final List<String> commonNames;
   private final List<String> commonValues;
 
-  /** Creates a collector without labels of its own. */
+  /** Creates a collector without common labels. */
   public NativeMemoryCollector(Mallometer mallometer) {
     this(mallometer, Map.of());
   }
@@ -59,8 +59,8 @@ public final class NativeMemoryCollector extends Collector implements Collector.
   }
 
   /**
-   * Returns all families, also those without samples at present, so that a registry detects
-   * duplicate names at registration.
+   * Returns all families, even those without samples now, so that a registry detects duplicate
+   * names at registration.
    */
   @Override
   public List<MetricFamilySamples> describe() {
@@ -72,7 +72,7 @@ public final class NativeMemoryCollector extends Collector implements Collector.
     return families;
   }
 
-  /** Returns the name as Micrometer makes it, with the unit: {@code native_malloc_live_bytes}. */
+  /** Returns the name that Micrometer would use, such as {@code native_malloc_live_bytes}. */
   private static String name(String meter, String unit) {
     String underscored = meter.replace('.', '_');
     return unit.isEmpty() ? underscored : underscored + "_" + unit;

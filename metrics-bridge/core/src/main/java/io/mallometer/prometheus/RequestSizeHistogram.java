@@ -15,12 +15,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The histogram {@code native_malloc_request_size_bytes} for Prometheus' client 1.x, whose registry
+ * The histogram {@code native_malloc_request_size_bytes} for Prometheus' client 1.x, which
  * Micrometer and Spring Boot use.
  *
- * <p>Micrometer does not see this histogram, so callers have to pass the common tags of the other
- * meters. The buckets are the size classes of {@link SizeDistribution}, the sum is the requested
- * bytes. Like all {@code native.*} meters, the histogram exists only while mallometer counts.
+ * <p>Its buckets are the classes of {@link SizeDistribution}, and its sum is the requested bytes.
+ * It has no samples while mallometer does not count. Micrometer does not see it, so callers must
+ * pass the common tags of the other meters.
  */
 public final class RequestSizeHistogram implements MultiCollector, AutoCloseable {
 
@@ -44,7 +44,7 @@ public final class RequestSizeHistogram implements MultiCollector, AutoCloseable
   /**
    * Registers the histogram under {@link #NAME}.
    *
-   * @param labels common labels, by names that Prometheus allows
+   * @param labels common labels; Prometheus must allow their names
    */
   public static RequestSizeHistogram register(
       Mallometer mallometer, PrometheusRegistry registry, Map<String, String> labels) {

@@ -1,6 +1,6 @@
 /**
- * Exports to Prometheus' own Java clients: a collector for simpleclient, and for both clients the
- * real histogram of request sizes, which Micrometer cannot carry.
+ * Exports to Prometheus' own Java clients: a collector for simpleclient, and the histogram of
+ * request sizes, which Micrometer cannot export.
  */
 @NullMarked
 package io.mallometer.prometheus;

@@ -12,15 +12,14 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends a profile of the call sites to a store at an interval: the memory allocated since the
- * previous profile, and the live memory. The protocol is Pyroscope's ({@code
- * push.v1.PusherService/Push} of its Connect API), which Grafana Alloy's {@code
- * pyroscope.receive_http} understands as well.
+ * Sends a profile of the call sites to a Pyroscope store or Grafana Alloy at an interval: the
+ * memory allocated since the previous profile, and the live memory. It uses {@code
+ * push.v1.PusherService/Push} of the Connect API.
  *
- * <p>It uses one daemon thread. A profile that the store does not take for now (no connection, a
- * status of 5xx, 408 or 429) is sent again, after 1 s, 2 s, 4 s and so on up to the interval.
- * Meanwhile up to ten profiles wait, of 4 MiB together; the oldest are dropped. A profile that the
- * store refuses with another status is dropped. The first of several failures in a row is logged.
+ * <p>It uses one daemon thread. If the store is not available (no connection, or a status of 5xx,
+ * 408 or 429), a profile is sent again after 1 s, 2 s, 4 s and so on up to the interval. Meanwhile
+ * at most ten profiles of 4 MiB together wait; the oldest are dropped. A profile with any other
+ * error status is dropped. The first of several failures in a row is logged.
  */
 public final class ProfilePush implements AutoCloseable {
 
@@ -35,8 +34,8 @@ public final class ProfilePush implements AutoCloseable {
   private final Log.Once failure = Log.MALLOMETER.once();
 
   /**
-   * The profiles to send. A thread that takes or sends profiles holds the monitor of this queue,
-   * which also guards {@code before}.
+   * The profiles to send. Its monitor also guards {@code before}; a thread holds it while it takes
+   * or sends profiles.
    */
   private final Deque<byte[]> waiting = new ArrayDeque<>();
 
@@ -67,14 +66,14 @@ public final class ProfilePush implements AutoCloseable {
     return sent;
   }
 
-  /** Returns how many profiles were lost: refused, or dropped while the store was not available. */
+  /** Returns how many profiles the store refused, or were dropped while it was not available. */
   public long dropped() {
     return dropped;
   }
 
   /**
-   * Pauses until {@link #resume()}. Closes the connection of the current push, whose profile is
-   * sent again. Waits for a second at most.
+   * Pauses until {@link #resume()}; waits for a second at most. A push that is cut off is sent
+   * again.
    */
   public void pause() {
     Thread ended;
@@ -140,7 +139,7 @@ public final class ProfilePush implements AutoCloseable {
         }
       } catch (Throwable e) {
         if (goesOn()) {
-          // The message is left out: it may quote a credential.
+          // The message could quote a credential, so only the class is logged.
           failure.warn(
               "A profile cannot be pushed to %s: %s"
                   .formatted(options.url(), e.getClass().getName()),
@@ -163,8 +162,8 @@ public final class ProfilePush implements AutoCloseable {
         wait(left / 1_000_000 + 1);
       }
     } catch (InterruptedException e) {
-      // An interrupt ends only this sleep, because an application may interrupt all threads.
-      // close() ends the thread.
+      // An application may interrupt all threads, so an interrupt ends only this sleep. close()
+      // ends the thread.
       return;
     }
   }
@@ -189,7 +188,7 @@ public final class ProfilePush implements AutoCloseable {
     return waiting.stream().mapToLong(profile -> profile.length).sum();
   }
 
-  /** Sends the waiting profiles, oldest first; returns false if the store takes none for now. */
+  /** Sends the waiting profiles, oldest first. Returns false if the store takes none for now. */
   private boolean send() {
     for (byte[] profile; (profile = waiting.peekFirst()) != null && goesOn(); ) {
       try {

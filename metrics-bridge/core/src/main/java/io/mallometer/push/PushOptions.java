@@ -17,18 +17,16 @@ import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Options of pushed profiles: address, interval and login.
+ * Options of pushed profiles.
  *
- * @param url the address of the store, such as {@code https://pyroscope:4040}, without the path of
- *     the protocol
- * @param interval time between two profiles
+ * @param url the address of the store, such as {@code https://pyroscope:4040}, without the path
+ * @param interval the time between two profiles
  * @param labels the labels of the profiles; {@code service_name} tells applications apart
  * @param login name and password for basic authentication
  * @param tokenFile a file with a bearer token, read at each push
- * @param tenant the header {@code X-Scope-OrgID} of stores with several tenants
+ * @param tenant the header {@code X-Scope-OrgID}, for stores with several tenants
  * @param certificates a PEM file of the only certificates to trust; empty for those of the JVM
- * @param sslContext supplies the context of each push's connection; empty for that of the
- *     certificates
+ * @param sslContext supplies the SSL context at each push; empty to use {@code certificates}
  */
 public record PushOptions(
     URI url,
@@ -59,11 +57,10 @@ public record PushOptions(
   }
 
   /**
-   * Reads the settings whose names begin with {@code push}.
+   * Reads the settings whose names begin with {@code push}; empty without an address.
    *
-   * @param service the label {@code service_name}, unless the labels have it
-   * @return empty unless an address is given
-   * @throws InvalidSettingException for a value that is not allowed; the message names it
+   * @param service the label {@code service_name}, unless the labels contain it
+   * @throws InvalidSettingException for a value that is not allowed
    */
   public static Optional<PushOptions> of(MallometerOptions options, String service) {
     String url = options.find(Setting.PUSH_URL).orElse("");
@@ -104,7 +101,7 @@ public record PushOptions(
             Optional.empty()));
   }
 
-  /** Returns these options with a context for connections, which is asked for at each push. */
+  /** Returns these options with a supplier of the SSL context, which is called at each push. */
   public PushOptions withSslContext(Supplier<SSLContext> context) {
     return new PushOptions(
         url, interval, labels, login, tokenFile, tenant, certificates, Optional.of(context));

@@ -23,10 +23,10 @@ import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pyroscope's service for pushes: a message {@code push.v1.PushRequest} with one series in a POST,
- * by the Connect protocol for single requests.
+ * Pyroscope's service for pushes. A POST by the Connect protocol carries a message {@code
+ * push.v1.PushRequest} with one series.
  *
- * <p>The JDK's oldest HTTP client needs no module beyond {@code java.base} and no thread.
+ * <p>The JDK's oldest HTTP client needs no thread and no module but {@code java.base}.
  */
 final class Store {
 
@@ -42,7 +42,6 @@ final class Store {
 
   private final PushOptions options;
 
-  /** The connection of the current push. */
   private volatile @Nullable HttpURLConnection open;
 
   Store(PushOptions options) {
@@ -52,7 +51,7 @@ final class Store {
   /**
    * Sends a profile.
    *
-   * @return why the store refuses the profile for good; empty if it has taken it
+   * @return why the store refuses the profile for good; empty if the store has taken it
    * @throws IOException if the store does not take the profile for now
    */
   String push(byte[] profile) throws IOException {
@@ -113,8 +112,8 @@ final class Store {
     connection.setInstanceFollowRedirects(false);
     connection.setRequestMethod("POST");
     connection.setDoOutput(true);
-    // By default the JDK keeps the socket open for the next push, and disconnect() cannot close it
-    // after an answer without a body. A checkpoint of the JVM would fail with an open socket.
+    // An open socket would make a checkpoint of the JVM fail. By default the JDK keeps the socket
+    // open, and disconnect() cannot close it after an answer without a body.
     connection.setRequestProperty("Connection", "close");
     connection.setRequestProperty("Content-Type", "application/proto");
     connection.setRequestProperty("Connect-Protocol-Version", "1");
@@ -136,8 +135,8 @@ final class Store {
   }
 
   /**
-   * Sets a header. Refuses control characters itself, because the JDK's exception would quote the
-   * value.
+   * Sets a header. Refuses control characters here, because the JDK's exception would quote the
+   * secret value.
    */
   private static void header(HttpURLConnection connection, String name, String value, String option)
       throws IOException {
@@ -167,8 +166,8 @@ final class Store {
   }
 
   /**
-   * Returns the message. The label {@code __delta__} tells the store that the values of the profile
-   * are differences already.
+   * Returns the request. The label {@code __delta__} tells the store that the values are
+   * differences already.
    */
   private ProtobufMessage request(byte[] profile) {
     ProtobufMessage series = new ProtobufMessage();

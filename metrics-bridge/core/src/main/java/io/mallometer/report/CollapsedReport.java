@@ -17,9 +17,8 @@ import java.util.Map;
 import java.util.regex.Pattern;
 
 /**
- * Writes collapsed stacks, one a line: {@code outer;inner 4096}. Frames are functions without
- * source lines, so several lines of the report may have the same stack; programs that read the
- * report add them up. The name of a frame does not show whether it is native or Java.
+ * Writes collapsed stacks, one a line: {@code outer;inner 4096}. Frames have no source lines, so a
+ * stack can occur in several lines, which readers add up.
  */
 final class CollapsedReport implements Report {
 
@@ -35,7 +34,6 @@ final class CollapsedReport implements Report {
     lines.flush();
   }
 
-  /** Streams the resident set as collapsed stacks. */
   static void write(ResidentStacks resident, OutputStream out) throws IOException {
     Writer lines = new BufferedWriter(new OutputStreamWriter(out, StandardCharsets.UTF_8));
     Map<StackFrame, String> names = new HashMap<>();
@@ -67,8 +65,8 @@ final class CollapsedReport implements Report {
   }
 
   /**
-   * Returns the name of a frame. Semicolons become colons, and line breaks and control characters
-   * become spaces, because the format has no escape characters.
+   * Returns the name of a frame without the format's separators, which cannot be escaped:
+   * semicolons become colons, control characters and line breaks become spaces.
    */
   private static String name(StackFrame frame) {
     return LINE_BREAKING.matcher(frame.function().replace(';', ':')).replaceAll(" ");

@@ -17,11 +17,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Writes a file of DHAT, version 2, which Valgrind's {@code dh_view.html} loads. Sampling does not
- * provide all values of the format. The moment of the global maximum is the time of the report, and
- * the maximum of a site is its live memory at that time. Lifetimes are those of live objects only,
- * each with the median age of its site. Only sites without live objects count as short-lived
- * ({@code tuth} is 0).
+ * Writes a file of DHAT, version 2, which Valgrind's {@code dh_view.html} loads. Samples do not
+ * give all values of the format. The global maximum is taken to be at the time of the report. Only
+ * live objects have a lifetime, the median age of their site. Only sites without live objects count
+ * as short-lived ({@code tuth} is 0).
  */
 final class DhatReport implements Report {
 
@@ -29,7 +28,8 @@ final class DhatReport implements Report {
   private static final double MICROSECONDS = 1e6;
 
   /**
-   * The sums over all sites with one stack, because the viewer refuses a file that repeats a stack.
+   * The sums over all sites with one stack. The viewer refuses a file in which a stack occurs
+   * twice.
    */
   private record Figures(
       long bytes, long objects, long liveBytes, long liveObjects, long lifetimes) {
@@ -74,8 +74,8 @@ final class DhatReport implements Report {
   }
 
   /**
-   * Writes the process id, the times, and the name of the program without its arguments, which may
-   * contain secrets.
+   * Writes the process id, the times and the program's name. Its arguments are left out, because
+   * they may contain secrets.
    */
   private static void writeProcess(ProcessHandle process, Instant time, JsonWriter json)
       throws IOException {

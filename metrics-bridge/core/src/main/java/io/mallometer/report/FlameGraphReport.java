@@ -24,34 +24,32 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Writes a flame graph in one HTML file: the page, its style, its script, and the stacks with their
- * values of all metrics. The content security policy in the file allows only this style and this
- * script, by their hashes, so the name of a frame can never run as a script.
+ * Writes a flame graph as one HTML file with its style, its script, and the stacks with their
+ * values of all metrics. The content security policy allows only this style and this script, by
+ * their hashes, so the name of a frame can never run as a script.
  *
- * <p>The stacks are sorted. Each stack is written as the number of frames that it shares with the
- * previous stack, followed by the numbers of its other frames. This is a prefix tree in preorder,
- * which is never in memory as a whole.
+ * <p>The stacks are sorted. Each is written as the number of frames that it shares with the
+ * previous one, followed by its other frames. So the tree of stacks is never in memory as a whole.
  */
 final class FlameGraphReport implements Report {
 
   private static final ReportMetric[] METRICS = ReportMetric.values();
 
   /**
-   * The label of a box. It has no line and no offset, so that all frames of one function share a
-   * box.
+   * The label of a box. It has no source line and no offset, so that all frames of a function share
+   * a box.
    */
   private record Label(StackFrame.Kind kind, String function) {
 
     /**
-     * Returns the number of the label's kind: 0 for native code, 1 for Java, 2 for a Java method
-     * that names a call site.
+     * Returns the kind for the script: 0 for native code, 1 for Java, 2 for a Java method that
+     * names a call site.
      */
     int number(Set<String> names) {
       return kind == StackFrame.Kind.NATIVE ? 0 : names.contains(function) ? 2 : 1;
     }
   }
 
-  /** The labels of a stack by number, outermost first, and its value of each metric. */
   private record Stack(int[] labels, long[] figures) {}
 
   @Override
@@ -70,7 +68,6 @@ final class FlameGraphReport implements Report {
     write(out, head, stacks, labels, names(sites));
   }
 
-  /** Streams the resident set as a flame graph. The value of the root is the resident set size. */
   static void write(ResidentStacks resident, OutputStream out) throws IOException {
     Numbering<Label> labels = new Numbering<>(0);
     Map<StackFrame, Integer> numbers = new HashMap<>();
@@ -148,8 +145,8 @@ final class FlameGraphReport implements Report {
   }
 
   /**
-   * Writes each stack: the number of frames that it shares with the previous stack, the number of
-   * its other frames, the labels of the other frames, and the values of the metrics.
+   * Writes of each stack: the number of frames shared with the previous stack, the number of other
+   * frames, their labels, and the values.
    */
   private static void writeStacks(List<Stack> stacks, JsonWriter json) throws IOException {
     json.name("stacks").beginArray();

@@ -20,7 +20,6 @@ public enum LeakFormat {
       "verdicts on leaks as one HTML file",
       new LeakPage());
 
-  /** Writes verdicts in one format. */
   interface Writing {
     void write(LeakReport leaks, boolean all, Appendable out) throws IOException;
   }
@@ -62,7 +61,7 @@ public enum LeakFormat {
   /**
    * Writes verdicts. Flushes the stream and does not close it.
    *
-   * @param all whether to write healthy sites too
+   * @param all whether to include healthy sites
    */
   public void write(LeakReport leaks, boolean all, OutputStream out) throws IOException {
     Writer writer = new BufferedWriter(new OutputStreamWriter(out, StandardCharsets.UTF_8));

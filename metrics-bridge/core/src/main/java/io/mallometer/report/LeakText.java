@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Writes verdicts as text: a sentence, the evidence and the allocation stacks of each. */
+/** Writes verdicts as text: a sentence, the evidence and the stacks of each. */
 final class LeakText implements LeakFormat.Writing {
 
   @Override
@@ -45,13 +45,11 @@ final class LeakText implements LeakFormat.Writing {
     }
   }
 
-  /** Returns the line above another stack of a verdict. */
   static String heading(SiteVerdict.Stack stack) {
     return "site %d holds %s, allocated by"
         .formatted(stack.number(), HumanText.bytes(stack.liveBytes()));
   }
 
-  /** Returns the time of the verdicts, and whether accesses were observed. */
   static String headline(LeakReport leaks) {
     Observation observation = leaks.observation();
     String reason = observation.reason();
@@ -63,10 +61,6 @@ final class LeakText implements LeakFormat.Writing {
     return "Leaks at %s; %s".formatted(shown(leaks.time()), seen);
   }
 
-  /**
-   * Returns the result of the search for lost memory, and the reason why nothing is known about
-   * memory that waits for a garbage collection.
-   */
   static List<String> results(LeakReport leaks) {
     List<String> results = new ArrayList<>();
     if (leaks.observation().hasSeen()) {
@@ -78,7 +72,7 @@ final class LeakText implements LeakFormat.Writing {
     return results;
   }
 
-  /** Returns the facts that the sentence of a verdict omits. */
+  /** Returns facts that are not in the sentence of the verdict. */
   static List<String> facts(SiteVerdict verdict) {
     List<String> facts = new ArrayList<>();
     facts.add(
@@ -126,7 +120,6 @@ final class LeakText implements LeakFormat.Writing {
         : "%s by %s at %s".formatted(shown(use.time().get()), use.thread(), where(use.frames()));
   }
 
-  /** Returns the innermost frame, followed by the innermost Java frame if the two differ. */
   private static String where(List<StackFrame> frames) {
     if (frames.isEmpty()) {
       return "?";
@@ -140,9 +133,7 @@ final class LeakText implements LeakFormat.Writing {
         .orElseGet(innermost::toString);
   }
 
-  /**
-   * Writes a line. Replaces control characters in names, because a terminal would interpret them.
-   */
+  /** Writes a line without control characters, which a terminal would interpret. */
   private static void line(Appendable out, String text) throws IOException {
     out.append(text.replaceAll("[\\p{Cc}\\p{Cf}]", "?").stripTrailing()).append('\n');
   }

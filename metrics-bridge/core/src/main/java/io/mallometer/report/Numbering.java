@@ -18,7 +18,6 @@ final class Numbering<T> {
     return numbers.computeIfAbsent(thing, unseen -> first + numbers.size());
   }
 
-  /** Returns all numbered objects, in the order of their numbers. */
   Set<T> all() {
     return numbers.keySet();
   }

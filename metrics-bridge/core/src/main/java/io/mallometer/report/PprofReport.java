@@ -22,9 +22,9 @@ import java.util.zip.GZIPOutputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes a gzipped profile in the format of pprof's {@code profile.proto}, with four values for
- * each sample. The samples come first; they refer by number to frames and names, which follow.
- * Readers accept this order, and the writer only needs to store the distinct frames and names.
+ * Writes a gzipped profile in the format of pprof's {@code profile.proto}. The samples come before
+ * the frames and names to which they refer, so the writer stores only the distinct frames and
+ * names.
  */
 final class PprofReport implements Report {
 
@@ -79,8 +79,7 @@ final class PprofReport implements Report {
   }
 
   /**
-   * Writes the changes between two moments. Decreases are negative; values that are unknown at one
-   * of the moments count as 0.
+   * Writes the changes between two moments. A change that is unknown counts as 0.
    *
    * @param now the reading that has the byte unit and the build ids
    * @throws IllegalArgumentException if nothing is known about the moments
@@ -105,10 +104,6 @@ final class PprofReport implements Report {
     out.flush();
   }
 
-  /**
-   * Writes the memory that was allocated between two readings, and the memory that was live at the
-   * second reading.
-   */
   static void write(CallSites before, CallSites now, OutputStream out) throws IOException {
     Map<Integer, CallSite> earlier = new HashMap<>();
     before.sites().forEach(site -> earlier.put(site.number(), site));
@@ -150,7 +145,7 @@ final class PprofReport implements Report {
   }
 
   /**
-   * A compressing stream that frees its native memory when it is closed, and leaves the underlying
+   * A stream whose close() frees the native memory of the compressor, but leaves the underlying
    * stream open.
    */
   private static final class Gzip extends GZIPOutputStream {
@@ -171,12 +166,9 @@ final class PprofReport implements Report {
     }
   }
 
-  /** A function, which pprof shows as one line of a table. */
   private record Function(String name, String file) {}
 
-  /**
-   * Writes the message {@code Profile}. The numbers of fields are those of {@code profile.proto}.
-   */
+  /** Writes the message {@code Profile}, with the field numbers of {@code profile.proto}. */
   private static final class Profile {
 
     private final OutputStream out;
@@ -202,8 +194,8 @@ final class PprofReport implements Report {
       }
       profile.number(9, nanoseconds(time));
       profile.number(10, duration.toNanos());
-      // The period type of Go's heap profiles, by which stores recognize the kind of a profile.
-      // There is no period, because the values are complete.
+      // Stores recognize a heap profile by this period type, which Go uses. There is no period,
+      // because the values are complete.
       profile.message(11, pair("space", "bytes"));
       profile.number(14, strings.of(defaultType.type));
       profile.numbers(13, comments.stream().mapToLong(strings::of).toArray());
@@ -218,7 +210,7 @@ final class PprofReport implements Report {
       }
     }
 
-    /** Returns a message of two strings: type and unit of values, or key and value of a label. */
+    /** Returns a message of two strings, such as type and unit, or key and value. */
     private ProtobufMessage pair(String first, String second) {
       return new ProtobufMessage().number(1, strings.of(first)).number(2, strings.of(second));
     }
@@ -251,8 +243,8 @@ final class PprofReport implements Report {
         if (frame.kind() == StackFrame.Kind.NATIVE && !frame.owner().isEmpty()) {
           location.number(2, libraries.of(frame.owner()));
         }
-        // The offset of a frame with a symbol is relative to the symbol. It is not written, because
-        // it is no address in the library.
+        // With a symbol, the offset is relative to the symbol. It is not written then, because it
+        // is no address in the library.
         location.number(3, frame.name().isEmpty() ? frame.offset() : 0);
         profile.message(4, location.message(4, line)).moveTo(out);
       }
@@ -267,8 +259,8 @@ final class PprofReport implements Report {
     }
 
     /**
-     * Writes a mapping for each library. The mapping is marked as symbolized, so that pprof does
-     * not search for the file.
+     * Writes a mapping for each library, marked as symbolized so that pprof does not search for the
+     * file.
      */
     private void writeMappings() throws IOException {
       for (String library : libraries.all()) {

@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 /** Formats in which call sites are exported. */
 public enum ReportFormat {
   /**
-   * A line for each stack: the frames, outermost first and separated by semicolons, and the value.
+   * One line for each stack: the frames, outermost first, separated by semicolons, and the value.
    */
   COLLAPSED(
       "collapsed",
@@ -33,15 +33,12 @@ public enum ReportFormat {
       "pb.gz",
       "a profile for go tool pprof",
       new PprofReport()),
-  /** A file of DHAT, version 2, for Valgrind's {@code dh_view.html}, with bytes and objects. */
+  /** A file with bytes and objects for Valgrind's {@code dh_view.html} (DHAT, version 2). */
   DHAT("dhat", "application/json", "json", "for dh_view.html of Valgrind", new DhatReport()),
   /** A table of counts and bytes, for build pipelines. */
   TABLE("table", "application/json", "json", "a table for build pipelines", new TableReport());
 
-  /**
-   * The metric name that selects {@link ResidentStacks}. The other metric names are those of {@link
-   * ReportMetric}.
-   */
+  /** The metric name that selects {@link ResidentStacks} instead of a {@link ReportMetric}. */
   public static final String RESIDENT = "resident";
 
   private final String id;
@@ -84,21 +81,20 @@ public enum ReportFormat {
   }
 
   /**
-   * Streams a report, so that its text is never in memory as a whole. Flushes the stream and does
-   * not close it.
+   * Streams a report, so its text is never in memory as a whole. Flushes the stream and does not
+   * close it.
    *
-   * @param metric the value that a format with a single value shows, or the value that a format
-   *     with several shows first; other formats ignore it
+   * @param metric the value that the format shows, or shows first if it has several; ignored by
+   *     formats without a choice
    */
   public void write(CallSites sites, ReportMetric metric, OutputStream out) throws IOException {
     report.write(sites, metric, out);
   }
 
   /**
-   * Writes the resident set by the code that requested the memory, as {@link #FLAMEGRAPH} or {@link
-   * #COLLAPSED}.
+   * Writes the resident set, divided by the code that requested the memory.
    *
-   * @throws IllegalArgumentException in any other format
+   * @throws IllegalArgumentException unless the format is {@link #FLAMEGRAPH} or {@link #COLLAPSED}
    */
   public void write(ResidentStacks resident, OutputStream out) throws IOException {
     switch (this) {
@@ -114,9 +110,8 @@ public enum ReportFormat {
   }
 
   /**
-   * Writes the memory that was allocated between two readings and the memory that was live at the
-   * second reading, in the format of {@link #PPROF}. Profile stores expect such a profile for each
-   * interval.
+   * Writes a {@link #PPROF} profile of an interval, as profile stores expect it: the memory
+   * allocated between two readings, and the memory live at the second.
    */
   public static void writeInterval(CallSites before, CallSites now, OutputStream out)
       throws IOException {
@@ -124,8 +119,8 @@ public enum ReportFormat {
   }
 
   /**
-   * Writes the changes between two moments as {@link #PPROF}, the only format that can contain
-   * them. The duration of the profile is the time between the moments. Decreases are negative.
+   * Writes the changes between two moments in the format of {@link #PPROF}. Decreases are negative.
+   * The duration of the profile is the time between the moments.
    *
    * @param now a reading of all sites
    * @param metric the value that is shown first

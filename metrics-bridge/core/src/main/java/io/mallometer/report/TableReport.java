@@ -17,8 +17,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Writes all values of all call sites as JSON, one line for each site. Within one version of the
- * format, fields may be added, but no field is renamed or removed or changes its unit.
+ * Writes all values of all call sites as JSON, one line for each site. Within one version, fields
+ * may be added, but none is renamed or removed or changes its unit.
  */
 final class TableReport implements Report {
 
@@ -56,8 +56,7 @@ final class TableReport implements Report {
   /**
    * Writes a site.
    *
-   * @param texts the texts of frames that were written before, kept because a service has few
-   *     distinct frames
+   * @param texts a cache of the texts of frames, because the sites have few distinct frames
    */
   private static void write(CallSite site, Map<StackFrame, String> texts, JsonWriter json)
       throws IOException {

@@ -1,6 +1,6 @@
 /**
- * Reports on call sites in the formats of other tools. All reports are streamed, so no report is in
- * memory as text.
+ * Reports on call sites in the formats of other tools. All are streamed, so no report is in memory
+ * as a whole.
  */
 @NullMarked
 package io.mallometer.report;

@@ -47,7 +47,7 @@ public sealed interface Answer {
   /**
    * An answer in JSON.
    *
-   * @param view the content
+   * @param view the content of the body
    */
   record Told(Outcome outcome, View view) implements Answer {
 
@@ -74,7 +74,7 @@ public sealed interface Answer {
    * A file in the format of another tool.
    *
    * @param contentType the media type of the file
-   * @param body the body, which streams the file and does not close the stream
+   * @param body writes the file, and does not close the stream
    */
   record Exported(String contentType, Body body) implements Answer {
 
@@ -85,7 +85,7 @@ public sealed interface Answer {
   }
 
   /**
-   * A body in memory, whose length a server can send before the body.
+   * A body in memory, so that a server can send its length first.
    *
    * @param bytes the body; callers must not change it
    */

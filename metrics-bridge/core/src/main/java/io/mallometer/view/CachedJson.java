@@ -7,8 +7,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The JSON of a view. It is written once for all requests within some seconds, so its cost does not
- * grow with the number of requests. Thread-safe.
+ * The JSON of a view, which is written once for all requests within some seconds. So its cost does
+ * not grow with the number of requests. Thread-safe.
  */
 final class CachedJson {
 
@@ -18,8 +18,8 @@ final class CachedJson {
   private final Supplier<? extends View> view;
 
   /**
-   * The objects from which the stored JSON was written, compared by identity. Guarded by this, like
-   * the fields below.
+   * The objects from which the JSON was written, compared by identity. Guarded by this, as are the
+   * next two fields.
    */
   private List<Object> of = List.of();
 
@@ -27,8 +27,8 @@ final class CachedJson {
   private byte @Nullable [] bytes;
 
   /**
-   * Creates a cache whose JSON is written again after {@code seconds}, and when one of the {@code
-   * subjects} changes.
+   * Creates a cache that writes the JSON again after {@code seconds}, or when a subject returns
+   * another object.
    */
   CachedJson(Clock clock, long seconds, Supplier<? extends View> view, Supplier<?>... subjects) {
     this.clock = clock;
@@ -43,7 +43,7 @@ final class CachedJson {
     List<Object> latest = new ArrayList<>();
     subjects.forEach(subject -> latest.add(subject.get()));
     byte @Nullable [] known = bytes;
-    // The JSON is also written again after the clock was set back.
+    // If the clock was set back, the JSON would seem new for too long, so it is written again.
     if (known == null || !same(of, latest) || now < writtenAt || now - writtenAt >= seconds) {
       known = view.get().json();
       bytes = known;

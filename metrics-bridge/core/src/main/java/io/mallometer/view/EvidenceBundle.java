@@ -28,15 +28,14 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 
 /**
- * The evidence bundle: a zip that can be attached to a ticket, with everything that is known about
- * a process. It contains a text for people, each view, the recordings of this run and of the
- * previous one, and the settings of mallometer. It has some hundred KiB without the recordings, at
- * most {@link #MOST_SITES} call sites, and no recording of more than {@link #MOST_RECORDING_BYTES}.
+ * The evidence bundle: a zip for a ticket with all that is known about a process. It contains a
+ * text for people, each view, the recordings of this and the previous run, and the settings. It has
+ * some hundred KiB without the recordings, at most {@link #MOST_SITES} call sites, and no recording
+ * of more than {@link #MOST_RECORDING_BYTES}.
  *
  * <p>The texts contain neither secrets nor memory addresses. They contain only settings of
- * mallometer and no other properties of the program. The values of secret and unknown settings are
- * masked, as is the name of a frame that belongs to no library, because this name is an address.
- * The recordings are copied without masking.
+ * mallometer; the values of secret and unknown settings are masked. The recordings are copied as
+ * they are.
  */
 final class EvidenceBundle {
 
@@ -48,15 +47,14 @@ final class EvidenceBundle {
   private static final String MASKED = "******";
 
   /**
-   * Parts of a setting's name that are removed before names are compared, because Spring Boot binds
-   * {@code max-scopes} and {@code maxScopes} to the same setting.
+   * Parts of a setting's name that are ignored in comparisons: Spring Boot binds {@code max-scopes}
+   * and {@code maxScopes} to one setting.
    */
   private static final Pattern NOT_COMPARED =
       Pattern.compile("^(mallometer\\.|MALLOMETER_)|\\[\\d+]|[^a-zA-Z]");
 
   /**
-   * A memory address. A hexadecimal number after a plus is an offset in a library or a function,
-   * and is not matched.
+   * A memory address. A hexadecimal number after a plus does not match, because it is an offset.
    */
   private static final Pattern ADDRESS = Pattern.compile("(?<![+\\w])0x[0-9a-fA-F]+");
 
@@ -76,8 +74,8 @@ final class EvidenceBundle {
   /**
    * Writes the zip and does not close the stream.
    *
-   * @param settings the settings of mallometer that are neither system properties nor environment
-   *     variables, by name
+   * @param settings the settings of mallometer from other sources than system properties and
+   *     environment variables, by name
    */
   static void write(
       Mallometer mallometer, Views views, Map<String, String> settings, OutputStream out)
@@ -86,7 +84,6 @@ final class EvidenceBundle {
     write(mallometer, views, settings, history.recording(), history.previousRun(), out);
   }
 
-  /** Writes the zip with the given recordings. */
   static void write(
       Mallometer mallometer,
       Views views,
@@ -124,8 +121,8 @@ final class EvidenceBundle {
   }
 
   /**
-   * Adds a part of the bundle. If the part fails, its entry contains the error, and the other parts
-   * are still written.
+   * Adds an entry. If its content fails, the entry contains the error, and the other entries are
+   * still written.
    */
   private void add(String name, Answer.Body body) throws IOException {
     ByteArrayOutputStream text = new ByteArrayOutputStream();

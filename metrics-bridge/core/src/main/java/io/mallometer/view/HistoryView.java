@@ -18,16 +18,14 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answer of {@code nativememory/history}: the last hour in columns, for charts. Each column has
- * as many numbers as the list of times in the same record. Unknown numbers are {@code NaN} or null.
+ * The answer of {@code nativememory/history}: the last hour in columns, for charts. A column has a
+ * number for each time of its record; unknown numbers are {@code NaN} or null.
  */
 public record HistoryView(
     @Figure("Where the memory was") Memory memory, @Figure("What was counted") Malloc malloc)
     implements View {
 
-  /**
-   * The parts of the memory, every 15 s in the latest five minutes, and every minute before that.
-   */
+  /** The parts of the memory: every 15 s in the latest five minutes, every minute before. */
   public record Memory(
       @Figure("Milliseconds since 1970") List<Long> times,
       @Figure(value = "The cgroup's limit", unit = BYTES) List<Double> limitBytes,
@@ -70,7 +68,7 @@ public record HistoryView(
       @Figure(value = "At each time", unit = BYTES) List<@Nullable Long> bytes) {}
 
   /**
-   * The counts of malloc: at each poll in the latest five minutes, every ten seconds in the ten
+   * The counts of malloc: each poll in the latest five minutes, every ten seconds in the ten
    * minutes before, and every minute before that. A rate covers the time since the previous point.
    */
   public record Malloc(

@@ -15,7 +15,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * The answer of {@code nativememory/overview}: all values that change with each poll, in one body,
+ * The answer of {@code nativememory/overview}: all values that change with each poll, in one body
  * for a page that many people watch.
  */
 public record OverviewView(
@@ -72,7 +72,7 @@ public record OverviewView(
   private static final Optional<Instant> STARTED = SELF.info().startInstant();
 
   static OverviewView of(Mallometer mallometer, boolean trimAllowed, int askAgainSeconds) {
-    // This request makes the next reading of the pools come sooner.
+    // A request for the pools makes their next reading come sooner.
     mallometer.allocator().pools();
     Snapshot snapshot = mallometer.snapshot();
     return new OverviewView(

@@ -5,8 +5,8 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * The names of the parameters that a request may have. A request with another name is refused.
- * Otherwise a request for five sites with {@code ?top=5} would return all sites.
+ * The names of the parameters that a request may have. Others are refused, because a server that
+ * ignored them would answer {@code ?top=5} with more than five sites.
  */
 public final class ParameterNames {
 
@@ -18,7 +18,6 @@ public final class ParameterNames {
 
   private ParameterNames() {}
 
-  /** Returns the names for a view that {@link Views#answer} knows. */
   static List<String> of(String view) {
     if (ReportFormat.byId(view).isPresent()) {
       return view.equals(ReportFormat.PPROF.id()) ? OF_PPROF : OF_REPORTS;
@@ -34,7 +33,7 @@ public final class ParameterNames {
    * Checks that all given parameters are known.
    *
    * @param asked the name of the view in the address
-   * @throws IllegalArgumentException if a name is unknown; the message lists the known ones
+   * @throws IllegalArgumentException if one is unknown; the message lists the known ones
    */
   public static void check(String asked, Collection<String> given, List<String> known) {
     for (String name : given) {

@@ -2,6 +2,6 @@ package io.mallometer.view;
 
 import io.mallometer.model.Figure;
 
-/** The reason for the refusal of a request. */
+/** The body of a refusal: its reason. */
 public record RefusalView(@Figure("What is wrong, and what would be right") String reason)
     implements View {}

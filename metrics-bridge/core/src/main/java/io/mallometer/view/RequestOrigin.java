@@ -6,23 +6,22 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The origin of a request that changes something, as the browser reports it. A page of another site
- * must not make a viewer's browser trim the allocator or acknowledge a call site. A program other
- * than a browser sends no origin, and is allowed, because no page of another site can control it.
+ * The origin of a request that changes something, as the browser reports it. It protects against a
+ * page of another site that makes a viewer's browser trim the allocator or acknowledge a call site.
+ * A program that is no browser sends no origin and is allowed.
  *
- * <p>If the header {@code Sec-Fetch-Site} is sent, it decides, because it does not depend on the
- * host name, which a proxy may change. Browsers omit this header over plain HTTP to other machines;
- * then {@code Origin} must name the requested host.
+ * <p>{@code Sec-Fetch-Site} decides if it is sent, because it does not depend on the host name,
+ * which a proxy may change. Browsers omit it over plain HTTP to other machines; then {@code Origin}
+ * must name the requested host.
  *
  * @param fetchSite the header {@code Sec-Fetch-Site}; null without it
  * @param origin the header {@code Origin}; null without it
- * @param host the requested host, with the port unless it is the default port of the scheme; null
- *     if unknown
+ * @param host the requested host, with a port unless it is the scheme's default; null if unknown
  */
 public record RequestOrigin(
     @Nullable String fetchSite, @Nullable String origin, @Nullable String host) {
 
-  /** The name of the header with the relation between the sender's site and this site. */
+  /** The header that tells how the sender's site relates to this one. */
   public static final String FETCH_SITE = "Sec-Fetch-Site";
 
   /** The name of the header with the sender's origin. */
@@ -41,8 +40,8 @@ public record RequestOrigin(
   }
 
   /**
-   * Returns whether an origin is that of the requested host. Ignores the scheme, because a proxy
-   * may end TLS.
+   * Returns whether an origin names the requested host. Ignores the scheme, because a proxy may end
+   * TLS.
    */
   private boolean isAsked(String origin) {
     int host = origin.indexOf("://");

@@ -24,9 +24,9 @@ public record SiteChangesView(
     implements View {
 
   /**
-   * Returns the requested changes.
+   * Returns the changes that the query wants.
    *
-   * @throws IllegalArgumentException with the reason, if nothing is known
+   * @throws IllegalArgumentException if no changes are known; the message states the reason
    */
   static SiteChangesView of(
       SiteChanges changes, Predicate<SiteChange> wanted, Comparator<SiteChange> order, int most) {

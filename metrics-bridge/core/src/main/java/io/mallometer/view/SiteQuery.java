@@ -47,7 +47,6 @@ public record SiteQuery(
     @Nullable String to,
     @Nullable String at) {
 
-  /** The query for the sites with most live bytes. */
   static final SiteQuery DEFAULT = new SiteQuery(null, null, null, null, null, null, null, null);
 
   private static final String ALL = "all";
@@ -58,7 +57,6 @@ public record SiteQuery(
   private static final int LARGEST_LIMIT = 10_000;
   private static final int LONGEST_SECONDS = 3_600;
 
-  /** Returns the query of a request's parameters. Reports allow only some of the parameters. */
   static SiteQuery of(Map<String, String> parameters) {
     return new SiteQuery(
         parameters.get("sort"),
@@ -71,7 +69,6 @@ public record SiteQuery(
         parameters.get("at"));
   }
 
-  /** The value by which changes are sorted. */
   private enum ChangeOrder {
     GROWTH("growth", SiteChange.MOST_GROWTH_FIRST),
     LIVE_OBJECTS("live-objects", SiteChange.MOST_OBJECTS_FIRST),
@@ -87,10 +84,10 @@ public record SiteQuery(
   }
 
   /**
-   * Returns the answer to the query.
+   * Answers the query.
    *
-   * @throws IllegalArgumentException with the reason, if a parameter is not allowed, or nothing is
-   *     known about the requested moments
+   * @throws IllegalArgumentException if a parameter is not allowed, or nothing is known about a
+   *     requested moment; the message states the reason
    */
   View answer(Mallometer mallometer) {
     int most = limit == null ? DEFAULT_LIMIT : number("limit", limit, 1, LARGEST_LIMIT);
@@ -118,14 +115,12 @@ public record SiteQuery(
         : SitesView.of(sites, order, most);
   }
 
-  /** Reads the call sites, or returns those of the stored moment that is requested. */
   CallSites read(Mallometer mallometer) {
     return at == null
         ? mallometer.sites().read()
         : mallometer.sites().at(Choice.of("at", at, KeptMoment.values(), KeptMoment::id));
   }
 
-  /** Returns the changes that pass the filter. */
   SiteChanges chosen(SiteChanges changes) {
     return filter == null || filter.isEmpty()
         ? changes
@@ -164,7 +159,6 @@ public record SiteQuery(
             .formatted(parameter, text, least, most));
   }
 
-  /** Returns the sites that pass the filter. */
   CallSites chosen(CallSites sites) {
     return filter == null || filter.isEmpty() ? sites : sites.mentioning(filter);
   }
@@ -177,9 +171,9 @@ public record SiteQuery(
   }
 
   /**
-   * Returns a test whether a call site's code belongs to the owner that a parameter selects.
+   * Returns a test of the owner of a call site's code.
    *
-   * @param owner the value of the parameter; null selects the application
+   * @param owner the value of the request's parameter; null selects the application
    */
   static Predicate<CodeOwner> owners(@Nullable String owner) {
     String wanted =
@@ -220,14 +214,13 @@ public record SiteQuery(
         return before.get();
       }
     } catch (DateTimeException | ArithmeticException e) {
-      // The code below refuses a time that no Instant can hold.
+      // Times that an Instant cannot hold are refused below.
     }
     throw new IllegalArgumentException(
         "%s is '%s' and must be a time such as 2026-01-01T00:00:00Z, or a duration before now such as 10m"
             .formatted(parameter, text));
   }
 
-  /** Returns the first rows, at most {@code most}. */
   static <T> List<T> first(List<T> all, int most) {
     return all.subList(0, Math.min(most, all.size()));
   }

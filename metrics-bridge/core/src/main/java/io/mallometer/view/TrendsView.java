@@ -18,7 +18,7 @@ public record TrendsView(
         String reason)
     implements View {
 
-  /** The number of groups with most live bytes, and the number of groups that grew most. */
+  /** The limit of the groups with most live bytes, and also of the groups that grew most. */
   static final int MOST = 10;
 
   static TrendsView of(SiteTrends libraries, SiteTrends sites) {

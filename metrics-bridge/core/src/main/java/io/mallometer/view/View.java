@@ -14,14 +14,13 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The content of the answer to one request: a record of records, strings, numbers, booleans, lists
- * and maps, as {@link FigureTree} publishes them.
+ * The answer to one request. An implementation is a record whose fields {@link FigureTree} can turn
+ * into JSON: records, strings, numbers, booleans, lists and maps.
  */
 public interface View {
 
   /**
-   * A view of a record of the model, or of a list of records; an empty object if the record is
-   * unknown.
+   * A view that shows one record or a list of records; an empty object if the record is unknown.
    *
    * @param answer the record or the list
    */

@@ -5,10 +5,9 @@ import java.time.Duration;
 import java.time.Instant;
 
 /**
- * The interval between two requests of a viewer's page. It is 10 s, or longer if all pages together
- * would send more than two requests a second, up to 60 s with 120 viewers. Each page sends one
- * request in an interval, so the number of requests in the latest interval is the number of
- * viewers. Thread-safe.
+ * The interval at which each open page sends its request. It is 10 s. It grows, up to 60 s, so that
+ * all pages together send at most two requests a second. The number of viewers is the number of
+ * requests in the latest interval. Thread-safe.
  */
 final class ViewerPace {
 
@@ -32,7 +31,6 @@ final class ViewerPace {
     requests++;
   }
 
-  /** Returns the interval between two requests of a viewer, in seconds. */
   synchronized int seconds() {
     settle();
     return seconds;
@@ -41,7 +39,7 @@ final class ViewerPace {
   private void settle() {
     Instant now = clock.instant();
     double elapsed = Duration.between(counted, now).toMillis() / 1e3;
-    // A clock that was set back begins a new interval.
+    // If the clock was set back, a new interval begins.
     if (elapsed >= 0 && elapsed < seconds) {
       return;
     }

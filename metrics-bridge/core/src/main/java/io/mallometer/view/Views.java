@@ -57,7 +57,7 @@ public final class Views {
 
   private static final String CLASS_LOADERS = "classloaders";
 
-  /** The names of the JSON views. Report formats are further names that {@link #answer} takes. */
+  /** The names of the JSON views. {@link #answer} also takes the names of report formats. */
   public static final List<String> NAMES =
       List.of(
           "breakdown",
@@ -75,7 +75,7 @@ public final class Views {
           "trends",
           "recording");
 
-  /** The first part of the path of {@link #together}. */
+  /** The first element of the path of a request for several views; see {@link #together}. */
   public static final String TOGETHER = "views";
 
   /** The name by which {@link #evidence} is requested. */
@@ -84,23 +84,18 @@ public final class Views {
   private static final DateTimeFormatter EVIDENCE_TIME =
       DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss", Locale.ROOT).withZone(ZoneOffset.UTC);
 
-  /** The names that take no parameters and are not in {@link #NAMES}. */
   private static final Set<String> WITHOUT_PARAMETERS = Set.of("nativememory", TOGETHER, EVIDENCE);
 
-  /** The view that every open page requests at the interval of {@link ViewerPace}. */
+  /** The view whose requests {@link ViewerPace} counts. Open pages request it in each interval. */
   private static final String PACED = "overview";
 
-  /** The largest number of references that a search of the heap follows on a path. */
   private static final int MOST_LINKS = 8;
 
   private static final Duration LONGEST_PAUSE = Duration.ofHours(1);
 
   private static final String JSON = "application/json";
 
-  /**
-   * The parameters that change the answer of a view. A request with one of them is not answered
-   * with the JSON that is stored for all viewers.
-   */
+  /** The parameters that change the answer of a view. With them the stored JSON is not used. */
   private static final List<String> ALONE = List.of("all", "owner", "format");
 
   private final Mallometer mallometer;
@@ -108,28 +103,28 @@ public final class Views {
   private final boolean ownersAllowed;
   private final ViewerPace pace;
 
-  /** The stored JSON of the views that the page requests again and again, by name. */
+  /** The stored JSON of the views that an open page requests repeatedly, by name. */
   private final Map<String, CachedJson> watched;
 
-  /** Creates views that no request can change. */
+  /** Creates views that state that neither a trim nor a search for owners is allowed. */
   public Views(Mallometer mallometer) {
     this(mallometer, false);
   }
 
   /**
-   * Creates the views of a process.
+   * Creates the views of a process. The caller must refuse requests that are not allowed.
    *
-   * @param trimAllowed whether requests may {@link #trim()} and search for {@link #owners}
+   * @param trimAllowed whether pages may offer {@link #trim()} and a search for {@link #owners}
    */
   public Views(Mallometer mallometer, boolean trimAllowed) {
     this(mallometer, trimAllowed, trimAllowed);
   }
 
   /**
-   * Creates views with a separate permission for each of two operations.
+   * Creates views with two permissions. The caller must refuse requests that are not allowed.
    *
-   * @param trimAllowed whether requests may {@link #trim()}
-   * @param ownersAllowed whether requests may search for {@link #owners}
+   * @param trimAllowed whether pages may offer {@link #trim()}
+   * @param ownersAllowed whether pages may offer a search for {@link #owners}
    */
   public Views(Mallometer mallometer, boolean trimAllowed, boolean ownersAllowed) {
     this.mallometer = mallometer;
@@ -140,16 +135,15 @@ public final class Views {
     Supplier<?> leaks = mallometer.leaks()::report;
     this.watched =
         Map.of(
-            // The overview is written again after 5 s, and at once if there is a new snapshot or
-            // leak report, as after a trim or after a person has acknowledged a leak.
+            // The overview is written again after 5 s, or at once after a new snapshot or leak
+            // report.
             PACED,
             new CachedJson(clock, 5, this::overview, mallometer::snapshot, leaks),
             "history",
             new CachedJson(clock, 5, this::history),
             "leaks",
             new CachedJson(clock, 5, this::leaks, leaks),
-            // Trends are written again with each new leak report, because the page shows both for
-            // one moment.
+            // A new leak report also renews the trends, because the page shows both for one moment.
             "trends",
             new CachedJson(clock, 30, this::trends, leaks),
             "recording",
@@ -210,16 +204,15 @@ public final class Views {
   }
 
   /**
-   * Answers a request that changes nothing. If accesses are not observed and no call site is
-   * suspected, {@code leaks} refuses with the reason.
+   * Answers a request that changes nothing. The request for {@code leaks} is refused if accesses to
+   * objects are not observed and no call site is suspected.
    *
    * @param name one of {@link #NAMES} or of {@link ReportFormat}
-   * @param parameters the parameters by name; a name that the view does not have is refused. {@code
-   *     sites} has the parameters of {@link SiteQuery}. Reports have {@code filter} and {@code at}
-   *     of these, and {@code metric}, the value in a format that shows one value. {@code pprof}
-   *     also has {@code seconds}, the time over which changes are reported. {@code leaks} has
-   *     {@code owner}, {@code all}, whether to include healthy sites, and {@code format}: {@code
-   *     json}, {@code text} or {@code html}
+   * @param parameters the parameters by name; an unknown name is refused. {@code sites} takes those
+   *     of {@link SiteQuery}. Reports take {@code filter}, {@code at} and {@code metric}, the value
+   *     to report. {@code pprof} also takes {@code seconds}, the time over which changes are
+   *     reported. {@code leaks} takes {@code owner}, {@code all}, whether to include healthy sites,
+   *     and {@code format}: {@code json}, {@code text} or {@code html}
    */
   public Answer answer(String name, Map<String, String> parameters) {
     Optional<Told> refusal = refusal(name, parameters.keySet());
@@ -252,12 +245,11 @@ public final class Views {
   }
 
   /**
-   * Answers with several views in one body, an object with the views by name. This saves time,
-   * because a request takes longer than a view.
+   * Answers with several views in one JSON object, by name. One request for all views takes less
+   * time than a request for each.
    *
-   * @param names the names of the views, separated by commas; only views that the page requests
-   *     again and again are allowed. A view that fails is null; a request for this view alone
-   *     returns the reason
+   * @param names the names of the views, separated by commas. Only views that the page requests
+   *     repeatedly are allowed. The value of a view that fails is null
    */
   public Answer together(String names) {
     Set<String> asked = new LinkedHashSet<>(List.of(names.split(",", -1)));
@@ -277,11 +269,11 @@ public final class Views {
   }
 
   /**
-   * Answers with the evidence bundle, a zip of all views. Its texts contain neither secrets nor
-   * memory addresses; its recordings are not masked.
+   * Answers with the evidence bundle, a zip of all views. The texts in it contain neither secrets
+   * nor memory addresses, but recordings are included unchanged.
    *
-   * @param settings the settings of mallometer that are neither system properties nor environment
-   *     variables, by name
+   * @param settings by name, mallometer's settings that are neither system properties nor
+   *     environment variables
    */
   public Answer evidence(Map<String, String> settings) {
     return new Answer.Exported(
@@ -315,8 +307,8 @@ public final class Views {
   }
 
   /**
-   * Returns whether there are no verdicts and accesses are not observed. Then an empty list must
-   * not be shown as if the process had no leaks.
+   * Returns whether the list of call sites is empty because accesses to objects are not observed.
+   * An empty list would then look as if the process had no leaks.
    */
   private boolean notObserved(Map<String, String> parameters) {
     LeakReport report = mallometer.leaks().report();
@@ -348,7 +340,6 @@ public final class Views {
             .toList());
   }
 
-  /** Returns whether the request includes healthy sites. */
   private static boolean all(Map<String, String> parameters) {
     return switch (parameters.getOrDefault("all", "false")) {
       case "true", "" -> true;
@@ -399,8 +390,8 @@ public final class Views {
   }
 
   /**
-   * Returns the changes over a time up to the present. Compares with a stored moment, so the
-   * request need not wait for that time to pass.
+   * Returns the changes in the given time before now. They are computed from a stored moment, so
+   * the request does not wait.
    */
   private Answer difference(SiteQuery query, Duration over, ReportMetric figure, CallSites now) {
     SiteChanges changes = query.chosen(mallometer.sites().changes(over, now));
@@ -447,11 +438,11 @@ public final class Views {
   }
 
   /**
-   * Returns the refusal of a request with a parameter that its view does not have.
+   * Refuses a request with a parameter that its view does not have.
    *
    * @param name a name that {@link #answer} takes
-   * @param parameters the names of the parameters
-   * @return the refusal; empty if all names are known, or if there is no such view
+   * @param parameters the names of the request's parameters
+   * @return the refusal; empty if the view has all parameters, or if there is no such view
    */
   public static Optional<Told> refusal(String name, Collection<String> parameters) {
     try {
@@ -472,7 +463,7 @@ public final class Views {
             .formatted(name, String.join(", ", names()), EVIDENCE, TOGETHER));
   }
 
-  /** Returns the refusal of a POST or DELETE request to a path that allows neither. */
+  /** Returns the refusal of a POST or DELETE request to a path that does not allow it. */
   public static Told nothingToChange() {
     return Told.refused(
         Outcome.UNKNOWN,
@@ -484,7 +475,7 @@ public final class Views {
    * Acknowledges the call sites with a name, whatever their verdict, or withdraws the
    * acknowledgement.
    *
-   * @param site the name; a name that ends in {@code *} stands for all names with this beginning
+   * @param site the name; {@code *} at its end stands for any further characters
    * @return the verdicts; {@link Outcome#UNKNOWN} for a name that no call site has
    */
   public Told acknowledgeLeak(String site, boolean acknowledged) {
@@ -509,13 +500,13 @@ public final class Views {
   }
 
   /**
-   * Searches the Java heap for the objects that hold a call site's memory. Stops the program
-   * meanwhile, at most for the time that the settings or the parameters allow.
+   * Searches the Java heap for the objects that hold a call site's memory. The search pauses the
+   * program.
    *
    * @param site the call site's number
-   * @param parameters {@code links}, 0 to 8, is the number of references to follow to the objects
-   *     that keep the holders; the default is 0. {@code pause} and {@code total} limit the pauses;
-   *     only operators of the process may state them
+   * @param parameters {@code links}, 0 to 8, is the number of references to follow from the found
+   *     objects to those that keep them alive; the default is 0. {@code pause} and {@code total}
+   *     limit the pauses; only operators of the process may set them
    * @return the report; its status is 429 if the search was refused, and 501 if this process cannot
    *     search
    */

@@ -25,7 +25,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests the events that Flight Recorder's own tool shows of a recording. */
 class NativeMemoryEventsTest {
 
   private static final String[] PERIODIC = {
@@ -122,7 +121,6 @@ class NativeMemoryEventsTest {
     assertThat(result.exitCode()).isZero();
   }
 
-  /** Registers events in a JVM without Flight Recorder. */
   static final class WithoutRecorder {
 
     public static void main(String[] arguments) {

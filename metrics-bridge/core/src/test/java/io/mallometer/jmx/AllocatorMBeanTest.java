@@ -28,7 +28,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests the MBean of the allocator from a JMX client over a real connection. */
 class AllocatorMBeanTest {
 
   private final FakeMallometer mallometer =

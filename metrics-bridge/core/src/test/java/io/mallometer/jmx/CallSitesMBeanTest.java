@@ -25,7 +25,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests the MBean of the call sites from a JMX client. */
 class CallSitesMBeanTest {
 
   private final FakeMallometer mallometer =

@@ -20,8 +20,8 @@ import javax.management.openmbean.CompositeData;
 import javax.management.openmbean.TabularData;
 
 /**
- * Tests the MBean. Translates its attributes to the names that Prometheus has for the same metrics,
- * by the units and types that the attributes declare.
+ * Tests the attributes of the MBean after translating them to the names that Prometheus has for the
+ * same metrics.
  */
 class JmxContractTest extends FaceContract {
 
@@ -125,8 +125,8 @@ class JmxContractTest extends FaceContract {
   }
 
   /**
-   * Translates attributes to series. Leaves out unknown values (null, or NaN for a time), because
-   * Prometheus shows no series for them.
+   * Leaves out unknown values (null, or NaN for a time), because Prometheus shows no series for
+   * them.
    */
   private static List<Published> translate(MBeanServer server, ObjectName name) throws JMException {
     boolean active = (boolean) server.getAttribute(name, "Active");
@@ -216,8 +216,8 @@ class JmxContractTest extends FaceContract {
   }
 
   /**
-   * Returns the number of sites for each verdict. For leaks it returns the numbers for each kind of
-   * evidence, and asserts that their sum is the number of leaks.
+   * Returns the number of sites for each verdict. Asserts that the numbers for each kind of
+   * evidence add up to the number of leaks.
    */
   private static List<Published> ofLeakDetector(MBeanServer server, ObjectName name)
       throws JMException {
@@ -279,7 +279,6 @@ class JmxContractTest extends FaceContract {
     return rows;
   }
 
-  /** Returns Prometheus' suffix for an attribute's declared unit and type. */
   private static String suffix(Descriptor descriptor, String type) {
     String unit =
         switch ((String) descriptor.getFieldValue("units")) {

@@ -20,7 +20,6 @@ import javax.management.openmbean.CompositeData;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests the MBean of the verdicts from a JMX client. */
 class LeakDetectorMBeanTest {
 
   private final FakeMallometer mallometer =

@@ -38,10 +38,8 @@ class NativeMemoryMBeansTest {
     name = new ObjectName(NativeMemoryMBeans.NAME);
   }
 
-  /** The interface of another MBean under mallometer's name. */
   public interface StrangerMBean {}
 
-  /** An implementation of the other MBean. */
   public static final class Stranger implements StrangerMBean {}
 
   @Test

@@ -29,7 +29,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests properties that all meters share: names, units, and the number of series. */
 @Tag("any-jdk")
 class MeterTest {
 
@@ -37,8 +36,7 @@ class MeterTest {
   private static final int HISTOGRAM_SERIES = SizeDistribution.CLASSES + 2;
 
   /**
-   * The snapshot has each part of memory, each event and the largest number of names, so every
-   * meter has all of its series.
+   * The snapshot contains everything that can have a series, so every meter has all of its series.
    */
   @Test
   void aProcessHasAtMost150Series() {
@@ -73,8 +71,8 @@ class MeterTest {
   }
 
   /**
-   * A meter whose component is no number would always be unknown. The only unknown figure here is
-   * the resident bytes, which glibc does not report.
+   * A meter whose component is no number would always be unknown. Here only the resident bytes are
+   * unknown, because glibc does not report them.
    */
   @Test
   void eachRowHasAValueInASnapshotThatKnowsAll() {

@@ -10,10 +10,6 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.util.List;
 import java.util.Map;
 
-/**
- * Tests Micrometer's meters with the histogram, as Prometheus scrapes them from a Spring Boot
- * application.
- */
 class MicrometerContractTest extends FaceContract {
 
   @Override

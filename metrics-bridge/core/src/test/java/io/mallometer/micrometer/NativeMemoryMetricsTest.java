@@ -187,7 +187,7 @@ class NativeMemoryMetricsTest {
   }
 
   /**
-   * Binds meters and drops their binder. Returns a weak reference that is cleared when garbage has
+   * Returns a weak reference to an object without other references. It is cleared when garbage has
    * been collected.
    */
   private static WeakReference<Object> bindAndForget(MeterRegistry registry) {

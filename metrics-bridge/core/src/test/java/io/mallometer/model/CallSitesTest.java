@@ -9,7 +9,6 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests the grouping, the selection and the order of call sites. */
 @Tag("any-jdk")
 class CallSitesTest {
 
@@ -30,9 +29,8 @@ class CallSitesTest {
   }
 
   /**
-   * The standard deviations are 30,000 and 5,000. The standard deviation of the sum is the root of
-   * the sum of their squares. With a normal distribution, the upper end would be 59,611 above the
-   * value.
+   * The standard deviations are 30,000 and 5,000 bytes, so that of the sum is 30,414 bytes. With a
+   * normal distribution, the upper end would be 59,611 bytes above the value.
    */
   @Test
   void theIntervalOfAGroupIsThatOfIndependentSums() {

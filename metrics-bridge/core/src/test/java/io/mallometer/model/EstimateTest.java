@@ -18,8 +18,8 @@ class EstimateTest {
   }
 
   /**
-   * The quantiles of chi squared are from tables. The 2.5 % quantile with 20 degrees of freedom is
-   * 9.591, and the 97.5 % quantile with 24 degrees is 39.364.
+   * The quantiles of chi squared are from tables: 9.591 is the 2.5 % quantile with 20 degrees of
+   * freedom, and 39.364 is the 97.5 % quantile with 24.
    */
   @Test
   void tenEqualSamplesAreTenEvents() {

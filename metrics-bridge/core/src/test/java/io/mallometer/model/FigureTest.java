@@ -31,8 +31,8 @@ class FigureTest {
   private static final int MOST_FILES = 3;
 
   /**
-   * The published values whose names are in more than {@link #MOST_FILES} files, because the list
-   * of meters, the page, a command, a report or Flight Recorder show them in different ways.
+   * The published values that more than {@link #MOST_FILES} files name, because several outputs
+   * show them in different ways.
    */
   private static final Set<String> NAMED_BY_MORE_FILES =
       Set.of(
@@ -73,7 +73,6 @@ class FigureTest {
     }
   }
 
-  /** A component without an annotation is not published. */
   @Test
   void whatIsNotAnnotatedIsNotPublished() {
     assertThat(Component.of(HistoryPoint.class))
@@ -114,8 +113,8 @@ class FigureTest {
 
   /**
    * Counts the files of the main code that contain the name of a published value, such as {@code
-   * liveBytes}. Leaves out the records of the model, the code that measures ({@code internal}), and
-   * values whose name is a single word, because such a word has other meanings as well.
+   * liveBytes}. Names of a single word do not count, because such a word has other meanings as
+   * well.
    */
   @Test
   void aFigureIsNamedByThreeFilesAtMost() {

@@ -14,7 +14,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests the names of settings, and how their values are read and checked. */
 @Tag("any-jdk")
 class SettingTest {
 
@@ -32,8 +31,8 @@ class SettingTest {
   }
 
   /**
-   * No name of a setting may be the beginning of another setting's name, because in YAML a name has
-   * either a value or parts.
+   * In YAML a name has either a value or parts, so no name of a setting may be the beginning of
+   * another one.
    */
   @Test
   void noOptionIsTheBeginningOfAnother() {

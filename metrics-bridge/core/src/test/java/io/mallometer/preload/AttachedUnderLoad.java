@@ -38,23 +38,19 @@ public final class AttachedUnderLoad {
 
   private static final int A_MINUTE = 60;
 
-  /**
-   * The number of objects that the library does not see. Each object has only 100 KiB, so that
-   * glibc gives no object a mapping of its own.
-   */
+  /** Each object has only 100 KiB, so that glibc gives no object a mapping of its own. */
   private static final int UNSEEN_OBJECTS = 200;
 
   private static final long UNSEEN_BYTES = 100 << 10;
 
   /**
-   * The pause between rounds, which leaves CPU time to other programs, because a test may take an
-   * hour. Short comparisons have no pause.
+   * The pause between rounds leaves CPU time to other programs, because a long test may take an
+   * hour.
    */
   private static final int PAUSE_MILLIS = 200;
 
   private AttachedUnderLoad() {}
 
-  /** Prints the results, and "done". */
   public static void main(String[] arguments) throws Exception {
     int amount = Integer.parseInt(arguments[1]);
     switch (arguments[0]) {
@@ -149,7 +145,6 @@ public final class AttachedUnderLoad {
     return snapshot.status() + (age.toMinutes() == 0 ? " a moment ago" : " since " + age);
   }
 
-  /** A copy of the bridge, which attaches the library. */
   public static final class Copy implements Supplier<String> {
     private final Mallometer mallometer = Mallometer.open(WITHOUT_LEAKS);
 
@@ -177,7 +172,6 @@ public final class AttachedUnderLoad {
     }
   }
 
-  /** The counts of the program and of the library at the same moment. */
   private record Both(Counted exact, Counted ours) {}
 
   private static void compare(int seconds) throws Exception {

@@ -18,10 +18,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Tests that {@link SitesUnderStress} ends under each collector as it would without mallometer, and
- * that call sites are recorded. By default the program runs for some seconds on this JDK under some
- * of the collectors. With {@code -Dsoak.seconds=N} it runs for N seconds on each JDK under each
- * collector.
+ * Tests that {@link SitesUnderStress} ends as it would without mallometer, and that call sites are
+ * recorded. By default the program runs for some seconds on this JDK under some collectors. With
+ * {@code -Dsoak.seconds=N} it runs for N seconds on each JDK under each collector.
  */
 @Tag("process")
 class CallSitesUnderStressTest {
@@ -113,14 +112,14 @@ class CallSitesUnderStressTest {
         .contains("state=ACTIVE", "\njava=true", "other java=true", "reason=\n", "done")
         .contains("gone=" + SitesUnderStress.KEPT_CLASSES);
     if (!run.interval().equals("1")) {
-      // With a sampling interval of 1 byte each allocation is a sample. The JVM's own stacks then
-      // fill the table of sites at the start, and some of the program's classes get no site.
+      // With a sampling interval of 1 byte, the JVM's own stacks fill the table of sites at the
+      // start, and some of the program's classes get no site.
       assertThat(figure(output, "named")).as(output).isEqualTo(SitesUnderStress.KEPT_CLASSES);
     }
     assertThat(figure(output, "samples")).isGreaterThan(10_000);
     assertThat(figure(output, "sites")).isBetween(100L, (long) MOST_SITES);
-    // The growth includes the library's memory for observing accesses to objects. A part of this
-    // memory is taken even if no object is observed.
+    // The growth includes the library's memory for observing accesses, of which a part is taken
+    // even if no object is observed.
     assertThat(figure(output, "grown"))
         .as("growth of the library's memory by blocks of new threads")
         .isLessThan(5 << 20);

@@ -80,10 +80,7 @@ class CompiledMethodTest {
     }
   }
 
-  /**
-   * Compiles a class with a method of many loops over many variables. Its compilation takes C2 some
-   * 100 MB.
-   */
+  /** Compiles a class with a method whose compilation takes C2 some 100 MB. */
   private void compile() throws Exception {
     StringBuilder code = new StringBuilder("public class Exploding {\n");
     code.append("  public static long dear(long[] a, int n) {\n");
@@ -117,9 +114,8 @@ class CompiledMethodTest {
   }
 
   /**
-   * Runs the method until the diagnosis has a finding on the compiler's memory. Gives up after 90
-   * s, or 15 s after the compiler has taken 30 MB. Prints the finding, and the most live bytes of
-   * each compilation.
+   * Runs the method until the diagnosis has a finding on the compiler's memory, for 90 s at most.
+   * Prints the finding.
    */
   static final class Compiles {
 
@@ -129,8 +125,8 @@ class CompiledMethodTest {
     private static final Duration LONGEST = Duration.ofSeconds(90);
 
     /**
-     * The time to wait for the finding after the compiler has taken {@link #ENOUGH} bytes. The
-     * diagnosis is renewed this often.
+     * The time to wait for the finding after the compiler has taken {@link #ENOUGH} bytes, because
+     * the diagnosis is renewed every 15 s.
      */
     private static final Duration DIAGNOSIS = Duration.ofSeconds(15);
 

@@ -14,7 +14,6 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  */
 public final class Counted implements BeforeAllCallback {
 
-  /** The {@link SelfReport#mode()} that the build selects. */
   static final String MODE =
       Boolean.getBoolean("mallometer.tests.attach") ? SelfReport.ATTACHED : SelfReport.PRELOADED;
 

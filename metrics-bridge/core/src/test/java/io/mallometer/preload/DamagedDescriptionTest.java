@@ -21,8 +21,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Tests a JVM whose description of its own structures (gHotSpotVMStructs) is wrong. The test
- * damages, in turn, each field that leads to a thread's stack or to the compiled method, while
- * compilers work.
+ * damages one field after the other while compilers work.
  */
 @Tag("process")
 @Tag("any-jdk")
@@ -46,10 +45,7 @@ class DamagedDescriptionTest {
     }
   }
 
-  /**
-   * Copies the table to which gHotSpotVMStructs points, makes gHotSpotVMStructs point to the copy,
-   * and damages the copy.
-   */
+  /** Makes gHotSpotVMStructs point to a copy of its table, and damages the copy. */
   static final class Damages {
 
     /**
@@ -63,10 +59,7 @@ class DamagedDescriptionTest {
       "gHotSpotVMStructEntryIsStaticOffset"
     };
 
-    /**
-     * The values that replace an entry of the table. The address 4096 is in a page that is never
-     * mapped.
-     */
+    /** The address 4096 is in a page that is never mapped. */
     private static final long[] DAMAGES = {-1, 4096, 0};
 
     private static final Set<String> FIELDS =
@@ -93,8 +86,8 @@ class DamagedDescriptionTest {
     private int methods;
 
     /**
-     * The copy of the table. The JVM's pointer refers to the copy, so this field keeps the copy
-     * from being freed.
+     * The JVM's pointer refers to this copy of the table, so this field keeps the copy from being
+     * freed.
      */
     private Memory copy = new Memory(1);
 
@@ -138,7 +131,6 @@ class DamagedDescriptionTest {
       System.out.println("damages=" + damages);
     }
 
-    /** Returns whether the library names a compiled method while nothing is damaged. */
     private boolean namesAMethod() throws Exception {
       mallometer.counting().attach();
       boolean named = false;
@@ -164,7 +156,6 @@ class DamagedDescriptionTest {
       mallometer.counting().detach();
     }
 
-    /** Defines a new class, and calls its method until the JVM compiles it. */
     private void compile() throws Exception {
       String name = DamagedDescriptionTest.class.getPackageName().replace('.', '/');
       byte[] code;
@@ -191,7 +182,6 @@ class DamagedDescriptionTest {
     }
   }
 
-  /** The class that is defined under other names. */
   static final class Work {
 
     public static long run(long number) {

@@ -17,7 +17,6 @@ final class DeepCalls {
 
   private DeepCalls() {}
 
-  /** Runs the program. The argument is the number of nested calls. */
   public static void main(String[] arguments) {
     try (Mallometer mallometer = Mallometer.open()) {
       mallometer.sites().read();

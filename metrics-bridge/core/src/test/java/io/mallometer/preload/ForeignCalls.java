@@ -9,10 +9,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Allocates by the foreign-function interface of JDK 22 and later until the compiler has inlined
- * the call. Several methods call each other above it, as in a library. Prints the call sites with
- * frames of this program. Looks the interface up by name, because the program is compiled for an
- * older JDK.
+ * Allocates through the foreign-function interface of JDK 22 and later until the compiler has
+ * inlined the call, and prints the call sites. Looks the interface up by name, because the program
+ * is compiled for an older JDK.
  *
  * <p>Argument: the seconds to run.
  */
@@ -20,7 +19,6 @@ public final class ForeignCalls {
 
   private static final int BYTES = 4_096;
 
-  /** The C function {@code malloc}, which takes and returns a long. */
   private static final MethodHandle MALLOC = function("malloc", 1);
 
   private static final class Allocator {

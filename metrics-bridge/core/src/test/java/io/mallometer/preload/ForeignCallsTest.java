@@ -33,8 +33,8 @@ class ForeignCallsTest {
             .options("-Xmx256m", "--enable-native-access=ALL-UNNAMED")
             .run(ForeignCalls.class, "8");
 
-    // Excludes sites with few bytes: sites where libraries are loaded, and samples whose code the
-    // JVM has discarded.
+    // Sites with few bytes are excluded, because they come from the loading of libraries or from
+    // code that the JVM has discarded.
     List<String> sites =
         result
             .output()

@@ -26,12 +26,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Adds memory in 200 steps under a stated limit of 1 GiB, and prints the diagnosis. In each step,
- * the diagnosis's clock advances by a second and a poll takes place, so 2 MiB a step are 120
- * MiB/min, however busy the machine is. A step of untouched memory has 64 MiB. The first argument
- * is the kind of memory: {@code touched} or {@code untouched} objects of malloc, {@code mapped} for
- * memory that is mapped by a foreign function and touched, or {@code file} for pages of the file
- * that the second argument names.
+ * Adds memory in 200 steps under a stated limit of 1 GiB, and prints the diagnosis. In each step
+ * the clock of the diagnosis advances by a second. So steps of 2 MiB are 120 MiB/min, however busy
+ * the machine is.
+ *
+ * <p>The first argument is the kind of memory: {@code touched} or {@code untouched} objects of
+ * malloc, {@code mapped} for memory that is mapped by a foreign function, or {@code file} for pages
+ * of the file that the second argument names.
  */
 public final class GrowsTowardALimit {
 

@@ -15,11 +15,12 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Allocates objects at two sites, and keeps the addresses of the objects of only one site. Accesses
- * no object. Ends when a site has the verdict {@code LEAK} because its objects are lost (no address
- * of them exists), and prints the verdicts on both sites. Time runs 30 times as fast. With an
- * argument, keeps all addresses, and ends when a site has the verdict {@code LEAK} because an
- * earlier run recorded it.
+ * Allocates objects at two sites, keeps the addresses of the objects of only one site, and accesses
+ * no object. Ends when a site has the verdict {@code LEAK} because its objects are lost, and prints
+ * the verdicts.
+ *
+ * <p>With an argument, keeps all addresses, and ends when a site has the verdict {@code LEAK}
+ * because an earlier run recorded it. Time runs 30 times as fast.
  */
 public final class IsToldOfLostMemory {
 
@@ -68,7 +69,6 @@ public final class IsToldOfLostMemory {
     }
   }
 
-  /** Returns the names of this program's methods in the stack of a site, without main. */
   private static List<String> through(SiteVerdict site) {
     List<String> methods = new ArrayList<>();
     for (StackFrame frame : site.site().frames()) {
@@ -79,7 +79,7 @@ public final class IsToldOfLostMemory {
     return methods;
   }
 
-  /** Keeps the address of an object until the next object with the same index replaces it. */
+  /** The address of the object is lost when the next object with the same index replaces it. */
   private static void lose(int i) throws Throwable {
     NOT_LOST[i] = (long) NativeWork.ALLOCATE.invokeExact((long) BYTES);
   }

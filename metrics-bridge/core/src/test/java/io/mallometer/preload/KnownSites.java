@@ -17,9 +17,8 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * Allocates at a number of call sites, which differ in the depth of a method's recursion. Prints
- * the true allocated and live figures of each site, with the estimates. The numbers and sizes of
- * objects, and which of them are freed, are random.
+ * Allocates and frees random objects at a number of call sites, which differ in the depth of a
+ * method's recursion. Prints the true figures of each site with the estimates.
  *
  * <p>Arguments: a seed, the number of sites, the fewest and the most objects of a site, and the
  * bounds between which the largest size of a site's objects is drawn.
@@ -117,9 +116,8 @@ public final class KnownSites {
   }
 
   /**
-   * Returns whether a site allocates through Unsafe: between Unsafe and malloc are at most the
-   * frames of {@code os::malloc} and its caller. If there are more native frames, the JVM allocates
-   * for itself, such as for compiled code.
+   * Returns whether a site allocates through Unsafe, which has at most two native frames: {@code
+   * os::malloc} and its caller. With more native frames, the JVM allocates for itself.
    */
   private static boolean isOfUnsafe(List<StackFrame> frames) {
     long inJvm = frames.stream().filter(frame -> frame.kind() == StackFrame.Kind.NATIVE).count();

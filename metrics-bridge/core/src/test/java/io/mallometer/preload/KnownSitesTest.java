@@ -31,9 +31,8 @@ class KnownSitesTest {
   private static final int SITES = 40;
 
   /**
-   * The number of runs of a test. Over all runs, 32 of 40 intervals of each figure, and 34 of 40
-   * intervals of all figures together, must contain the truth. A single run has too few intervals:
-   * by chance, one figure in 300 would have fewer than 34 of 40.
+   * The number of runs of a test, whose intervals are judged together. In a single run, one figure
+   * in 300 would by chance have fewer than 34 true intervals of 40.
    */
   private static final int RUNS = 3;
 
@@ -51,10 +50,6 @@ class KnownSitesTest {
 
   @TempDir private Path directory;
 
-  /**
-   * A line that {@link KnownSites} prints: a value of a site, such as its live bytes, and its
-   * estimate.
-   */
   private record Known(
       String figure, double truth, double low, double value, double high, double variance) {
 
@@ -77,10 +72,6 @@ class KnownSitesTest {
     }
   }
 
-  /**
-   * A line that {@link LibrarySites} prints: the estimate of a value of a library's site, such as
-   * its live bytes.
-   */
   private record Said(
       String library,
       String site,
@@ -141,10 +132,9 @@ class KnownSitesTest {
   }
 
   /**
-   * No library reports its allocations, so the true values come from a run of the same work with a
-   * sampling interval of 1, which samples every allocation. Two such runs have the same objects,
-   * but their usable bytes may differ, because glibc does not split a free chunk that is only 16
-   * bytes larger than needed.
+   * The true values come from a run of the same work in which every allocation is a sample. Objects
+   * of two such runs may differ in their usable bytes, because glibc does not split a free chunk
+   * that is only 16 bytes larger than needed.
    */
   @Test
   @Tag("any-jdk")

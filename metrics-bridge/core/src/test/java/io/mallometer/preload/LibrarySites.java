@@ -26,9 +26,9 @@ import org.rocksdb.RocksDB;
 import org.rocksdb.WriteBatch;
 
 /**
- * Lets libraries allocate at a number of call sites, which differ in the depth of a method's
- * recursion, and prints the estimates for them. The work is random but the same in each process. If
- * each allocation is a sample, the estimates are the truth.
+ * Lets libraries allocate at call sites that differ in the depth of a method's recursion, and
+ * prints the estimates for them. The work is the same in each process, so a process in which each
+ * allocation is a sample gives the truth.
  *
  * <p>Argument: the number of sites of each library.
  */
@@ -38,7 +38,6 @@ public final class LibrarySites {
 
   private static final long SEED = 20_260_101;
 
-  /** An object that has native memory until it is closed. */
   private interface Piece {
     void close() throws SQLException;
   }
@@ -111,8 +110,8 @@ public final class LibrarySites {
   }
 
   /**
-   * Switches counting on. If each allocation were a sample from the start of the JVM on, tens of
-   * thousands of the JVM's own stacks and objects would fill the tables.
+   * Switches counting on only after the start, because the JVM's own stacks and objects would fill
+   * the tables if each of their allocations were a sample.
    */
   private static void enable() {
     Function enable = com.sun.jna.NativeLibrary.getProcess().getFunction("mallometer_enable");
@@ -121,9 +120,6 @@ public final class LibrarySites {
     }
   }
 
-  /**
-   * Creates pieces at a recursion depth and closes some of them. Returns the pieces that stay open.
-   */
   private static List<Piece> takeAt(int depth, Library library, Random random) throws Exception {
     int count = library.fewest + random.nextInt(library.most - library.fewest);
     double closedShare = 1 - 0.7 * random.nextDouble();

@@ -19,10 +19,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/**
- * Tests that Netty's pools are found among the classes that a JVM, preloaded or attached, has
- * loaded.
- */
 @Tag("preload")
 @ExtendWith(Counted.class)
 class LoadedClassesTest {

@@ -13,27 +13,26 @@ import java.util.stream.Collectors;
 import java.util.zip.Deflater;
 
 /**
- * Drops the addresses of some objects and keeps the addresses of others, in the Java heap and in
- * the heap of the C library, while a collector moves Java objects. Prints the number of objects of
- * which two searches found no address. Two searches are needed, because an address may move during
- * a search from memory that is not yet read to memory that was already read.
+ * Drops the addresses of some objects and keeps the addresses of others, while a collector moves
+ * Java objects. Prints the number of objects of which two searches found no address. One search is
+ * not enough, because an address may move from memory that is not yet read to memory that was
+ * already read.
  */
 public final class LosesMemory {
 
   private static final int OBJECTS = 100;
 
   /**
-   * The size of an object. Words in the Java heap would point into larger objects by chance. For
-   * example, the lower half of a word may be text at the end of a string, and its upper half the
-   * rest of an old address.
+   * The size of an object in bytes. Words in the Java heap would point into larger objects by
+   * chance, such as a word that is half text and half the rest of an old address.
    */
   private static final int BYTES = 40_000;
 
   private static final long[] KEPT = new long[OBJECTS];
 
   /**
-   * The addresses that move. A copy replaces this array again and again, so that the array stays in
-   * the young generation.
+   * A copy replaces this array again and again, so that the array stays in the young generation and
+   * moves.
    */
   private static volatile long[] moving = new long[OBJECTS];
 

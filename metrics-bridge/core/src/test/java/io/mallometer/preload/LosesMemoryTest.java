@@ -14,16 +14,11 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/**
- * Tests that searches distinguish objects that a Java program has lost from those that it keeps,
- * with each collector.
- */
 @Tag("process")
 class LosesMemoryTest {
 
   @TempDir private Path directory;
 
-  /** Returns half of the collectors on older JDKs, and the other half on newer JDKs. */
   static List<String> collectors() {
     return Runtime.version().feature() < 25
         ? List.of("-XX:+UseG1GC", "-XX:+UseParallelGC")
@@ -69,9 +64,9 @@ class LosesMemoryTest {
   }
 
   /**
-   * The objects of {@code keep} differ from the lost ones only in that the program keeps their
-   * addresses. The second run keeps all addresses, so only the recorded stack distinguishes {@code
-   * lose} from {@code keep}.
+   * In the first run, the program keeps only the addresses of the objects of {@code keep}. In the
+   * second run it keeps all addresses, so only the recorded stack distinguishes {@code lose} from
+   * {@code keep}.
    */
   @Test
   @Tag("any-jdk")

@@ -17,10 +17,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Maps, touches and unmaps memory by a foreign function. Before, in between and afterwards, prints
- * which code requested the resident memory. The foreign function is called by JNA, or with the
- * argument {@code linker} by the interface of JDK 22 and later. With {@code attach} the program
- * first attaches the library, and at the end detaches it while another thread maps memory.
+ * Maps, touches and unmaps memory by a foreign function, and prints which code requested the
+ * resident memory. The function is called by JNA, or with the argument {@code linker} by the
+ * interface of JDK 22 and later. With {@code attach}, the program attaches the library first, and
+ * detaches it at the end while another thread maps memory.
  */
 final class MapsMemory {
 
@@ -54,8 +54,8 @@ final class MapsMemory {
   }
 
   /**
-   * Detaches and attaches several times while another thread maps memory all the time, so that its
-   * stack is walked nearly all the time.
+   * Detaches and attaches several times while the stack of another thread is walked nearly all the
+   * time.
    */
   private static void detachWhileAThreadMaps(Mallometer mallometer) throws Exception {
     AtomicLong mapped = new AtomicLong();
@@ -123,8 +123,8 @@ final class MapsMemory {
     long begin = threads.getCurrentThreadCpuTime();
     Instant now = Instant.now();
     ResidentStacks read = mallometer.sites().resident();
-    // Asks again, because an old reading is reused for a time that depends on its cost, and a
-    // request waits only 10 s for a new one.
+    // Asks again, because an old reading may be reused, and a request waits only 10 s for a new
+    // one.
     while (read.stacks().isEmpty() || read.time().isBefore(now)) {
       TimeUnit.MILLISECONDS.sleep(100);
       read = mallometer.sites().resident();

@@ -20,7 +20,6 @@ import org.rocksdb.Options;
 import org.rocksdb.RocksDB;
 import org.rocksdb.WriteOptions;
 
-/** Allocates native memory in each way that Java programs use, and frees the memory. */
 final class NativeLoad {
 
   private static final int SEED = 20_260_101;
@@ -35,7 +34,6 @@ final class NativeLoad {
     }
   }
 
-  /** Makes tens of thousands of allocations by several libraries and the JVM. */
   void runOnce() throws Exception {
     sqlite();
     rocksdb();

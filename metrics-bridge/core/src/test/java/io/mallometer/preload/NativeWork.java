@@ -13,8 +13,8 @@ import java.util.zip.Deflater;
 /**
  * Native allocations of known count and size, in each way that Java programs use.
  *
- * <p>Each allocation has 3 MiB. A small JVM seldom calls malloc for that much, so the size class
- * has hardly any other allocations of the process, and none of the same thread.
+ * <p>Each allocation has 3 MiB, because a small JVM seldom calls malloc for that much. So the size
+ * class has hardly any other allocations.
  */
 public final class NativeWork implements AutoCloseable {
 
@@ -31,10 +31,6 @@ public final class NativeWork implements AutoCloseable {
   /** The least bytes that zlib allocates for one compressor at its default settings. */
   static final long DEFLATER_BYTES = 250_000;
 
-  /**
-   * {@code sun.misc.Unsafe.allocateMemory} and {@code freeMemory}, for tests that call them
-   * directly.
-   */
   static final MethodHandle ALLOCATE = unsafe("allocateMemory");
 
   static final MethodHandle FREE = unsafe("freeMemory");
@@ -43,7 +39,6 @@ public final class NativeWork implements AutoCloseable {
   private final List<ByteBuffer> buffers = new ArrayList<>();
   private final List<Memory> memories = new ArrayList<>();
 
-  /** Allocates {@link #ALLOCATIONS} objects. */
   void allocate() {
     for (int i = 0; i < UNSAFE; i++) {
       addresses.add(allocateMemory(BYTES));
@@ -69,7 +64,6 @@ public final class NativeWork implements AutoCloseable {
     free();
   }
 
-  /** Returns compressors that are not ended. */
   static List<Deflater> deflaters(int count) {
     List<Deflater> deflaters = new ArrayList<>();
     for (int i = 0; i < count; i++) {
@@ -87,7 +81,6 @@ public final class NativeWork implements AutoCloseable {
     }
   }
 
-  /** Frees an object of {@link #allocateMemory}. */
   public static void freeMemory(long address) {
     try {
       FREE.invokeExact(address);

@@ -11,7 +11,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests that the bridge refuses a library of another version and reads nothing from it. */
 @Tag("process")
 @Tag("any-jdk")
 class OtherVersionsTest {

@@ -15,10 +15,7 @@ import java.util.TreeSet;
  */
 final class OwnThreads {
 
-  /**
-   * The outermost functions of compilers, collectors' workers (in JDK 17 and in later ones) and the
-   * VM thread.
-   */
+  /** The outermost functions of compiler threads, of collectors' workers and of the VM thread. */
   private static final Set<String> BEGINNINGS =
       Set.of(
           "CompileBroker::compiler_thread_loop",

@@ -24,10 +24,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/**
- * Tests searches of this JVM's heap for the owners of native memory, with each way to keep native
- * memory and each outcome.
- */
 @Tag("preload")
 @ExtendWith(Counted.class)
 class OwnersOfARealJvmTest {
@@ -50,7 +46,6 @@ class OwnersOfARealJvmTest {
   /** The last dropped object, in a field so that the compiler cannot remove its creation. */
   private static @Nullable Object dropped;
 
-  /** An owner of native memory, like the handles of libraries. */
   private record Handle(long address) {}
 
   /** Makes the library record Java frames, which the tests need to find their sites. */
@@ -210,8 +205,7 @@ class OwnersOfARealJvmTest {
       halves[2 * i + 1] = (int) address;
     }
     OwnerReport report = owners("nobodyHoldsAnAddressThatWasSplit", 8);
-    // UNREACHABLE is right too, because garbage of other tests may contain addresses that were used
-    // again.
+    // Garbage of other tests may contain the same addresses, so UNREACHABLE is right too.
     assertThat(report.ways().get(0).holding())
         .as(report.toString())
         .isIn(Holding.NOBODY, Holding.UNREACHABLE);

@@ -14,9 +14,8 @@ import java.util.zip.Deflater;
 /**
  * Measures the cost of a poll: {@code LD_PRELOAD=libmallometer.so java -cp ... PollCost [THREADS]}.
  *
- * <p>Starts threads (1,000 by default) that each allocate native memory and stay alive. Then polls,
- * and prints the median time, the 99th percentile, and the garbage of one poll in bytes. The record
- * that a poll returns is part of that garbage.
+ * <p>Starts threads (1,000 by default) that allocate native memory and stay alive. Prints the
+ * median time of a poll, the 99th percentile, and the garbage of one poll in bytes.
  */
 public final class PollCost {
 

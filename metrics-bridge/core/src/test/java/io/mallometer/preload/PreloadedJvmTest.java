@@ -44,10 +44,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
-/**
- * Tests the whole path from malloc to the published figures, in a JVM that counts from its start or
- * from an attach.
- */
 @Tag("preload")
 @ExtendWith(Counted.class)
 class PreloadedJvmTest {
@@ -55,8 +51,8 @@ class PreloadedJvmTest {
   private static final String LIVE = "native_malloc_live_bytes";
 
   /**
-   * The largest number of repetitions of a count. Other threads of the JVM may allocate in the
-   * work's size class and so add to the count, so the lowest count is the work's own.
+   * The most repetitions of a count. Other threads may allocate in the same size class and so add
+   * to a count, so the lowest count is the right one.
    */
   private static final int ROUNDS = 10;
 
@@ -78,7 +74,6 @@ class PreloadedJvmTest {
     assertThat(snapshot.self().pollSeconds()).isBetween(1e-9, 1.0);
   }
 
-  /** Checks the figures that depend on whether the library was preloaded or attached. */
   @Test
   void whatWasAllocatedBeforeIsAPartOfLiveBytes() {
     Snapshot snapshot = mallometer.poll();
@@ -150,8 +145,8 @@ class PreloadedJvmTest {
   }
 
   /**
-   * Counts this thread only, because JIT compilers may allocate and free as much in other threads
-   * meanwhile.
+   * Only this thread is counted, because JIT compilers may allocate and free as much in other
+   * threads.
    */
   @Test
   void compressorsThatAreNotEndedStayLive() {

@@ -8,9 +8,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/**
- * A program that uses all functions of mallometer, prints the results and always runs to its end.
- */
 public final class Program {
 
   private static final String DELETE = "delete=";
@@ -18,8 +15,8 @@ public final class Program {
   private Program() {}
 
   /**
-   * Runs the program. The argument {@code delete=FILE} deletes a file first; {@code attach}
-   * attaches the library.
+   * With {@code delete=FILE}, the program deletes a file first, and with {@code attach} it attaches
+   * the library.
    */
   public static void main(String[] arguments) throws Exception {
     for (String argument : arguments) {

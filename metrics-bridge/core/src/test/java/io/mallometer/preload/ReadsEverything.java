@@ -63,7 +63,6 @@ public final class ReadsEverything {
     System.out.println("end");
   }
 
-  /** Returns the bytes of direct memory that are free in a JVM with a limit of a mebibyte. */
   private static int directBytes() {
     long used =
         ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()

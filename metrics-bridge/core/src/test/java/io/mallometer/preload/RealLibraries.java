@@ -31,8 +31,8 @@ import org.rocksdb.RocksDB;
 import org.rocksdb.WriteOptions;
 
 /**
- * An application that allocates and keeps native memory in each way that Java programs use. Each
- * way has its own method, and the call sites should have the name of that method.
+ * An application that allocates native memory in each way that Java programs use. Each way has its
+ * own method, and the call sites should have the name of that method.
  */
 public final class RealLibraries {
 
@@ -40,9 +40,6 @@ public final class RealLibraries {
 
   private static final int MIB = 1 << 20;
 
-  /**
-   * The bytes of a thousand objects: every fiftieth has 1 MiB, and the others have 30,000 bytes.
-   */
   private static final double MIXED_BYTES = 980 * 30_000 + 20 * MIB;
 
   private static final long SEED = 20_260_101;
@@ -54,10 +51,6 @@ public final class RealLibraries {
     T run() throws Throwable;
   }
 
-  /**
-   * The ways to allocate, each with the library that calls malloc and the method of the
-   * application.
-   */
   enum Kind {
     SQLITE("libsqlitejdbc.so", "sqliteTable", RealLibraries::sqliteTable),
     ZSTD("libzstd-jni.so", "zstdContexts", RealLibraries::zstdContexts),
@@ -106,10 +99,9 @@ public final class RealLibraries {
   private RealLibraries() {}
 
   /**
-   * Allocates memory in each way. Prints for each way the live bytes that its library's sites
-   * gained, by estimate; the part of them at sites named after the application's method; the number
-   * of samples; and the standard deviation of the part. Also prints the five largest sites with
-   * other names.
+   * Allocates memory in each way. Prints for each way the estimated live bytes of its library's
+   * sites, the part of them at sites named after the application's method, and the largest sites
+   * with other names.
    */
   public static void main(String[] arguments) throws Throwable {
     NativeLibrary library = new ProcessLibrary();
@@ -173,10 +165,7 @@ public final class RealLibraries {
             other -> report.append(String.format("  %.0f %s%n", other.getValue(), other.getKey())));
   }
 
-  /**
-   * Returns whether a site belongs to a way to allocate. Sites of collectors and of the JVM's own
-   * threads belong to none.
-   */
+  /** Sites of collectors and of the JVM's own threads belong to no way to allocate. */
   private static boolean isOfKind(Kind kind, CallSite site) {
     return site.library().matches(kind.libraries)
         && !(site.library().equals("libjvm.so")
@@ -191,10 +180,8 @@ public final class RealLibraries {
 
   /**
    * Returns whether a stack belongs to a thread of the JVM: its outermost frame is in the C
-   * library, or it has five frames or more and the outermost one is native. A Java thread's stack
-   * may also have a native outermost frame, if its outer frames were dropped because the table of
-   * sites is crowded. Such a stack is shorter, because the JVM has at most three functions between
-   * Java and malloc.
+   * library, or it has at least five frames and the outermost one is native. A shorter stack with a
+   * native outermost frame may belong to a Java thread whose outer frames were dropped.
    */
   private static boolean isOfJvmsThread(List<StackFrame> frames) {
     StackFrame outermost = frames.get(frames.size() - 1);

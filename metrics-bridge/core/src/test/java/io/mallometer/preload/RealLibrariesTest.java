@@ -21,26 +21,24 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Tests that the memory of real libraries is named after the application's method. The test runs
- * with one option at a time: {@link #INTERPRETED}, or one of three collectors, because collectors
- * give arrays to native code in different ways. JDKs before 25 run two of these four options, and
- * later JDKs the other two. With {@code -Dsoak.all=true} each JDK runs all four.
+ * Tests that the memory of real libraries is named after the application's method, in the
+ * interpreter and with three collectors, because collectors give arrays to native code in different
+ * ways. JDKs before 25 run two of these four options, and later JDKs the other two. With {@code
+ * -Dsoak.all=true} each JDK runs all four.
  */
 @Tag("process")
 @Tag("alone")
 class RealLibrariesTest {
 
   /**
-   * The estimate for each way to allocate must exceed this many bytes, so that the few bytes that
-   * the JVM itself allocates meanwhile do not matter.
+   * The estimate for each way to allocate must exceed this many bytes, so that the JVM's own
+   * allocations do not matter.
    */
   private static final double ENOUGH_BYTES = 10e6;
 
-  /** The option that excludes the program's methods from compilation, so they are interpreted. */
   private static final String INTERPRETED =
       "-XX:CompileCommand=exclude," + RealLibraries.class.getName() + "::*";
 
-  /** A line of {@code -XX:+PrintCompilation} about a method that was compiled. */
   private static final Pattern COMPILED =
       Pattern.compile("(?m)^ *\\d+ +\\d+ .*RealLibraries::hotLoop");
 
@@ -49,7 +47,7 @@ class RealLibrariesTest {
   @TempDir private Path directory;
 
   /**
-   * The figures of a way to allocate: the estimated live bytes, those with the right name, the
+   * The estimates for one way to allocate: all live bytes, the bytes with the right name, the
    * number of samples, and the standard deviation of the bytes with the right name.
    */
   private record Seen(double bytes, double named, long samples, double deviation) {
@@ -108,8 +106,8 @@ class RealLibrariesTest {
   }
 
   /**
-   * Runs the program at the default interval. The overhead target is high, because all allocations
-   * come at the start. Without a target the compilers' stacks would fill the table of sites.
+   * The overhead target is high, because all allocations come at the start. Without a target, the
+   * compilers' stacks would fill the table of sites.
    */
   private String run(String option) throws IOException {
     return new ChildJvm()

@@ -95,8 +95,8 @@ class ResidentStacksOfARealJvmTest {
   }
 
   /**
-   * Returns a copy of a JDK that consists of links to its files, except for a copy of libjvm.so
-   * that has no section headers.
+   * Returns a copy of a JDK that consists of links, except for a copy of libjvm.so without section
+   * headers.
    */
   private Path withoutSymbols(Path jdk) throws IOException {
     Path copy = directory.resolve("jdk");
@@ -126,7 +126,6 @@ class ResidentStacksOfARealJvmTest {
     }
   }
 
-  /** Creates links to all files of a directory except {@code others}. */
   private static void linkAll(Path from, Path to, String... others) throws IOException {
     Files.createDirectories(to);
     try (DirectoryStream<Path> files = Files.newDirectoryStream(from)) {
@@ -185,7 +184,6 @@ class ResidentStacksOfARealJvmTest {
     }
   }
 
-  /** Returns the lines that the program printed for stacks at a moment, such as {@code mapped}. */
   private static List<String> moment(String name, String output) {
     String after = output.substring(output.indexOf("== " + name));
     int end = after.indexOf("\n==", 1);

@@ -76,7 +76,6 @@ public final class SitesUnderStress {
     end(arguments[1]);
   }
 
-  /** Starts all threads that make reading stacks hard; they run until the program ends. */
   static void startEverything() {
     start("classes", SitesUnderStress::loadAndUnload);
     start("classes too", SitesUnderStress::loadAndUnload);
@@ -87,7 +86,6 @@ public final class SitesUnderStress {
     start("deep", SitesUnderStress::runOutOfStack);
   }
 
-  /** Waits for a time, then up to ten more seconds until the given class loaders are unloaded. */
   private static void letItRun(
       Mallometer mallometer, long nanos, List<WeakReference<ClassLoader>> unloaded)
       throws Exception {
@@ -105,7 +103,6 @@ public final class SitesUnderStress {
     return loaders.stream().filter(loader -> loader.get() == null).count();
   }
 
-  /** Ends the program while all other threads still run. */
   private static void end(String how) throws Exception {
     switch (how) {
       case "exit" -> {
@@ -140,7 +137,6 @@ public final class SitesUnderStress {
         .anyMatch(frame -> frame.kind() == StackFrame.Kind.JAVA && frame.line() > 0);
   }
 
-  /** Returns the number of sites whose class is known although it was unloaded. */
   private static long namesOfWhatLivedASecond(CallSites sites) {
     return sites.sites().stream()
         .filter(site -> site.liveBytes().value() >= LivedASecond.BYTES)
@@ -157,9 +153,9 @@ public final class SitesUnderStress {
   }
 
   /**
-   * Returns the number of instances of each class whose instances increase with the number of
-   * classes, methods and sites. Each number is the least of three heap histograms, because a
-   * histogram includes garbage if a thread in a critical section of JNI prevented the collection.
+   * Returns the number of instances of each class that becomes more with the number of classes,
+   * methods and sites. Each number is the least of three heap histograms, because a critical
+   * section of JNI may prevent a collection, and then a histogram includes garbage.
    */
   private static String held() throws Exception {
     List<String> looks = List.of(histogram(), histogram(), histogram());
@@ -186,7 +182,6 @@ public final class SitesUnderStress {
                 new String[] {String[].class.getName()});
   }
 
-  /** Returns the number of instances of a class in all class loaders. */
   private static long count(String className, String histogram) {
     Matcher line =
         Pattern.compile("(?m) (\\d+) +\\d+ +" + Pattern.quote(className) + "(?: |$)")
@@ -204,10 +199,6 @@ public final class SitesUnderStress {
     return inAnotherClassLoader(Copy.class);
   }
 
-  /**
-   * Creates an object of a class. A new class loader loads the class and all classes that it refers
-   * to.
-   */
   @SuppressWarnings("unchecked")
   static Supplier<String> inAnotherClassLoader(Class<?> type) throws Exception {
     List<URL> classPath = new ArrayList<>();
@@ -220,9 +211,6 @@ public final class SitesUnderStress {
         loader.loadClass(type.getName()).getDeclaredConstructor().newInstance();
   }
 
-  /**
-   * Runs in a second copy of mallometer's classes, and reports the call sites that this copy reads.
-   */
   public static final class Copy implements Supplier<String> {
     private final Mallometer mallometer = Mallometer.open();
 
@@ -235,7 +223,6 @@ public final class SitesUnderStress {
 
   // ---- Classes
 
-  /** A class loader that defines one class itself and delegates all others. */
   private static final class Forgotten extends ClassLoader {
     Forgotten() {
       super(SitesUnderStress.class.getClassLoader());
@@ -382,7 +369,6 @@ public final class SitesUnderStress {
     Native.setCallbackExceptionHandler((callback, thrown) -> sink += thrown.hashCode());
   }
 
-  /** Throws from a function that C calls back, and through reflection. */
   private static void throwThroughNativeFrames() {
     Sort.Comparison comparison =
         (a, b) -> {

@@ -25,10 +25,6 @@ public final class TwoClassLoaders {
 
   private TwoClassLoaders() {}
 
-  /**
-   * Starts two applications, closes the first and then the second, and starts a third. Prints what
-   * each observes.
-   */
   public static void main(String[] arguments) throws Exception {
     AutoCloseable first = application();
     System.out.println("first=" + first);
@@ -100,7 +96,6 @@ public final class TwoClassLoaders {
         loader.loadClass(Application.class.getName()).getDeclaredConstructor().newInstance();
   }
 
-  /** The work of one web application. */
   public static final class Application implements AutoCloseable {
     private final Mallometer mallometer =
         Mallometer.open(

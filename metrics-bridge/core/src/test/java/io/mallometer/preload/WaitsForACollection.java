@@ -22,9 +22,8 @@ import java.util.concurrent.atomic.AtomicReference;
 /**
  * Allocates direct buffers in four methods: {@code drop} keeps none, {@code keep} keeps all, {@code
  * remember} keeps soft references to them, and {@code halve} keeps every second one. Collects
- * garbage until {@code drop} has the verdict {@code WAITS_FOR_GC}, at most {@link #COLLECTIONS}
- * times. Prints for each method all verdicts that it had, and what was known about the collections
- * that free its buffers.
+ * garbage until {@code drop} has the verdict {@code WAITS_FOR_GC}, and prints all verdicts on each
+ * method.
  */
 public final class WaitsForACollection {
 

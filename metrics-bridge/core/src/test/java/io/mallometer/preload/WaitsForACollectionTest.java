@@ -10,19 +10,12 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/**
- * Tests verdicts on garbage, leaks and caches of soft references in a real JVM whose collections
- * are counted.
- */
 @Tag("process")
 class WaitsForACollectionTest {
 
   @TempDir private Path directory;
 
-  /**
-   * Returns a collector with which System.gc() makes no young collection first: Serial on older
-   * JDKs and G1 on newer ones.
-   */
+  /** Returns a collector with which System.gc() makes no young collection first. */
   static String collector() {
     return Runtime.version().feature() < 25 ? "-XX:+UseSerialGC" : "-XX:+UseG1GC";
   }
@@ -34,8 +27,8 @@ class WaitsForACollectionTest {
             .environment("MALLOMETER_SAMPLE_INTERVAL", "8192")
             .environment("MALLOMETER_OVERHEAD_TARGET", "off")
             .options("-XX:MaxDirectMemorySize=2g")
-            // The young generation is so large that it is not filled between two calls of
-            // System.gc(). A young collection would free the dropped buffers too early.
+            // A young collection would free the dropped buffers too early. So the young generation
+            // is too large to be filled between two calls of System.gc().
             .options("-Xms600m", "-Xmx600m", "-Xmn400m")
             .options(options)
             .timeout(Duration.ofMinutes(3))

@@ -18,10 +18,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Tests each way in which the library can be out of reach: the program runs to its end as if
- * mallometer were absent, and the status says the reason and the remedy.
- *
- * <p>Each test uses a JVM of its own, since it spoils the process. {@link Program} prints its
- * status. Restrictions that only some JDKs have are tried with each of these JDKs.
+ * mallometer were absent, and the status says the reason and the remedy. Each test uses a JVM of
+ * its own, because it spoils the process.
  */
 @Tag("process")
 @Tag("any-jdk")
@@ -85,10 +83,7 @@ class WhenThingsGoWrongTest {
         .contains("done");
   }
 
-  /**
-   * The program has used up the JVM's direct memory. Another direct buffer would fail, after
-   * several full collections.
-   */
+  /** Another direct buffer would fail, after several full collections. */
   @Test
   void theDirectMemoryIsUsedUp() {
     Result result =
@@ -160,7 +155,7 @@ class WhenThingsGoWrongTest {
   void aFileBuiltForAnotherPlatform() throws Exception {
     Path other = directory.resolve("libmallometer.so");
     byte[] bytes = Files.readAllBytes(library);
-    bytes[18] = (byte) 183; // e_machine: AArch64
+    bytes[18] = (byte) 183; // This sets the field e_machine to AArch64.
     Files.write(other, bytes);
     Result result =
         new ChildJvm().preload(other).environment("XDG_CACHE_HOME", cache()).run(Program.class);
@@ -296,8 +291,8 @@ class WhenThingsGoWrongTest {
   }
 
   /**
-   * JNA finds no directory for its native library. Mallometer does not call JNA then, because JNA
-   * would log an exception with its stack.
+   * JNA finds no directory for its native library, so mallometer does not call it. JNA would log an
+   * exception with its stack.
    */
   @Test
   void jnaIsLeftAloneWhereItHasNoDirectory() throws Exception {

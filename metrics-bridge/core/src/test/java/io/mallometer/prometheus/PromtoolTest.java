@@ -23,7 +23,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Tests that Prometheus' linter accepts the scrapes of Micrometer and of the simpleclient. */
 @Tag("process")
 @Tag("any-jdk")
 class PromtoolTest {

@@ -34,7 +34,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Pushes profiles to a server that speaks Pyroscope's protocol, and to servers that do not. */
 @Tag("any-jdk")
 class ProfilePushTest {
 
@@ -121,7 +120,8 @@ class ProfilePushTest {
   @Test
   void whatTheStoreDoesNotTakeForNowIsSentAgain() throws Exception {
     status.set(503);
-    // Fewer than ten profiles are made until the first one is sent again, a second later.
+    // At this interval, fewer than ten profiles wait before the first one is sent again, so none is
+    // dropped.
     interval = Duration.ofMillis(400);
     ProfileStore store = store(0);
     ProfilePush push = push(store.url(), Map.of());
@@ -278,8 +278,8 @@ class ProfilePushTest {
   }
 
   /**
-   * Reads to the end of the stream. Fails if the other side keeps the connection open until the
-   * socket's timeout.
+   * Reads to the end of the stream. Fails at the socket's timeout if the other side keeps the
+   * connection open.
    */
   private static boolean readToTheEnd(Socket client) throws IOException {
     byte[] buffer = new byte[8192];
@@ -366,7 +366,6 @@ class ProfilePushTest {
     return store;
   }
 
-  /** Makes a call site grow, and then starts a push. */
   private ProfilePush push(URI url, Map<String, String> given) {
     grow();
     ProfilePush push = ProfilePush.start(mallometer, options(url, given));
@@ -383,10 +382,6 @@ class ProfilePushTest {
             List.of(SitesByHand.site(1, "a.B.growing", "liba.so", 1_000 * second))));
   }
 
-  /**
-   * Returns the next pushed profile. Until it comes, advances mallometer's clock and makes a call
-   * site grow.
-   */
   private Pushed next(ProfileStore store) {
     try {
       while (store.waiting() == 0) {

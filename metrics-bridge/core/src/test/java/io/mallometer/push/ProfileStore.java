@@ -41,7 +41,6 @@ public final class ProfileStore implements AutoCloseable {
   public record Pushed(
       String path, Headers headers, Map<String, String> labels, byte[] profile, int zippedBytes) {
 
-    /** Returns the profile's bytes as text, which contains the profile's strings. */
     public String text() {
       return new String(profile, StandardCharsets.ISO_8859_1);
     }
@@ -81,7 +80,6 @@ public final class ProfileStore implements AutoCloseable {
     return server.getAddress().getPort();
   }
 
-  /** Returns the next request; waits up to 60 s for one. */
   public Pushed next() throws InterruptedException {
     Pushed pushed = requests.poll(60, TimeUnit.SECONDS);
     if (pushed == null) {

@@ -22,11 +22,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
-/**
- * A page in a real browser without a window, which tests control by the DevTools protocol. The
- * browser handles keys and clicks like those of a user. Complaints in the browser's console are
- * collected.
- */
+/** A page in a Chromium without a window, which tests control by the DevTools protocol. */
 final class Chromium implements AutoCloseable {
 
   private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -102,7 +98,7 @@ final class Chromium implements AutoCloseable {
     throw new IOException("chromium opened no port; alive: " + browser.isAlive());
   }
 
-  /** Discards earlier complaints, opens an address, and waits until the page is loaded. */
+  /** Opens an address, discards earlier complaints, and waits until the page is loaded. */
   void open(URI address) throws Exception {
     complaints.clear();
     loaded = new CompletableFuture<>();
@@ -110,7 +106,6 @@ final class Chromium implements AutoCloseable {
     loaded.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
   }
 
-  /** Returns the value of an expression as text. */
   String evaluate(String expression) throws Exception {
     JsonNode answer =
         send("Runtime.evaluate", Map.of("expression", expression, "returnByValue", true));
@@ -120,7 +115,6 @@ final class Chromium implements AutoCloseable {
     return answer.get("result").path("value").asText();
   }
 
-  /** Waits until an expression is true. */
   void await(String condition) throws Exception {
     long deadline = System.nanoTime() + PATIENCE.toNanos();
     while (!evaluate("Boolean(" + condition + ")").equals("true")) {
@@ -131,12 +125,10 @@ final class Chromium implements AutoCloseable {
     }
   }
 
-  /** Returns the text of the first element that a selector matches. */
   String text(String selector) throws Exception {
     return evaluate("document.querySelector('" + selector + "').textContent");
   }
 
-  /** Presses and releases a key, such as {@code Enter} or {@code /}. */
   void press(String key) throws Exception {
     String text = key.length() == 1 ? key : key.equals("Enter") ? "\r" : "";
     send(
@@ -153,7 +145,6 @@ final class Chromium implements AutoCloseable {
     send("Input.dispatchKeyEvent", Map.of("type", "keyUp", "key", key));
   }
 
-  /** Types a text into the focused element. */
   void type(String text) throws Exception {
     send("Input.insertText", Map.of("text", text));
   }
@@ -173,7 +164,6 @@ final class Chromium implements AutoCloseable {
         Map.of("type", type, "x", x, "y", y, "button", "left", "clickCount", clicks));
   }
 
-  /** Puts a file into an element for uploads. */
   void choose(String selector, Path file) throws Exception {
     int root = send("DOM.getDocument", Map.of()).get("root").get("nodeId").asInt();
     JsonNode input = send("DOM.querySelector", Map.of("nodeId", root, "selector", selector));
@@ -199,7 +189,10 @@ final class Chromium implements AutoCloseable {
     Files.write(png, Base64.getDecoder().decode(encoded));
   }
 
-  /** Returns the console's errors and warnings, uncaught exceptions, and refusals by a policy. */
+  /**
+   * Returns what the browser's console complained about: errors, warnings, uncaught exceptions, and
+   * requests that a security policy blocked.
+   */
   List<String> complaints() {
     return List.copyOf(complaints);
   }

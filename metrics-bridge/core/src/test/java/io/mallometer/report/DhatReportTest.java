@@ -89,7 +89,7 @@ class DhatReportTest {
     assertThat(List.of("tb", "tbk", "mb", "mbk", "gb", "gbk", "eb", "ebk"))
         .extracting(field -> point.get(field).asLong())
         .containsExactly(12L << 20, 100L, 3L << 20, 24L, 3L << 20, 24L, 3L << 20, 24L);
-    // The site has 24 live objects with a median age of 30 seconds.
+    // The 24 live objects have a median age of 30 seconds each.
     assertThat(point.get("tl").asLong()).isEqualTo(24 * 30 * 1_000_000L);
     assertThat(point.get("fs")).hasSize(4);
   }
@@ -115,7 +115,6 @@ class DhatReportTest {
             StackFrame.ofLibrary("[unknown]", "", 0).toString());
   }
 
-  /** Returns the viewer's text after it has loaded the sites without an error. */
   private String view(CallSites sites) throws Exception {
     RequiredProgram.at(VIEWER, "valgrind", "REQUIRE_DHAT");
     Chromium.mustBeThere();

@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 
-/** Creates call sites for tests of reports. */
 final class ExampleSites {
 
   static final Instant TIME = Instant.parse("2026-11-21T18:00:00Z");
@@ -67,8 +66,8 @@ final class ExampleSites {
   }
 
   /**
-   * Returns five sites of a service. They have 3 MiB, 1 MiB, 512 KiB, 0 and 64 live bytes; the last
-   * site has no frames.
+   * Returns five call sites with 3 MiB, 1 MiB, 512 KiB, 0 and 64 live bytes. The last site has no
+   * frames.
    */
   static CallSites service() {
     return of(
@@ -79,7 +78,9 @@ final class ExampleSites {
         site(5, 1, 64, 1, 64));
   }
 
-  /** Returns many sites with deep stacks that share outer frames, like those of a service. */
+  /**
+   * Returns {@code count} call sites whose stacks of {@code depth} frames share their outer frames.
+   */
   static CallSites generated(int count, int depth) {
     SplittableRandom random = new SplittableRandom(1);
     List<StackFrame> functions = new ArrayList<>();

@@ -16,7 +16,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests the flame graph in a real browser. */
 @Tag("process")
 @Tag("any-jdk")
 class FlameGraphReportTest {
@@ -49,7 +48,7 @@ class FlameGraphReportTest {
     open(ExampleSites.service());
 
     assertThat(browser.text("#status")).isEqualTo("all: total 4.5 MiB (100 %), self 0 B (0 %)");
-    // Controller.handle has two thirds of the live bytes, and Cache.load two ninths.
+    // Controller.handle has 3 MiB of the 4.5 MiB, and Cache.load 1 MiB.
     assertThat(tooltipAt(0.1, 2))
         .isEqualTo("com.example.web.Controller.handle\nJava, total 3 MiB (66.7 %), self 0 B (0 %)");
     assertThat(tooltipAt(0.65, 2)).startsWith("com.example.web.Controller.handle\n");
@@ -336,10 +335,6 @@ class FlameGraphReportTest {
         browser.evaluate("document.querySelector('#graph').getBoundingClientRect()." + name));
   }
 
-  /**
-   * Returns the colour (orange, blue, pink or grey) of a box near its lower edge, where the box has
-   * no text.
-   */
   private static String colour(double share, int row) throws Exception {
     browser.moveTo(0, 0);
     return browser.evaluate(
@@ -361,8 +356,8 @@ class FlameGraphReportTest {
   }
 
   /**
-   * Returns the least contrast of the text colour with the boxes below the root, near their lower
-   * edges, where they have no text.
+   * Returns the least contrast between the text and the boxes below the root. It reads pixels near
+   * the lower edge of a box, where no text is.
    */
   private static double leastContrast() throws Exception {
     return Double.parseDouble(

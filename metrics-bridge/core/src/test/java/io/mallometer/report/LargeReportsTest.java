@@ -10,10 +10,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/**
- * Tests that a report on as many call sites as a large service has does not create garbage for each
- * frame and number. The test measures allocated bytes, because the time depends on the machine.
- */
 @Tag("any-jdk")
 class LargeReportsTest {
 

@@ -12,7 +12,6 @@ import java.time.Instant;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests the formats in which people read verdicts. */
 @Tag("any-jdk")
 class LeakFormatTest {
 

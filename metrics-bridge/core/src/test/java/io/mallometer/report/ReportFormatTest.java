@@ -35,10 +35,7 @@ class ReportFormatTest {
     assertThat(ReportFormat.byId("TABLE")).isEmpty();
   }
 
-  /**
-   * Writes 100,000 sites with 6 million frames. This must take at most 64 MiB in addition to the
-   * sites, although the text is several times as large in most formats.
-   */
+  /** The format must stream: it may hold at most 64 MiB in addition to the sites. */
   @ParameterizedTest
   @EnumSource
   void aHundredThousandSitesStream(ReportFormat format) throws Exception {
@@ -52,7 +49,7 @@ class ReportFormatTest {
     assertThat(out.mostHeld - before).isLessThan(64L * MIB);
   }
 
-  /** Four times as many sites must take about four times as long, and not sixteen times. */
+  /** Four times as many sites must take less than ten times as long. */
   @ParameterizedTest
   @EnumSource
   void theTimeGrowsAsTheSitesDo(ReportFormat format) throws Exception {
@@ -75,7 +72,7 @@ class ReportFormatTest {
 
   /**
    * Returns the smaller CPU time of two runs, because other work on the machine may slow one of
-   * them down.
+   * them.
    */
   private static double secondsOf(ReportFormat format, CallSites sites) throws IOException {
     ThreadMXBean threads = ManagementFactory.getThreadMXBean();
@@ -97,8 +94,8 @@ class ReportFormatTest {
   }
 
   /**
-   * A stream that collects garbage each time its bytes have doubled, and records the most bytes
-   * that a collection left.
+   * Measures the heap after a garbage collection each time the written bytes have doubled, and
+   * keeps the maximum.
    */
   private static final class Counted extends OutputStream {
 

@@ -8,14 +8,13 @@ import java.nio.file.Path;
 import java.util.stream.Stream;
 
 /**
- * Checks that a program or file that a test needs is installed. Without it the test is skipped, or
- * fails if an environment variable requires the program. Debian has a package for each.
+ * Skips a test if a program or file that it needs is not installed. If the environment variable
+ * {@code variable} is {@code true}, the test fails instead.
  */
 final class RequiredProgram {
 
   private RequiredProgram() {}
 
-  /** Requires a program on the PATH. */
   static void onPath(String program, String debianPackage, String variable) {
     boolean there =
         Stream.of(System.getenv("PATH").split(":"))
@@ -23,7 +22,6 @@ final class RequiredProgram {
     isThere(there, program, debianPackage, variable);
   }
 
-  /** Requires a file at a fixed path. */
   static void at(Path file, String debianPackage, String variable) {
     isThere(Files.isReadable(file), file.toString(), debianPackage, variable);
   }

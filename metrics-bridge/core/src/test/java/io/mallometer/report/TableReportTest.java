@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 @Tag("any-jdk")
 class TableReportTest {
 
-  /** The expected file must not change, because build pipelines read version 1 of the format. */
+  /** Build pipelines read version 1 of the format, so the expected file must not change. */
   @Test
   void versionOneIsWhatTheFileSays() throws Exception {
     CallSite estimated =

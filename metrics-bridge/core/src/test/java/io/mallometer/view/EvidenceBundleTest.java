@@ -31,7 +31,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests the content of an evidence bundle. */
 @Tag("any-jdk")
 class EvidenceBundleTest {
 

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 @Tag("any-jdk")
 class HistoryViewTest {
 
-  /** The view contains the sums that the page shows, so that the page need not compute them. */
+  /** The view contains the sums, so that the page need not compute them. */
   @Test
   void theSumOfThePartsIsBesideThemAndUnknownWhereTheyAre() {
     MemoryMoment before = new MemoryMoment(Instant.EPOCH, Map.of(), Map.of(), Double.NaN);
@@ -32,7 +32,10 @@ class HistoryViewTest {
     assertThat(memory.chargedBytes()).containsExactly(Double.NaN, 6.0);
   }
 
-  /** The counters begin anew after the third point, and the last two points have the same time. */
+  /**
+   * The counters restart from zero after the third point, and the last two points have the same
+   * time.
+   */
   @Test
   void aRateIsUnknownWhereCountersBeginAnewAndWhereNoTimeHasPassed() {
     List<HistoryPoint> points =

@@ -36,10 +36,7 @@ class ListedNamesTest {
         .isSubsetOf(Views.kinds().values().stream().map(Class::getName).toList());
   }
 
-  /**
-   * The list of keys is generated from the annotations of the records, so that each key has a
-   * meaning.
-   */
+  /** The list is generated from the records that are written as JSON. */
   @Test
   void everyPublishedComponentIsListed() {
     Set<String> names = new TreeSet<>();
@@ -48,10 +45,6 @@ class ListedNamesTest {
     PublicNames.check("keys in JSON", names);
   }
 
-  /**
-   * Adds the keys of a record. In the overview, the answer of another view is listed only by the
-   * name of that view.
-   */
   private static void addKeys(Set<String> names, String asked, Class<?> kind) {
     for (Component component : Component.of(kind)) {
       addKey(

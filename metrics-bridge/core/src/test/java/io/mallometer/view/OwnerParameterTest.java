@@ -17,7 +17,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests that call sites of HotSpot and of mallometer itself are shown only on request. */
 @Tag("any-jdk")
 class OwnerParameterTest {
 
@@ -60,8 +59,8 @@ class OwnerParameterTest {
 
   @Test
   void theBudgetOfASearchIsATimeWithItsUnit() {
-    // With a long pause the answer is UNSUPPORTED, because the fake cannot search. On a busy
-    // machine, a request with a short pause may be refused before that.
+    // The fake process cannot be searched, so the answer is UNSUPPORTED, or a refusal if the pause
+    // is too short.
     for (String pause : List.of("500ms", "3s")) {
       assertThat(views.owners("7", Map.of("links", "8", "pause", pause, "total", pause)).outcome())
           .isNotEqualTo(Answer.Outcome.WRONG);

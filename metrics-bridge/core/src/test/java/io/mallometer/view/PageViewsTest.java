@@ -23,7 +23,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests the JSON views that mallometer's web page requests and shows. */
 @Tag("any-jdk")
 class PageViewsTest {
 
@@ -68,8 +67,7 @@ class PageViewsTest {
             List.of(), List.of(point(0, 100, 1000), point(10, 150, 6000), point(5, 200, 7000)));
     JsonNode malloc = json(history).get("malloc");
 
-    // The rates are unknown at the first point, and at the last one, before which the clock was set
-    // back.
+    // The first point has no predecessor, and the clock was set back before the last point.
     assertThat(malloc.get("allocationsPerSecond").toString()).isEqualTo("[null,5,null]");
     assertThat(malloc.get("allocatedBytesPerSecond").toString()).isEqualTo("[null,500,null]");
   }
@@ -130,7 +128,7 @@ class PageViewsTest {
         .contains("pprof", "dhat", "leaks-text", "leaks-html");
   }
 
-  /** The server must not work more if the page has more viewers. */
+  /** More viewers of the page must not cause more work for the server. */
   @Test
   void whatIsWatchedIsWrittenOnceForAllWhoAskWithinSeconds() {
     Views views = new Views(mallometer);
@@ -170,8 +168,8 @@ class PageViewsTest {
   }
 
   /**
-   * The components of records are not read again for each view, because this would take the JDK
-   * longer than writing the view.
+   * The components are cached, because reading them by reflection takes longer than writing the
+   * view.
    */
   @Test
   void whatAViewConsistsOfIsLookedUpOnce() {
@@ -194,7 +192,6 @@ class PageViewsTest {
     assertThat(acknowledged(views, false)).isEqualTo(site);
   }
 
-  /** Returns the name of the first site that is acknowledged or not, as wanted. */
   private static String acknowledged(Views views, boolean wanted) throws Exception {
     for (JsonNode leak : new ObjectMapper().readTree(written(views, "leaks"))) {
       if (leak.get("acknowledged").asBoolean() == wanted) {
@@ -204,7 +201,6 @@ class PageViewsTest {
     return "none";
   }
 
-  /** A new snapshot, such as the one after a trim, must be visible in the next answer. */
   @Test
   void anOverviewIsOfTheLatestSnapshot() {
     Views views = new Views(mallometer);
@@ -239,10 +235,7 @@ class PageViewsTest {
     assertThat(written(views, "overview")).isNotSameAs(before);
   }
 
-  /**
-   * All viewers together may send two requests a second, whatever their number and their earlier
-   * interval.
-   */
+  /** All viewers together may send at most two requests a second. */
   @Test
   void viewersTogetherAreToldToReadAtMostTwiceASecond() throws Exception {
     Views views = new Views(mallometer);
@@ -256,7 +249,7 @@ class PageViewsTest {
     }
   }
 
-  /** A viewer who returns after an hour counts as one viewer, although there were many before. */
+  /** After an hour without requests, the next viewer counts as the only one. */
   @Test
   void whoAsksAfterAPauseIsAlone() throws Exception {
     Views views = new Views(mallometer);
@@ -272,8 +265,8 @@ class PageViewsTest {
   }
 
   /**
-   * Sends a request for each viewer, the last one after the interval that the viewers were told.
-   * Returns the interval that they are told next.
+   * Sends one request for each viewer and returns the interval in seconds that the last one is
+   * told. The last request comes {@code told} seconds after the others.
    */
   private int paceAfter(Views views, int viewers, int told) throws Exception {
     for (int i = 1; i < viewers; i++) {

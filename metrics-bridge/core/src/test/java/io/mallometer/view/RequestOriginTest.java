@@ -11,7 +11,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests which origins may send requests that change something. */
 @Tag("any-jdk")
 class RequestOriginTest {
 

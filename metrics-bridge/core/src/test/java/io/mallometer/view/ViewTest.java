@@ -18,10 +18,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/**
- * Tests the JSON that is written for the components of a record that is a view (an answer to a
- * request).
- */
+/** Tests the JSON that is written for the components of a record. */
 @Tag("any-jdk")
 class ViewTest {
 

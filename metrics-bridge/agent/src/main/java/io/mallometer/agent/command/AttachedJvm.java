@@ -32,9 +32,8 @@ import java.util.stream.Stream;
 
 /**
  * A JVM that the command asks through the socket of the JVM's agent, or else by loading the agent
- * into the JVM. The agent reads the question from a private directory and writes the answer there.
- * Calls that may block run on a thread of their own, which is abandoned after the time limit,
- * because the JVM may hang.
+ * into the JVM. Question and answer are files in a private directory. Calls that may block run on a
+ * thread that is abandoned after the time limit, because the JVM may hang.
  */
 final class AttachedJvm implements Source {
 
@@ -42,8 +41,8 @@ final class AttachedJvm implements Source {
   private static final String ANSWER = "answer";
 
   /**
-   * The name, without the process id, of the file by which the JDK asks a JVM to listen for an
-   * attach.
+   * The name of the file by which the JDK asks a JVM to listen for an attach. The process id
+   * follows.
    */
   private static final String REQUEST = ".attach_pid";
 
@@ -55,9 +54,9 @@ final class AttachedJvm implements Source {
   private static final int ENDING_MILLIS = 25;
 
   /**
-   * The system property for the time that the JDK waits for a JVM to listen, in milliseconds. After
-   * half of that time the JDK sends SIGQUIT again. A JVM that has received the first signal prints
-   * a thread dump for each further one.
+   * The system property for the milliseconds that the JDK waits for a JVM to listen. After half of
+   * this time the JDK sends SIGQUIT again. A JVM that has received the first signal answers each
+   * further one with a thread dump.
    */
   private static final String ATTACH_TIMEOUT = "sun.tools.attach.attachTimeout";
 
@@ -77,8 +76,8 @@ final class AttachedJvm implements Source {
   private static final String NO_RESPONSE = "respond within";
 
   /**
-   * The version in the answer of an agent that cannot find its own version, because the application
-   * has a package with the name of the agent's package.
+   * The version that an agent reports if it cannot find its own, because the application has a
+   * package named like the agent's package.
    */
   private static final String UNKNOWN = "unknown";
 
@@ -87,7 +86,7 @@ final class AttachedJvm implements Source {
   private final Duration timeout;
 
   /**
-   * The directory of question and answer, by its path in this process. Its path in the JVM may
+   * The path of the directory of question and answer in this process. Its path in the JVM may
    * differ.
    */
   private final Path directory;
@@ -97,8 +96,8 @@ final class AttachedJvm implements Source {
   private final Thread atExit = new Thread(this::cleanUp, "mallometer-cleanup");
 
   /**
-   * The files and sockets that the command creates in directories that other processes also use.
-   * {@link #cleanUp} removes them also if the command is interrupted.
+   * Files and sockets that the command creates in shared directories. {@link #cleanUp} removes them
+   * also if the command is interrupted.
    */
   private final List<Closeable> leftBehind = new CopyOnWriteArrayList<>();
 
@@ -127,12 +126,7 @@ final class AttachedJvm implements Source {
     giveTo(process.owner());
   }
 
-  /**
-   * Returns the source for a process.
-   *
-   * @param jar the agent's jar
-   * @param timeout the time limit for each answer
-   */
+  /** Returns the source for a process. The timeout is the time limit for each answer. */
   static AttachedJvm of(JvmProcess process, Path jar, Duration timeout) throws Failure {
     process.check();
     try {
@@ -164,7 +158,9 @@ final class AttachedJvm implements Source {
         : Path.of(System.getProperty("java.io.tmpdir"));
   }
 
-  /** Makes the JVM's user the owner of the directory: root can attach to another user's JVM. */
+  /**
+   * Makes the JVM's user the owner of the directory, because root can attach to another user's JVM.
+   */
   private void giveTo(int owner) throws IOException {
     if (!Files.getAttribute(directory, "unix:uid").equals(owner)) {
       Files.setAttribute(directory, "unix:uid", owner);
@@ -265,9 +261,9 @@ final class AttachedJvm implements Source {
   }
 
   /**
-   * Attaches to a JVM that has the same process id in its own PID namespace but another /tmp, such
-   * as a service with PrivateTmp or the neighbour of a debug container. JDK 17 looks for the JVM's
-   * socket only in the /tmp of the command, so a socket there forwards to the JVM's.
+   * Attaches to a JVM that has an equal process id in its own PID namespace but another /tmp, such
+   * as a service with PrivateTmp. JDK 17 looks for the JVM's socket only in the command's /tmp, so
+   * a socket there forwards to the JVM's socket.
    */
   private void attachElsewhere(Path theirs) throws Exception {
     String name = SOCKET + process.pid();
@@ -287,10 +283,10 @@ final class AttachedJvm implements Source {
   }
 
   /**
-   * Asks the agent with which the JVM was started, through the agent's socket, because JDK 21 and
-   * newer print a warning if the agent is loaded once more. Returns false if there is no such
+   * Asks the agent with which the JVM was started, through the agent's socket. If the agent was
+   * loaded once more, JDK 21 and newer would print a warning. Returns false if there is no such
    * agent, if the socket's directory belongs to another user, or if another process listens:
-   * processes in containers that share /tmp can have the same id.
+   * containers that share /tmp can have equal process ids.
    */
   private boolean askedBySocket() throws IOException {
     Path place = process.proc().resolve("root/tmp/.mallometer-" + process.pidInside());
@@ -325,8 +321,8 @@ final class AttachedJvm implements Source {
   }
 
   /**
-   * Returns the failure after the time limit. Also makes {@link #cleanUp} delete the JDK's request
-   * file, which the JDK deletes only after its own, longer time limit.
+   * Returns the failure after the time limit. Makes {@link #cleanUp} delete the JDK's request file,
+   * which the JDK deletes only after its own, longer time limit.
    */
   private Failure late() {
     hangs = true;
@@ -370,8 +366,8 @@ final class AttachedJvm implements Source {
   }
 
   /**
-   * Returns whether the process ended. After an IOException this waits for the end, up to 1 s: when
-   * a process ends, its connection breaks first, and the process is gone some time later.
+   * Returns whether the process ended. After an IOException this waits up to 1 s, because the
+   * connection breaks before the process is gone.
    */
   private boolean ends(Throwable e) {
     try {
@@ -391,15 +387,14 @@ final class AttachedJvm implements Source {
         ask("CLOSE").body().close();
       }
     } catch (Failure | IOException e) {
-      // The request to end the session failed. The agent ends it two minutes after the last
-      // question.
+      // The agent ends the session two minutes after the last question.
       asked = false;
     }
     cleanUp();
     try {
       Runtime.getRuntime().removeShutdownHook(atExit);
     } catch (IllegalStateException e) {
-      // The JVM of the command is shutting down, so the shutdown hook can no longer be removed.
+      // The command's JVM is shutting down, so the hook can no longer be removed.
       asked = false;
     }
   }

@@ -50,8 +50,8 @@ final class BundleCommand implements Callable<Integer> {
   }
 
   /**
-   * Returns the name of the file. The name contains the process id that the user gave, or the one
-   * that the process reports if the user gave an address.
+   * Returns the file's name, which contains the process id. If the user gave an address, the
+   * process is asked for its id.
    */
   private String name(Source source) throws Exception {
     String pid =

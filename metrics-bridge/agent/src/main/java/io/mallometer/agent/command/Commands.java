@@ -53,7 +53,6 @@ public final class Commands implements Runnable {
 
   private static final int ABI = 1;
 
-  /** The kernel's message for a full disk. */
   private static final String FULL = "No space left on device";
 
   /** The JDK's message for an answer that is shorter than announced. */
@@ -71,12 +70,10 @@ public final class Commands implements Runnable {
     return script != null ? script : "java -jar " + Target.jar();
   }
 
-  /** Returns the version of this build. */
   static String version() {
     return version;
   }
 
-  /** Provides the output of {@code --version}. */
   static final class Build implements IVersionProvider {
     @Override
     public String[] getVersion() {
@@ -112,7 +109,6 @@ public final class Commands implements Runnable {
     return line.execute(arguments.toArray(String[]::new));
   }
 
-  /** Shows the exit codes in the help of a command and of its subcommands. */
   private static void exits(CommandLine line, Map<String, String> meanings) {
     line.getCommandSpec().usageMessage().exitCodeList(meanings);
     line.getSubcommands().values().forEach(below -> exits(below, meanings));

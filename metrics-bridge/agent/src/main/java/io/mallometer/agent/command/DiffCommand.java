@@ -36,7 +36,6 @@ final class DiffCommand implements Callable<Integer> {
   @Option(names = "--limit", defaultValue = "20", description = "how many call sites to show")
   private int limit = 20;
 
-  /** The name of a value, with the value in the earlier and in the later report. */
   private record Line(String name, double before, double after) {
     double growth() {
       return orZero(after) - orZero(before);

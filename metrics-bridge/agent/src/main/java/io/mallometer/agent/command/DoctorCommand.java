@@ -103,7 +103,7 @@ final class DoctorCommand implements Callable<Integer> {
   }
 
   /**
-   * Unpacks the library, and starts the program {@code true} with it, to see whether it can be
+   * Starts the program {@code true} with the unpacked library, to see whether the library can be
    * preloaded.
    */
   private void library() throws Exception {
@@ -339,7 +339,6 @@ final class DoctorCommand implements Callable<Integer> {
     say("ok  ", what, found);
   }
 
-  /** Prints a fact that is no failure. */
   private void quietly(String what, String found) throws IOException {
     say("note", what, found);
   }

@@ -10,9 +10,9 @@ import java.util.Optional;
 
 /**
  * Explains why a program on macOS starts without the library although {@code DYLD_INSERT_LIBRARIES}
- * names it. System Integrity Protection removes such variables from system programs, such as {@code
- * /usr/bin/java} and {@code /bin/sh} as the interpreter of a script, and so from the programs that
- * these start. A program with a hardened runtime keeps the variables only if it was signed with the
+ * names it. System Integrity Protection removes the variable from system programs, such as {@code
+ * /usr/bin/java} or a script's interpreter {@code /bin/sh}, and so from the programs that these
+ * start. A program with a hardened runtime keeps the variable only if it was signed with the
  * entitlement {@code com.apple.security.cs.allow-dyld-environment-variables}, which {@code
  * codesign} shows.
  */
@@ -30,7 +30,6 @@ final class DyldProtection {
 
   private DyldProtection() {}
 
-  /** Returns why a program does not load the library, in one line; empty if no reason is found. */
   static Optional<String> objection(Path executable) {
     return objection(executable.toString(), interpreter(executable));
   }

@@ -18,20 +18,23 @@ final class ExitCode {
   /** The exit code for a command line that is not understood, EX_USAGE of sysexits.h. */
   static final int USAGE = 64;
 
-  /** The code for {@link #USAGE} with --bisect: "git bisect run" stops at codes from 128 on. */
+  /**
+   * The exit code instead of {@link #USAGE} with --bisect, because "git bisect run" stops at codes
+   * from 128 on.
+   */
   static final int BISECT_USAGE = 129;
 
   /** The code that a shell reports for a program that Ctrl-C ended. */
   static final int INTERRUPTED = 130;
 
   /**
-   * The code that a shell reports for a program that SIGPIPE ended: the reader of its output ended.
+   * The code that a shell reports for a program that SIGPIPE ended, because the reader of its
+   * output had ended.
    */
   static final int CLOSED_PIPE = 141;
 
   private ExitCode() {}
 
-  /** Returns the meaning of each code, for the reference page and the help of each command. */
   static Map<String, String> meanings() {
     Map<String, String> all = new LinkedHashMap<>();
     put(all, OK, "success; of a comparison: the results are equal");

@@ -13,10 +13,10 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 
 /**
- * A Unix socket that forwards each connection to another socket, in both directions. The file of
- * this socket appears as soon as the other socket exists, so a client that waits for this file
- * waits for the other socket. A symbolic link cannot replace this class: JDK 17 looks for the
- * socket in its own /tmp only, and from update 21 on it follows no symbolic link there.
+ * A Unix socket that forwards each connection to another socket, in both directions. Its file
+ * appears as soon as the other socket exists, so a client that waits for this file waits for the
+ * other socket. A symbolic link would not do: JDK 17 looks for the socket in its own /tmp only, and
+ * from update 21 on it follows no symbolic link there.
  */
 final class ForwardingSocket implements Closeable {
 
@@ -27,8 +27,8 @@ final class ForwardingSocket implements Closeable {
   private final Path other;
 
   /**
-   * A private directory that contains the socket's file until the file appears, so that no other
-   * user can connect before.
+   * The private directory of the socket's file until the file appears, so that no other user can
+   * connect before.
    */
   private final Path directory;
 
@@ -45,11 +45,10 @@ final class ForwardingSocket implements Closeable {
   }
 
   /**
-   * Opens a socket at {@code file} that forwards to {@code other} until the socket is closed. If
-   * {@code other} exists already, {@code file} exists when the method returns.
+   * Opens a socket at {@code file} that forwards to {@code other} until it is closed. If {@code
+   * other} exists already, {@code file} exists when the method returns.
    *
-   * @throws IOException if another process listens at {@code file} already, or the socket cannot be
-   *     created
+   * @throws IOException if another process listens at {@code file}, or the socket cannot be created
    */
   static ForwardingSocket open(Path file, Path other) throws IOException {
     if (isListening(file)) {
@@ -124,7 +123,10 @@ final class ForwardingSocket implements Closeable {
     }
   }
 
-  /** Copies all bytes, then closes both ends: the JVM closes its end when it has answered. */
+  /**
+   * Copies all bytes and then closes both ends, because the JVM closes its end when it has
+   * answered.
+   */
   private static void copy(SocketChannel from, SocketChannel to) {
     ByteBuffer buffer = ByteBuffer.allocate(BUFFER_BYTES);
     try (from;

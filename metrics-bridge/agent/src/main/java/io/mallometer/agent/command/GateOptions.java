@@ -64,10 +64,7 @@ final class GateOptions {
               + " measured")
   private boolean bisect;
 
-  /**
-   * Compares results with each other and allows differences within a tolerance. Throws an
-   * IOException if the results cannot be read.
-   */
+  /** Compares results with each other. Throws an IOException if the results cannot be read. */
   interface Comparing {
     Comparison with(Tolerance tolerance) throws IOException;
   }

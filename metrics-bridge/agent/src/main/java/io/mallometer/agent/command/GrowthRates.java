@@ -9,10 +9,9 @@ import java.util.Iterator;
 import java.util.Map;
 
 /**
- * Computes the growth of named values, such as the live bytes of a call site, from two readings
- * that are at least a minute apart: within seconds, an estimate from samples changes by its
- * sampling error only. An estimate from few samples needs five minutes. Stores readings for ten
- * minutes.
+ * Computes the growth of named values, such as the live bytes of a call site, from two readings at
+ * least a minute apart. Within seconds, an estimate from samples changes by its sampling error
+ * only. An estimate from few samples needs five minutes. Readings are stored for ten minutes.
  */
 final class GrowthRates {
 
@@ -29,10 +28,9 @@ final class GrowthRates {
 
   private record Reading(Instant time, boolean complete, Map<String, Double> figures) {}
 
-  /** The readings, the oldest first. */
   private final Deque<Reading> readings = new ArrayDeque<>();
 
-  /** Returns the time for which a value has to be observed before its growth is shown. */
+  /** Returns how long an estimate has to be observed before its growth is shown. */
   static Duration shortest(Json interval) {
     double value = interval.at("value").number();
     double width = interval.at("high").number() - interval.at("low").number();
@@ -40,9 +38,8 @@ final class GrowthRates {
   }
 
   /**
-   * Adds a reading if it is newer than the latest one.
-   *
-   * @param complete true if a value that is absent is 0, false if it is unknown
+   * Adds a reading if it is newer than the latest one. A value that is absent is 0 if the reading
+   * is complete, else unknown.
    */
   void add(Instant time, boolean complete, Map<String, Double> figures) {
     if (!readings.isEmpty() && !time.isAfter(readings.getLast().time())) {
@@ -55,11 +52,10 @@ final class GrowthRates {
   }
 
   /**
-   * Returns the growth of a value per minute, up to the latest reading. The growth begins at the
-   * newest reading that is at least {@code shortest} older than the latest one.
+   * Returns the growth of a value per minute up to the latest reading, from the newest reading that
+   * is at least {@code shortest} older.
    *
-   * @return {@code NaN} if no reading is old enough, or the value is unknown in one of the two
-   *     readings
+   * @return {@code NaN} if no reading is old enough, or if one of both readings lacks the value
    */
   double perMinute(String name, Duration shortest) {
     if (readings.isEmpty()) {

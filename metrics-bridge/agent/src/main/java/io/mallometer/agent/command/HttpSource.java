@@ -18,9 +18,8 @@ import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An agent's server, or the Actuator endpoint {@code nativememory}. An address that does not end in
- * {@code /nativememory} may belong to either, so the endpoint is also searched below {@code
- * /actuator}.
+ * An agent's server, or the Actuator endpoint {@code nativememory}. If the address does not end in
+ * {@code /nativememory}, the endpoint is also searched below {@code /actuator}.
  */
 final class HttpSource implements Source {
 
@@ -36,9 +35,8 @@ final class HttpSource implements Source {
   private final int timeoutMillis;
 
   /**
-   * Creates the source for an address.
+   * Creates the source for the address of an agent's server or of the endpoint.
    *
-   * @param address the address of the agent's server or of the endpoint
    * @param user the name for the login; empty for none
    */
   HttpSource(String address, String user, Duration timeout) throws Failure {

@@ -17,7 +17,6 @@ import java.util.List;
 /** A JSON value. A value that is missing, null or of another type is unknown: NaN or empty. */
 final class Json {
 
-  /** The value; {@link JsonNull} if it is missing. */
   private final JsonElement value;
 
   private Json(JsonElement value) {
@@ -25,9 +24,7 @@ final class Json {
   }
 
   /**
-   * Parses a text.
-   *
-   * @throws IllegalArgumentException if the text is not JSON; the message says where
+   * Parses a text. Throws an {@code IllegalArgumentException} that says where the text is not JSON.
    */
   static Json parse(String text) {
     JsonReader reader = new JsonReader(new StringReader(text));
@@ -44,7 +41,6 @@ final class Json {
     }
   }
 
-  /** Returns the value at a path of names. */
   Json at(String... names) {
     JsonElement found = value;
     for (String name : names) {
@@ -78,7 +74,6 @@ final class Json {
         && primitive.getAsBoolean();
   }
 
-  /** Returns the elements of a list that are not null. */
   List<Json> list() {
     return value instanceof JsonArray array
         ? array.asList().stream().map(Json::new).filter(Json::present).toList()
@@ -89,14 +84,12 @@ final class Json {
     return list().stream().map(Json::text).toList();
   }
 
-  /** Returns the names in an object, in its order. */
   List<String> names() {
     return value instanceof JsonObject object
         ? object.keySet().stream().filter(name -> at(name).present()).toList()
         : List.of();
   }
 
-  /** Returns the value of an estimate, or of a plain number. */
   double estimate() {
     return at("value").present() ? at("value").number() : number();
   }

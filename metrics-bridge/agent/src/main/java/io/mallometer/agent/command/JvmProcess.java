@@ -14,8 +14,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * A process as the kernel shows it. Attaching sends SIGQUIT, which kills a program without a
- * handler for it. Therefore {@link #check} comes before an attach.
+ * A process as the kernel shows it. {@link #check} must come before an attach, because an attach
+ * sends SIGQUIT, which kills a program without a handler for it.
  *
  * @param pid the process id
  * @param proc the directory of the process
@@ -47,11 +47,7 @@ record JvmProcess(long pid, Path proc) {
     return found;
   }
 
-  /**
-   * Checks that the process can be attached to.
-   *
-   * @throws Failure if the process cannot be attached to; the message says what to do
-   */
+  /** Throws a {@link Failure} that says what to do if the process cannot be attached to. */
   void check() throws Failure {
     if (!Files.isDirectory(proc) || state() == 'Z') {
       throw gone();
@@ -77,10 +73,7 @@ record JvmProcess(long pid, Path proc) {
     }
   }
 
-  /**
-   * Returns the failure for a stopped process, with the remedy; empty if the process is not
-   * stopped.
-   */
+  /** Returns the failure for a stopped process, with the remedy; empty if it is not stopped. */
   Optional<Failure> stopped() {
     return state() == 'T' || state() == 't'
         ? Optional.of(
@@ -107,8 +100,8 @@ record JvmProcess(long pid, Path proc) {
   }
 
   /**
-   * Refuses a JVM in a user namespace that does not contain this user. Such a JVM cannot identify
-   * the sender of the signal, and answers it with a thread dump.
+   * Refuses a JVM in a user namespace that does not contain this user, because such a JVM cannot
+   * identify the signal's sender and answers with a thread dump.
    */
   private void refuseOtherUserNamespace() throws Failure {
     int self = owner(Path.of("/proc/self"));
@@ -166,13 +159,11 @@ record JvmProcess(long pid, Path proc) {
     return end > 0 && stat.length() > end + 2 ? stat.charAt(end + 2) : ' ';
   }
 
-  /** Returns the program of the process, without arguments. */
   String command() {
     String[] words = text("cmdline").split("\0");
     return words[0].isEmpty() ? text("comm").strip() : words[0];
   }
 
-  /** Returns the command line with its arguments, cut to 100 characters. */
   String commandLine() {
     String line = text("cmdline").replace('\0', ' ').strip();
     return line.length() > 100 ? line.substring(0, 97) + "..." : line;
@@ -186,17 +177,14 @@ record JvmProcess(long pid, Path proc) {
         .findFirst();
   }
 
-  /** Returns why the process's environment forbids attaching the library; empty if it does not. */
   Optional<String> attachingForbidden() {
     return variable(AttachVariable.NAME).flatMap(AttachVariable::objection);
   }
 
-  /** Returns whether a file is mapped whose path contains the text. */
   boolean maps(String part) {
     return text("maps").contains(part);
   }
 
-  /** Returns the paths of mapped files that contain the text. */
   List<String> mapped(String part) {
     return text("maps")
         .lines()
@@ -206,7 +194,6 @@ record JvmProcess(long pid, Path proc) {
         .toList();
   }
 
-  /** Returns a field of {@code /proc/PID/status}. */
   Optional<String> status(String name) {
     return text("status")
         .lines()
@@ -219,10 +206,7 @@ record JvmProcess(long pid, Path proc) {
     return status("SigCgt").map(mask -> new BigInteger(mask, 16).testBit(QUIT_BIT)).orElse(false);
   }
 
-  /**
-   * Returns whether the process has another mount namespace, and so can see other files than this
-   * process.
-   */
+  /** Returns whether the process has another mount namespace, in which it can see other files. */
   boolean hasOtherMounts() {
     return !link(proc.resolve("ns/mnt")).equals(link(Path.of("/proc/self/ns/mnt")));
   }
@@ -235,7 +219,6 @@ record JvmProcess(long pid, Path proc) {
     }
   }
 
-  /** Returns a limit in {@code /proc/PID/limits}; NaN if there is none. */
   double limit(String name) {
     Matcher matcher = Pattern.compile(Pattern.quote(name) + " +(\\d+)").matcher(text("limits"));
     return matcher.find() ? Double.parseDouble(matcher.group(1)) : Double.NaN;

@@ -76,8 +76,8 @@ final class LeaksCommand implements Callable<Integer> {
   }
 
   /**
-   * Returns the view {@code nativememory}. Fails if the JVM's memory is not counted, because an
-   * empty list would look like a process without leaks.
+   * Returns the view {@code nativememory}. Fails if the JVM does not count, because an empty list
+   * would look like a process without leaks.
    */
   private Json counting(Source source) throws Failure, IOException {
     Json root = source.get("nativememory").json();
@@ -116,8 +116,8 @@ final class LeaksCommand implements Callable<Integer> {
   }
 
   /**
-   * Sends a question every 30 s until the span has passed, because the JVM stops observing two
-   * minutes after the last question.
+   * Sends a question every 30 s, because the JVM stops observing two minutes after the last
+   * question.
    */
   private static void watch(Source source, Duration span) throws Exception {
     long end = System.nanoTime() + span.toNanos();

@@ -9,7 +9,7 @@ import java.util.Map;
 
 /**
  * The views of a process's memory (JSON documents). They are read one after the other, so they show
- * different moments. {@link #json} combines them into one object, which {@code diff} reads.
+ * different moments.
  *
  * @param views the JSON texts of the views, by name
  */
@@ -19,11 +19,7 @@ record Overview(Map<String, String> views) {
 
   private static final List<String> NAMES = List.of(ROOT, "diagnosis");
 
-  /**
-   * Reads all views from a source.
-   *
-   * @param sites the largest number of call sites
-   */
+  /** Reads all views from a source, with at most the given number of call sites. */
   static Overview of(Source source, int sites) throws Failure, IOException {
     Map<String, String> views = new LinkedHashMap<>();
     for (String name : NAMES) {

@@ -13,7 +13,6 @@ final class OverviewText {
   private static final int NAME = 24;
   private static final int FIGURE = 12;
 
-  /** The variable at the start of a command that preloads the library. */
   private static final String PRELOAD = "LD_PRELOAD=";
 
   private final StringBuilder text = new StringBuilder();
@@ -24,7 +23,7 @@ final class OverviewText {
   }
 
   /**
-   * Returns the text.
+   * Returns the text of an overview.
    *
    * @param name the name of the process
    * @param target the process as the user named it

@@ -12,19 +12,17 @@ final class PreloadedProgram {
   private PreloadedProgram() {}
 
   /**
-   * Runs a program until it ends. The program inherits standard input, output and error. If this
-   * process gets SIGTERM or SIGINT, a shutdown hook ends the program and exits with the program's
-   * code.
+   * Runs a program until it ends, and returns its exit code. The program inherits standard input,
+   * output and error. If this process gets SIGTERM or SIGINT, a shutdown hook ends the program and
+   * exits with the program's code.
    *
    * @param variables the variables to set in its environment
-   * @return the program's exit code
-   * @throws IOException if the program cannot be started
    */
   static int run(List<String> command, Map<String, String> variables)
       throws IOException, InterruptedException {
     ProcessBuilder builder = new ProcessBuilder(command).inheritIO();
     builder.environment().putAll(variables);
-    // The hook is registered before the program starts. Otherwise a signal in between would end
+    // The hook is registered first. Otherwise a signal just after the program's start would end
     // this process and leave the program running.
     CompletableFuture<Process> starting = new CompletableFuture<>();
     Runtime.getRuntime().addShutdownHook(new Thread(() -> end(starting), "mallometer-signals"));
@@ -38,8 +36,8 @@ final class PreloadedProgram {
   }
 
   /**
-   * Runs as a shutdown hook: when this process gets SIGTERM or SIGINT, and also after the program
-   * has ended or failed to start. Ends the program if it runs.
+   * Ends the program if it runs. Called as a shutdown hook, so it also runs after the program has
+   * ended or failed to start.
    */
   private static void end(CompletableFuture<Process> starting) {
     try {

@@ -34,12 +34,10 @@ final class Progress {
     }
   }
 
-  /** Begins to show the progress of work of unknown duration. */
   static Progress begin(String what) {
     return new Progress(what, Double.NaN);
   }
 
-  /** Begins to show the progress of work of known duration. */
   static Progress begin(String what, Duration expected) {
     return new Progress(what, expected.toMillis() / 1e3);
   }
@@ -79,7 +77,6 @@ final class Progress {
         expectedSeconds);
   }
 
-  /** Removes the progress line. */
   void end() {
     done = true;
     thread.interrupt();

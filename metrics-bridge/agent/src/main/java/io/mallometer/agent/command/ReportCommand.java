@@ -107,7 +107,6 @@ final class ReportCommand implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  /** Checks the options before anything slow begins. */
   private void check() throws Failure {
     try {
       checkMetric();

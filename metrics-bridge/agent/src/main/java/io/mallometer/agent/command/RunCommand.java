@@ -86,7 +86,6 @@ final class RunCommand implements Callable<Integer> {
     return PreloadedProgram.run(command, environment);
   }
 
-  /** Returns the variables to set; the others stay as they are. */
   private Map<String, String> environment(Map<String, String> present) throws IOException, Failure {
     Map<String, String> variables = new LinkedHashMap<>();
     String preload = BundledLibrary.preloadVariable();
@@ -111,8 +110,8 @@ final class RunCommand implements Callable<Integer> {
   }
 
   /**
-   * Adds the variables that start the monitors in the program. Does not check the size of a
-   * threshold: the library reports a wrong size when the program starts.
+   * Adds the variables that start the monitors. Does not check the size of a threshold, because the
+   * library reports a wrong size when the program starts.
    */
   private void putMonitors(Map<String, String> variables) throws Failure {
     Set<String> words = new LinkedHashSet<>();
@@ -132,10 +131,6 @@ final class RunCommand implements Callable<Integer> {
     variables.put("MALLOMETER_MONITOR", String.join(",", words));
   }
 
-  /**
-   * Returns the names of the programs to count: java, and the file to which the command's path
-   * resolves.
-   */
   private Set<String> names(String path) {
     Set<String> names = new LinkedHashSet<>(Set.of("java"));
     executable(path).ifPresent(file -> names.add(realName(file)));

@@ -14,7 +14,7 @@ import java.util.Map;
 
 /**
  * The changes of call sites between two readings of this command. A call site is left out if the
- * readings are closer together than {@link GrowthRates#shortest} demands for its estimate.
+ * readings are closer together than {@link GrowthRates#shortest} demands.
  */
 final class SiteGrowth {
 
@@ -26,15 +26,13 @@ final class SiteGrowth {
     this.before = before;
   }
 
-  /** Takes the first reading. */
   static SiteGrowth from(Source source) throws Failure, IOException {
     return new SiteGrowth(source.get(ALL).json());
   }
 
   /**
-   * Takes the second reading and returns the changes in the format of {@code sites?from=}.
-   *
-   * @param most the largest number of call sites
+   * Takes the second reading and returns the changes of at most {@code most} call sites, in the
+   * format of {@code sites?from=}.
    */
   String until(Source source, int most) throws Failure, IOException {
     Json after = source.get(ALL).json();

@@ -7,12 +7,7 @@ import java.nio.charset.StandardCharsets;
 /** A process that answers questions. */
 interface Source extends AutoCloseable {
 
-  /**
-   * An answer.
-   *
-   * @param type the media type
-   * @param body the content; the caller closes it
-   */
+  /** An answer with its media type. The caller closes the body. */
   record Reply(String type, InputStream body) {
 
     Json json() throws IOException, Failure {
@@ -24,7 +19,6 @@ interface Source extends AutoCloseable {
     }
   }
 
-  /** Returns the name by which messages call the process. */
   String name();
 
   /**
@@ -35,25 +29,17 @@ interface Source extends AutoCloseable {
   Reply get(String what) throws Failure, IOException;
 
   /**
-   * Asks the process to return memory to the system, to search the Java heap for owners of native
-   * memory, to begin or end counting, or to change the phase.
-   *
-   * @param what {@code trim}, {@code owners/NUMBER} with parameters, {@code attach}, {@code
-   *     detach}, {@code phase} or {@code phase NAME}; a process given by its address accepts only
-   *     the first two
+   * Asks the process for a change: {@code trim} (return memory to the system), {@code
+   * owners/NUMBER} with parameters (search the Java heap for owners of native memory), {@code
+   * attach}, {@code detach}, {@code phase} or {@code phase NAME}. A process given by its address
+   * accepts only the first two.
    */
   Reply post(String what) throws Failure, IOException;
 
-  /** Releases everything that the questions created. */
   @Override
   void close();
 
-  /**
-   * Returns the failure for a refused question.
-   *
-   * @param status the HTTP status
-   * @param reason the text of the answer
-   */
+  /** Returns the failure for a question that was refused with an HTTP status and a reason. */
   static Failure refusal(int status, String reason) {
     int code =
         switch (status) {

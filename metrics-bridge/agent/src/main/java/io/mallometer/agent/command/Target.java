@@ -12,8 +12,8 @@ import picocli.CommandLine.Parameters;
 final class Target {
 
   /**
-   * The default time limit. The JVM needs 0.5 s of CPU time for the first answer, which takes much
-   * longer if the JVM is busy.
+   * The default time limit. The JVM needs 0.5 s of CPU time for the first answer, and much more
+   * time if it is busy.
    */
   static final String TIMEOUT = "60s";
 
@@ -39,7 +39,6 @@ final class Target {
     this(TIMEOUT);
   }
 
-  /** Creates the options with another default time limit. */
   Target(String timeout) {
     this.timeout = timeout;
   }
@@ -66,12 +65,11 @@ final class Target {
   }
 
   /**
-   * Returns how to start counting in a JVM that does not count.
+   * Returns a sentence on how to start counting in a JVM. The sentence is empty if the JVM counts,
+   * if its status names another remedy than an attach, or if the user named an address.
    *
    * @param target the process as the user named it
    * @param root the view {@code nativememory}
-   * @return a sentence; empty if the JVM counts, if its status names another remedy than an attach,
-   *     or if the user named an address
    */
   static String offer(String target, Json root) {
     return isProcess(target) && root.at("status", "remedy").text().contains("(attach PID)")
@@ -79,7 +77,6 @@ final class Target {
         : "";
   }
 
-  /** Returns why a JVM does not count, followed by the remedy if there is one. */
   static String reason(Json root) {
     String remedy = root.at("status", "remedy").text();
     return root.at("status", "reason").text() + (remedy.isEmpty() ? "" : "; " + remedy);
@@ -94,10 +91,7 @@ final class Target {
     return root.at("self", "mode").text() + (since.isEmpty() ? "" : " since " + since);
   }
 
-  /**
-   * Returns words on allocations that are known to be missing in the counters, such as {@code
-   * incomplete: ...}; empty if none are.
-   */
+  /** Returns words on allocations that the counters are known to miss; empty if there are none. */
   static String gaps(Json root) {
     String gaps = root.at("self", "attachment", "gaps").text();
     return gaps.isEmpty() ? "" : "incomplete: " + gaps;

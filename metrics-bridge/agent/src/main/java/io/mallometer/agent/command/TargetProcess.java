@@ -26,7 +26,6 @@ final class TargetProcess {
     return Target.open(pid, "", Target.span("--timeout", timeout));
   }
 
-  /** Returns the process id, as the user gave it. */
   String given() {
     return pid;
   }

@@ -41,7 +41,7 @@ final class Text {
     return left(plain, width);
   }
 
-  /** Returns lines that break between words, each no longer than the width unless a word is. */
+  /** Breaks a text between words into lines. Only a line of one long word exceeds the width. */
   static List<String> wrapped(String text, int width) {
     List<String> lines = new ArrayList<>();
     StringBuilder line = new StringBuilder();
@@ -57,8 +57,8 @@ final class Text {
   }
 
   /**
-   * Returns the state and the sentence of a diagnosis. The sentence alone if that begins with the
-   * state, as "Too early to tell: ..." does.
+   * Returns the state and the sentence of a diagnosis. If the sentence begins with the state, as
+   * "Too early to tell: ..." does, returns the sentence alone.
    *
    * @param state the state, such as {@code too_early}
    */
@@ -73,13 +73,12 @@ final class Text {
   }
 
   /**
-   * Returns the frames of a stack from the innermost one to the one that names the call site. If no
-   * frame names the call site, returns those up to the first frame of the application. Returns at
-   * least the given number of frames if the stack has so many.
+   * Returns the innermost frames of a stack, up to the one that names the call site, or else up to
+   * the first frame of the application. Returns at least {@code least} frames if the stack has so
+   * many.
    *
    * @param frames the frames, innermost first
    * @param name the name of the call site
-   * @param least the least number of frames
    */
   static List<String> stack(List<String> frames, String name, int least) {
     String naming = name.startsWith(START_UP) ? name.substring(START_UP.length()) : name;

@@ -154,8 +154,8 @@ final class TopCommand implements Callable<Integer> {
   }
 
   /**
-   * Returns the screen's size, or the previous size if the size cannot be read: Ctrl-C also ends
-   * the program stty, which JLine runs to read the size.
+   * Returns the screen's size. If it cannot be read, returns the previous size: JLine runs the
+   * program stty to read it, and Ctrl-C also ends stty.
    */
   private Size size(Terminal screen) {
     try {

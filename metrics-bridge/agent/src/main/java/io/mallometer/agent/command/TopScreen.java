@@ -18,7 +18,6 @@ import java.util.stream.Stream;
  */
 final class TopScreen {
 
-  /** The column by which rows are sorted. */
   enum Sort {
     LIVE('b', "live"),
     GROWTH('g', "growth"),
@@ -40,8 +39,7 @@ final class TopScreen {
   private static final String MALLOC = "malloc";
 
   /**
-   * The width of the screen, in columns, below which a table has two columns of numbers instead of
-   * four.
+   * On a screen with fewer columns than this, a table has two columns of numbers instead of four.
    */
   private static final int NARROW = 80;
 
@@ -73,18 +71,11 @@ final class TopScreen {
   private final GrowthRates ofLibraries = new GrowthRates();
   private final GrowthRates ofSites = new GrowthRates();
 
-  /**
-   * Creates a screen without data.
-   *
-   * @param name the name of the process
-   * @param target the process as the user named it
-   */
   TopScreen(String name, String target) {
     this.name = name;
     this.target = target;
   }
 
-  /** Returns how to start counting in the process; empty if it counts. */
   String offer() {
     return Target.offer(target, root);
   }
@@ -128,8 +119,8 @@ final class TopScreen {
   }
 
   /**
-   * Adds to the readings the live bytes that an agent in the process recorded in the last minutes,
-   * so that the growth is known without a wait. Does nothing without such an agent.
+   * Adds the live bytes that an agent in the process recorded in the last minutes, so that the
+   * growth is known without a wait.
    */
   private void remember(Source source) throws IOException {
     Json trends;
@@ -143,8 +134,8 @@ final class TopScreen {
   }
 
   /**
-   * Adds to {@code growth} the earlier live bytes of the libraries or call sites in the trends. The
-   * trends contain only those libraries and call sites that have the most live bytes or growth.
+   * Adds to {@code growth} the earlier live bytes in the trends. The trends contain only the
+   * libraries or call sites with the most live bytes or growth.
    */
   private static void remember(Json trends, String groups, GrowthRates growth) {
     List<Json> times = trends.at("times").list();
@@ -238,7 +229,6 @@ final class TopScreen {
     return shown.stream().map(line -> Text.left(line, width)).toList();
   }
 
-  /** Returns a line on how counting began and on which allocations were not counted. */
   private String beginning() {
     return Stream.of(
             Target.mode(root),

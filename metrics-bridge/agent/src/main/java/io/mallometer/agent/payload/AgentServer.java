@@ -32,13 +32,13 @@ import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The agent's HTTP server: Prometheus' formats at {@code /metrics}; at {@code /nativememory} and
- * below, the views of the Actuator endpoint under the same names; and the page, to which {@code /}
+ * The agent's HTTP server. {@code /metrics} has Prometheus' formats. {@code /nativememory} and the
+ * paths below it have the views of the Actuator endpoint and the page, to which {@code /}
  * redirects.
  *
- * <p>Slow clients cannot delay health and metrics. The network thread answers health; one thread
- * answers only metrics and waits for no client. A password that was not admitted before is checked
- * by a thread of its own, because the check may take 0.5 s. All other answers share a few threads,
+ * <p>Slow clients cannot delay health and metrics: the network thread answers health, and one
+ * thread, which waits for no client, answers metrics only. Another thread checks each password that
+ * was not admitted before, because the check may take 0.5 s. All other answers share a few threads,
  * each of which may wait for its client.
  */
 final class AgentServer implements AutoCloseable {
@@ -53,25 +53,23 @@ final class AgentServer implements AutoCloseable {
   private static final int WAITING = 32;
 
   /**
-   * A header of the page's own requests. A page of another site cannot make a browser send it
-   * without a preflight request, which this server refuses.
+   * A header of the page's own requests. A page of another site can send it only after a preflight
+   * request, which this server refuses.
    */
   private static final String OWN_HEADER = "X-Mallometer";
 
   private static final String ROOT = "nativememory";
 
-  /** The beginning of each view's path. */
   private static final String BASE = "/" + ROOT + "/";
 
   private static final String METRICS = "metrics";
 
   /**
-   * Stands for the last part of a path in a route: the name of a view or of a call site, the number
-   * of a call site, or several names with commas.
+   * In a route, stands for the last part of a path, such as the name of a view or the number of a
+   * call site.
    */
   private static final String ANY_NAME = "{name}";
 
-  /** Answers a request. */
   @FunctionalInterface
   private interface Answering {
     void answer(Exchange exchange) throws IOException;
@@ -90,8 +88,8 @@ final class AgentServer implements AutoCloseable {
   private final Optional<SSLContext> tls;
 
   /**
-   * The views; null before the first request that needs them. They are created late, because their
-   * classes take long to load. The next field is created late for the same reason.
+   * The views; null before the first request that needs them. The views and the handler of metrics
+   * are created late, because their classes take long to load.
    */
   private @Nullable Views views;
 
@@ -117,7 +115,7 @@ final class AgentServer implements AutoCloseable {
   /**
    * Starts a server that answers from daemon threads.
    *
-   * @throws IOException if it cannot listen at the address, or the certificate cannot be read
+   * @throws IOException if it cannot listen, or the certificate cannot be read
    */
   static AgentServer start(Mallometer mallometer, ServerOptions options) throws IOException {
     AgentServer started = new AgentServer(mallometer, options);
@@ -150,7 +148,7 @@ final class AgentServer implements AutoCloseable {
   }
 
   /**
-   * Listens again at the same address.
+   * Listens again at the address at which it listened before.
    *
    * @throws IOException if it cannot listen there
    */
@@ -160,13 +158,11 @@ final class AgentServer implements AutoCloseable {
     next.start();
   }
 
-  /** Returns the URL of the server. */
   String address() {
     String scheme = options.certificate().isPresent() ? "https" : "http";
     return scheme + "://" + options.host() + ":" + listener.port();
   }
 
-  /** Stops listening and ends the threads. */
   @Override
   public void close() {
     listener.close();
@@ -179,8 +175,8 @@ final class AgentServer implements AutoCloseable {
   private void handle(Exchange exchange) {
     exchange.header("X-Content-Type-Options", "nosniff");
     exchange.header("Cache-Control", "no-store");
-    // A click on the page can start a trim. Therefore no site may show the page in a frame and make
-    // users click on it.
+    // A click on the page can start a trim. No site may therefore show the page in a frame and
+    // trick users into a click.
     exchange.header("X-Frame-Options", "DENY");
     @Nullable String authorization = exchange.request().header("Authorization");
     if (password.isEmpty() || (authorization != null && password.get().knows(authorization))) {
@@ -209,8 +205,7 @@ final class AgentServer implements AutoCloseable {
 
   /**
    * Returns the code that answers each method and path. A path that ends in {@value #ANY_NAME}
-   * stands for all paths with another last part that have no entry of their own. HEAD is answered
-   * like GET.
+   * stands for all paths with another last part that have no entry. HEAD is answered like GET.
    */
   private Map<String, Consumer<Exchange>> routes() {
     Map<String, Consumer<Exchange>> all = new HashMap<>();
@@ -266,12 +261,10 @@ final class AgentServer implements AutoCloseable {
     }
   }
 
-  /** Returns the path up to its last slash; every path has one. */
   private static String parent(String path) {
     return path.substring(0, path.lastIndexOf('/') + 1);
   }
 
-  /** Returns the last part of the path. */
   private static String name(Request request) {
     return request.path().substring(parent(request.path()).length());
   }
@@ -329,7 +322,6 @@ final class AgentServer implements AutoCloseable {
     tell(exchange, orWrong(() -> answering.apply(Parameters.of(exchange.request().query()))));
   }
 
-  /** Returns the view's answer, or a refusal if the parameters of the request are wrong. */
   private static Answer orWrong(Supplier<? extends Answer> answering) {
     try {
       return answering.get();
@@ -375,8 +367,8 @@ final class AgentServer implements AutoCloseable {
   }
 
   /**
-   * Makes a change, such as a trim, if an option of the agent allows it, the request has the header
-   * {@value #OWN_HEADER}, and no page of another site sent the request.
+   * Makes a change, such as a trim, if an option of the agent allows it and no page of another site
+   * sent the request. The request must have the header {@value #OWN_HEADER}.
    */
   private static void change(
       Exchange exchange, boolean allowed, String what, Setting<?> option, Supplier<Told> change)
@@ -426,8 +418,8 @@ final class AgentServer implements AutoCloseable {
       plain.close();
       return;
     }
-    // The stream is not closed if writing fails, because closing would make a partial answer look
-    // complete.
+    // After a failed write the stream stays open, because closing it would make a partial answer
+    // look complete.
     OutputStream out = zipped ? new GZIPOutputStream(plain) : plain;
     body.writeTo(out);
     out.close();

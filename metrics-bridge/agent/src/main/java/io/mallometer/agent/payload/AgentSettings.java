@@ -13,10 +13,9 @@ final class AgentSettings {
   private AgentSettings() {}
 
   /**
-   * Reads settings. An option takes precedence over the variable of the same setting.
+   * Reads settings from options and environment variables. An option takes precedence over a
+   * variable.
    *
-   * @param options texts by name
-   * @param environment the environment variables
    * @throws IllegalArgumentException if a setting is not understood; the message names it
    */
   static MallometerOptions of(Map<String, String> options, Map<String, String> environment) {
@@ -45,10 +44,10 @@ final class AgentSettings {
   }
 
   /**
-   * Returns whether the value of an environment variable is meant for the agent. An empty value is
-   * not, nor the value of a variable that the library itself reads. Kubernetes sets MALLOMETER_PORT
-   * to an address such as {@code tcp://10.0.0.1:9464} if a service is called mallometer; such an
-   * address is not meant for the agent.
+   * Returns whether an environment variable is meant for the agent. A variable that is empty or
+   * that the library itself reads is not. Kubernetes sets MALLOMETER_PORT to an address such as
+   * {@code tcp://10.0.0.1:9464} if a service is called mallometer; that is not meant for the agent
+   * either.
    */
   private static boolean isMeant(Setting<?> setting, String variable) {
     return !variable.isEmpty()

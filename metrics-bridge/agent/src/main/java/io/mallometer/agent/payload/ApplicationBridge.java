@@ -15,13 +15,13 @@ import java.util.stream.Stream;
 /**
  * The {@code Mallometer} that the application itself has opened, for example through the starter.
  * Its classes belong to another class loader and have their own poller, history and verdicts. This
- * class opens one more to create the views and closes it immediately: the views read what the
- * application's own one polls.
+ * class opens a second one to create the views and closes it immediately: the views read what the
+ * first one polls.
  */
 final class ApplicationBridge {
 
   /**
-   * The age of the latest reading above which the application's polling is considered stopped. The
+   * If the latest reading is older than this, the application's polling is considered stopped. The
    * default interval is 5 s.
    */
   private static final Duration FRESH = Duration.ofMinutes(2);
@@ -37,10 +37,10 @@ final class ApplicationBridge {
   }
 
   /**
-   * Returns the application's {@code Mallometer} whose history begins earliest.
+   * Returns the application's {@code Mallometer} whose history begins earliest; empty if none is
+   * polling.
    *
    * @param loaders class loaders in which a {@code Mallometer} is open
-   * @return empty if none is polling
    */
   static Optional<ApplicationBridge> of(List<ClassLoader> loaders) {
     return loaders.stream()
@@ -82,28 +82,19 @@ final class ApplicationBridge {
     return (Instant) called(point.getClass(), "time", point);
   }
 
-  /**
-   * The answer to one request by the application's {@code Views} object.
-   *
-   * @param status the HTTP status
-   * @param type the media type
-   * @param writer writes the content
-   */
+  /** The answer to one request by the application's {@code Views} object. */
   record Reply(int status, String type, Writing writer) {}
 
-  /** Writes the content of an answer. */
   @FunctionalInterface
   interface Writing {
     void to(OutputStream out) throws IOException;
   }
 
-  /** Returns the root view, {@code nativememory}. */
   Reply root(String type) throws IOException {
     Object view = asked("nativeMemory");
     return new Reply(200, type, out -> write("view.View", "write", view, out));
   }
 
-  /** Returns the result of {@code Views.answer}. */
   Reply answer(String name, Map<String, String> parameters) throws IOException {
     return reply(asked("answer", name, parameters));
   }

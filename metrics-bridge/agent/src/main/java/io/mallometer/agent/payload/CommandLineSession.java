@@ -20,11 +20,13 @@ import java.util.function.Supplier;
 
 /**
  * Answers questions of the command line. If the application itself has an open {@code Mallometer},
- * for example the starter's, that one answers GET ({@link ApplicationBridge}). For the other
- * questions this class opens one. It polls every second, or at the interval of an agent or attach
- * that is polling already, and is closed two minutes after the last question. The command {@code
- * attach} opens another one, which polls at the usual interval until a detach, because names of
- * Java frames and evidence of leaks must be collected between questions too.
+ * for example the starter's, that one answers GET ({@link ApplicationBridge}).
+ *
+ * <p>For the other questions this class opens a {@code Mallometer} and closes it two minutes after
+ * the last question. It polls every second, or at the interval of an agent or attach that is
+ * polling already. The command {@code attach} opens another one, which polls at the usual interval
+ * until a detach, because names of Java frames and evidence of leaks must be collected between
+ * questions too.
  */
 final class CommandLineSession {
 
@@ -34,8 +36,7 @@ final class CommandLineSession {
   private static final Duration SOON = Duration.ofMillis(50);
 
   /**
-   * The HTTP status for a view that the mallometer in the process does not have, because it has
-   * another version.
+   * The HTTP status for a view that the process lacks, because its mallometer has another version.
    */
   private static final int NOT_THERE = 501;
 
@@ -61,7 +62,6 @@ final class CommandLineSession {
 
   private CommandLineSession() {}
 
-  /** Answers a question of a command, as {@link Entry#answer} describes. */
   static void answer(
       String question, String version, Supplier<List<ClassLoader>> bridges, OutputStream out)
       throws IOException {
@@ -250,9 +250,9 @@ final class CommandLineSession {
   }
 
   /**
-   * Replaces the given {@code Mallometer} by one that polls every second. The first reading comes
-   * sooner, from one that polls every 50 ms. The given one is closed last, because the poller stops
-   * and loses its state when none is open.
+   * Replaces the given {@code Mallometer} by one that polls every second. One that polls every 50
+   * ms takes the first reading, so that it comes sooner. The given one is closed last, because the
+   * poller stops and loses its state when none is open.
    */
   private static Mallometer oftenPolled(Mallometer joined) {
     try (Mallometer quick = Entry.open(every(SOON))) {
@@ -280,9 +280,8 @@ final class CommandLineSession {
   }
 
   /**
-   * Closes the {@code Mallometer} two minutes after the last question. Called at each poll of the
-   * {@code Mallometer}. Checks the time without the lock, because a question may hold the lock
-   * while it waits for the poll.
+   * Closes the {@code Mallometer} two minutes after the last question. Called at each poll. Checks
+   * the time without the lock, because a question may hold the lock while it waits for the poll.
    */
   private static void closeIfForgotten() {
     if (System.nanoTime() - lastAsked > PATIENCE.toNanos()) {

@@ -22,14 +22,14 @@ public record Counting(boolean active, String sentence, String mode) implements 
     return new Counting(snapshot.status().active(), sentence(snapshot), snapshot.self().mode());
   }
 
-  /** Returns the same sentence in the past tense, for counting that was ended. */
+  /** Returns the sentence in the past tense, for counting that was ended. */
   Counting ended() {
     return new Counting(false, sentence.replaceFirst("^counts", "counted"), mode);
   }
 
   /**
-   * Returns how the JVM counts, or why it does not and the remedy. Every start of the agent calls
-   * this. It uses neither String.format nor a lambda, because the first use of each takes a JVM 20
+   * Returns how the JVM counts, or why it does not and the remedy. Uses neither String.format nor a
+   * lambda, because every start of the agent calls this, and the first use of each takes a JVM 20
    * ms.
    */
   static String sentence(Snapshot snapshot) {

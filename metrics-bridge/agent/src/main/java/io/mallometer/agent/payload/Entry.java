@@ -23,16 +23,16 @@ import java.util.function.Supplier;
 
 /**
  * The functions that the agent calls in the payload (the code in an isolated class loader). The
- * agent calls them by reflection, with types of the JDK only. The function that every start calls
- * implements an interface of the JDK instead, because JDK 25 generates classes for a call by
+ * agent calls them by reflection, with types of the JDK only. {@link #accept}, which every start
+ * calls, implements an interface of the JDK instead, because JDK 25 generates classes for a call by
  * reflection, which takes time.
  */
 public final class Entry implements BiConsumer<Map<String, String>, Consumer<String>> {
 
   /**
-   * The property for the directories in which the agent's JNA searches libraries. If it is not set,
-   * JNA runs the program ldconfig. An application's own JNA reads another property, because the
-   * agent's class loader renames this one.
+   * The property for the directories in which the agent's JNA searches libraries. Without it, JNA
+   * runs the program ldconfig. An application's own JNA reads another property, because the agent's
+   * class loader renames this one.
    */
   private static final String LIBRARY_PATH = "mallometer.jna.searchpath";
 
@@ -138,7 +138,6 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
     }
   }
 
-  /** Pushes profiles for the life of the JVM, except during a checkpoint. */
   private static void pushTo(Mallometer mallometer, PushOptions store) {
     ProfilePush push = ProfilePush.start(mallometer, store);
     Checkpoints.around(push::pause, push::resume);

@@ -12,8 +12,7 @@ import java.util.function.ToLongFunction;
 
 /**
  * Collects the metrics of the JVM that dashboards and alerts need besides native memory: start
- * time, processors, threads and memory pools. The names are Micrometer's. An application that
- * publishes Micrometer's metrics has the same names at another address.
+ * time, processors, threads and memory pools. The names are Micrometer's.
  */
 final class JvmCollector extends Collector implements Collector.Describable {
 
@@ -25,8 +24,8 @@ final class JvmCollector extends Collector implements Collector.Describable {
   private static final List<String> POOL_LABELS = List.of("area", "id");
 
   /**
-   * The function that reads each metric from a pool's usage. The function returns -1 for a maximum
-   * that is undefined.
+   * The function that reads each metric from a pool's usage. It returns -1 for an undefined
+   * maximum.
    */
   private static final Map<String, ToLongFunction<MemoryUsage>> POOLS =
       Map.of(

@@ -12,14 +12,13 @@ import javax.management.MBeanServerFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Registers the MBeans when the application first uses JMX. An earlier registration would cost 0.25
- * s of CPU time for loading JMX, and would start {@code java.util.logging} before a server has
- * configured it. Registers the events of Flight Recorder when JMX is used or a recording is
- * requested, and otherwise after 10 s, so that short programs are spared the cost.
+ * Registers the MBeans when the application first uses JMX. Loading JMX earlier would cost 0.25 s
+ * of CPU time, and would start {@code java.util.logging} before a server has configured it.
+ * Registers the events of Flight Recorder when JMX is used or a recording is requested, and
+ * otherwise after 10 s, to spare short programs the cost.
  */
 final class LateRegistration {
 
-  /** The beginning of the options of the JVM's own JMX server. */
   private static final String JMX_OPTIONS = "com.sun.management.";
 
   private static final String COMMAND_LINE = "/proc/self/cmdline";
@@ -74,8 +73,7 @@ final class LateRegistration {
     try {
       TimeUnit.MILLISECONDS.sleep(millis);
     } catch (InterruptedException e) {
-      // An application may interrupt all threads when it stops. This thread then continues, and
-      // ends with the JVM.
+      // An application may interrupt all threads when it stops. This thread then continues.
       return;
     }
   }

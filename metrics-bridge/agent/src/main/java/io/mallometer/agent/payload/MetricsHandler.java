@@ -44,7 +44,6 @@ final class MetricsHandler {
       out = new GZIPOutputStream(body);
     }
     try (Writer writer = new OutputStreamWriter(out, StandardCharsets.UTF_8)) {
-      // An empty set selects all series.
       TextFormat.writeFormat(type, writer, registry.filteredMetricFamilySamples(names));
     }
     exchange.header("Content-Type", type);

@@ -4,7 +4,7 @@ import java.lang.reflect.Method;
 
 /**
  * Gives the payload's module the right to load native code, without which JDK 24 and newer print a
- * warning. Does not override a denial: the status then says what to do.
+ * warning. Does not override a denial.
  */
 final class NativeAccess {
 
@@ -14,8 +14,8 @@ final class NativeAccess {
   private NativeAccess() {}
 
   /**
-   * Gives the right if the payload is a named module and the JDK would print a warning. The agent
-   * has opened to this module the packages of the JDK that this method needs.
+   * Gives the right if the JDK would print a warning. The agent has opened to this module the
+   * packages of the JDK that this method needs.
    */
   static void allow() {
     Module own = NativeAccess.class.getModule();

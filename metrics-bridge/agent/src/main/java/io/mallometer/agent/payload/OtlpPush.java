@@ -18,9 +18,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pushes metrics by OTLP. The exporter is not part of the agent: its jars are in a directory and
- * get a class loader of their own, so that the application may use another version of
- * OpenTelemetry.
+ * Pushes metrics by OTLP. The exporter is not part of the agent: its jars get a class loader of
+ * their own, so that the application may use another version of OpenTelemetry.
  */
 final class OtlpPush {
 
@@ -47,9 +46,8 @@ final class OtlpPush {
       @Nullable Path certificates) {
 
     /**
-     * Reads the settings.
-     *
-     * @throws IllegalArgumentException if the directory is missing
+     * Reads the settings. Throws an {@code IllegalArgumentException} if the option for the
+     * directory is not set.
      */
     static Options of(MallometerOptions settings) {
       return new Options(
@@ -69,9 +67,8 @@ final class OtlpPush {
   }
 
   /**
-   * Begins to push.
+   * Begins to push, and returns a handle that ends the push.
    *
-   * @return a handle that ends the push
    * @throws IOException with the reason, if the exporter is missing
    */
   static AutoCloseable start(Mallometer mallometer, Options options) throws IOException {
@@ -120,7 +117,7 @@ final class OtlpPush {
   }
 
   /**
-   * Loads the exporter and the agent's classes that use the exporter: the parent class loader does
+   * Loads the exporter and the agent's classes that use it, because the parent class loader does
    * not see the exporter.
    */
   private static final class Loader extends URLClassLoader {

@@ -21,11 +21,10 @@ final class Parameters {
   private Parameters() {}
 
   /**
-   * Returns the parameters of a query by name. If a name occurs more than once, its first value is
-   * taken.
+   * Returns the parameters of an encoded query by name. If a name occurs more than once, its first
+   * value is taken.
    *
-   * @param query the query of the address, still encoded; null if there is none
-   * @throws IllegalArgumentException if it is not correctly encoded
+   * @throws IllegalArgumentException if the query is not correctly encoded
    */
   static Map<String, String> of(@Nullable String query) {
     Map<String, String> parameters = new HashMap<>();
@@ -50,8 +49,7 @@ final class Parameters {
    * Returns the values of the only allowed parameter, which may be repeated.
    *
    * @param asked the name of the view, for messages
-   * @throws IllegalArgumentException if another parameter is given, or the query is not correctly
-   *     encoded
+   * @throws IllegalArgumentException for another parameter or a wrong encoding
    */
   static Set<String> only(String asked, String name, @Nullable String query) {
     ParameterNames.check(asked, of(query).keySet(), List.of(name));

@@ -17,7 +17,6 @@ import javax.crypto.spec.PBEKeySpec;
  */
 final class Password {
 
-  /** The algorithm for a password that is not hashed. */
   static final String PLAIN = "plaintext";
 
   /** The value of the header {@code WWW-Authenticate} for a client without credentials. */
@@ -30,15 +29,14 @@ final class Password {
   private final byte[] expected;
 
   /**
-   * The password, once a client has sent it. Comparing with this text spares frequent scrapes the
-   * slow hash algorithms.
+   * The password, once a client has sent it. Comparing with it spares frequent scrapes the slow
+   * hash algorithms.
    */
   private volatile Optional<String> known = Optional.empty();
 
   /**
-   * Checks that the algorithm exists.
-   *
-   * @throws IllegalArgumentException if it does not, or the hash is malformed
+   * Throws an {@code IllegalArgumentException} if the algorithm does not exist or the hash is
+   * malformed.
    */
   Password(Login login) {
     this.login = login;

@@ -28,15 +28,19 @@ import org.jspecify.annotations.Nullable;
  * the application's output each time.
  *
  * <p>The socket lies in a directory that only this user can enter. A command writes one line: the
- * identity of the process that it asks ({@link ProcessStart#identity}) and the directory that
- * contains its question. The command then reads a newline, which says that the answer lies in the
- * same directory. A process with another identity closes the connection: JVMs of one user in
- * containers that share /tmp may have the same process id. The first of these JVMs owns the socket,
- * and commands load the agent into the others.
+ * identity of the process that it asks ({@link ProcessStart#identity}) and the directory of its
+ * question. It then reads a newline, which says that the answer is in that directory.
+ *
+ * <p>A process with another identity closes the connection, because JVMs of one user in containers
+ * that share /tmp may have equal process ids. The first of these JVMs owns the socket; commands
+ * load the agent into the others.
  */
 final class QuestionSocket {
 
-  /** The directory of the socket, without the process id. Independent of java.io.tmpdir. */
+  /**
+   * The path of the socket's directory, which the process id completes. It does not depend on
+   * java.io.tmpdir.
+   */
   private static final String DIRECTORY = "/tmp/.mallometer-";
 
   private static final String SOCKET = "socket";
@@ -46,8 +50,8 @@ final class QuestionSocket {
   private static final long BETWEEN_FAILURES_NANOS = 50_000_000;
 
   /**
-   * The time limit for the question, one line that a command sends after it has connected. Other
-   * commands wait meanwhile.
+   * The time limit for the line that a command sends after it has connected. Other commands wait
+   * meanwhile.
    */
   private static final long LONGEST_QUESTION_NANOS = 3_000_000_000L;
 
@@ -77,7 +81,6 @@ final class QuestionSocket {
     return socket;
   }
 
-  /** Listens in a directory until {@link #end}. */
   static QuestionSocket listen(Path directory, String version) throws IOException {
     makePrivate(directory);
     QuestionSocket socket = new QuestionSocket(directory, version);
@@ -125,7 +128,7 @@ final class QuestionSocket {
   }
 
   private Thread serveOnThread(ServerSocketChannel opened) {
-    // This is a class, because the first lambda at the agent's start would make the JDK load its
+    // This is no lambda, because the first lambda at the agent's start would make the JDK load its
     // support for lambdas.
     Runnable answers =
         new Runnable() {
@@ -141,8 +144,8 @@ final class QuestionSocket {
   }
 
   /**
-   * Stops listening. The kernel accepts connections until the serving thread has returned from its
-   * system call, so this method waits for that thread, at most 1 s.
+   * Stops listening. Waits at most 1 s for the serving thread, because the kernel accepts
+   * connections until that thread has returned from its system call.
    */
   synchronized void pause() throws IOException {
     if (listening != null && serving != null) {
@@ -181,16 +184,16 @@ final class QuestionSocket {
       try (SocketChannel asking = opened.accept()) {
         String line = line(asking);
         int place = line.indexOf(' ', line.indexOf(' ') + 1);
-        // The identity of this process is read for each question, because a process that was
-        // restored from a checkpoint has another identity.
+        // The identity of this process is read for each question, because a restore from a
+        // checkpoint changes it.
         if (place > 0
             && ProcessStart.isSame(line.substring(0, place), ProcessStart.identity(SELF))) {
           answer(Path.of(line.substring(place + 1)));
           asking.write(ByteBuffer.wrap(new byte[] {'\n'}));
         }
       } catch (IOException | RuntimeException | Error e) {
-        // The command has ended, or no file descriptor or heap is left. The loop continues, so that
-        // the next command is answered. The loop ends if the listening socket was closed.
+        // The command has ended, or no file descriptor or heap is left. The loop continues for the
+        // next command until the listening socket is closed.
         if (opened.isOpen()) {
           LockSupport.parkNanos(BETWEEN_FAILURES_NANOS);
         }

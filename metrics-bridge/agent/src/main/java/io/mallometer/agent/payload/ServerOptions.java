@@ -8,7 +8,7 @@ import java.util.Optional;
 /**
  * The options of the server.
  *
- * @param host the address to listen on; the loopback address by default
+ * @param host the address to listen on
  * @param port the port to listen on; 0 for any free one
  * @param trimming whether clients may trim, and acknowledge call sites
  * @param searching whether clients may search the Java heap for owners of native memory
@@ -49,7 +49,6 @@ record ServerOptions(
   /**
    * Reads the settings.
    *
-   * @param given all options of the agent by name
    * @throws IllegalArgumentException if one option lacks another that it needs
    */
   static ServerOptions of(MallometerOptions settings, Map<String, String> given) {

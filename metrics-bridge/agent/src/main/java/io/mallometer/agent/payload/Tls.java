@@ -14,10 +14,10 @@ final class Tls {
   private Tls() {}
 
   /**
-   * Returns a TLS context with a certificate in a key store.
+   * Returns a TLS context.
    *
-   * @throws IOException if the key store cannot be read or lacks the certificate; the message names
-   *     it
+   * @throws IOException that names the key store, if the key store cannot be read or lacks the
+   *     certificate
    */
   static SSLContext of(Certificate certificate) throws IOException {
     char[] password = certificate.password().toCharArray();
@@ -35,7 +35,7 @@ final class Tls {
     }
   }
 
-  /** Returns a store with one entry: key managers choose arbitrarily among several. */
+  /** Returns a store with one entry, because key managers choose arbitrarily among several. */
   private static KeyStore only(KeyStore store, Certificate certificate, char[] password)
       throws GeneralSecurityException, IOException {
     if (!store.isKeyEntry(certificate.alias())) {

@@ -32,10 +32,7 @@ class GateOptionsTest {
         });
   }
 
-  /**
-   * A failure of the comparison must not mark a commit as bad. An uncaught exception makes the JVM
-   * exit with 1, by which git bisect would mark the commit as bad.
-   */
+  /** An uncaught exception makes the JVM exit with 1, which git bisect takes for a bad commit. */
   @Test
   void aFailureOfTheComparisonBlamesNoCommit() throws IOException {
     for (Throwable failure :

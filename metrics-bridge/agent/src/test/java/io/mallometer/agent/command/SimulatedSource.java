@@ -28,7 +28,7 @@ final class SimulatedSource implements Source {
     return this;
   }
 
-  /** Sets how far each end of an estimate's interval is from the estimate, as a share of it. */
+  /** Sets the half width of each estimate's interval, as a share of the estimate. */
   SimulatedSource withError(double share) {
     error = share;
     return this;

@@ -45,9 +45,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Compares every name that the agent shows with the file of public names, in both directions. Asks
- * two servers: one of a counted application, and one of the fake {@link KnowsEverything}, which
- * also shows the names that are rarely shown.
+ * Compares every name that the agent shows with the file of public names, in both directions. A
+ * server of the fake {@link KnowsEverything} shows the names that are rarely shown.
  */
 @Tag("process")
 @Tag("any-jdk")
@@ -189,10 +188,7 @@ class AgentNamesTest {
     }
   }
 
-  /**
-   * The names of headers are found in three places: a refusal names the missing header, the page
-   * names the headers that it reads, and the class files contain all names.
-   */
+  /** Header names are found in a refusal, in the page, and in the class files. */
   @Test
   void headers() throws Exception {
     HttpRequest.Builder trim =
@@ -242,7 +238,6 @@ class AgentNamesTest {
     PublicNames.check("commands", names);
   }
 
-  /** Checks the keys that a report adds to the server's views. */
   @Test
   void reportsInJson() throws Exception {
     String json =
@@ -256,7 +251,7 @@ class AgentNamesTest {
     PublicNames.check("keys in a report in JSON", names);
   }
 
-  /** Checks the names in all bytes of the library and of the class files, also in messages. */
+  /** Finds names in all bytes of the library and of the class files, also in messages. */
   @Test
   void environmentVariables() throws Exception {
     Set<String> names = new TreeSet<>(found(VARIABLE, text(Files.readAllBytes(LIBRARY))));

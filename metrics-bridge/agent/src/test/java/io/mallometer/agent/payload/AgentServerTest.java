@@ -77,7 +77,7 @@ class AgentServerTest {
         .contains("\"grouping\":\"library\"", "\"matching\":2");
   }
 
-  /** Removes the estimate of a pause, which depends on the heap. */
+  /** Removes the estimate of a pause, because it depends on the heap. */
   private static String withoutPause(String json) {
     return json.replaceAll("\"pauseSeconds\":[^,}]+", "");
   }
@@ -251,10 +251,7 @@ class AgentServerTest {
     }
   }
 
-  /**
-   * A misspelt parameter is refused, because an answer without it could be mistaken for the
-   * requested one.
-   */
+  /** An answer that ignores a misspelt parameter could be mistaken for the requested one. */
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',

@@ -33,7 +33,6 @@ final class BadClients implements AutoCloseable {
     this.address = new InetSocketAddress("127.0.0.1", port);
   }
 
-  /** Connects the same number of clients of each kind. */
   BadClients come(int ofEachKind, List<byte[]> kinds) {
     for (int i = 0; i < ofEachKind; i++) {
       kinds.forEach(words -> clients.add(connected(words)));
@@ -41,7 +40,6 @@ final class BadClients implements AutoCloseable {
     return this;
   }
 
-  /** Connects closed clients again, with the same words. */
   void comeAgain() {
     for (int i = 0; i < clients.size(); i++) {
       if (isGivenUp(clients.get(i))) {
@@ -51,7 +49,9 @@ final class BadClients implements AutoCloseable {
     }
   }
 
-  /** Returns the number of clients whose connection was closed. Reads a byte from each of them. */
+  /**
+   * Returns the number of clients whose connection was closed. Consumes a received byte of each.
+   */
   long givenUp() {
     return clients.stream().filter(BadClients::isGivenUp).count();
   }
@@ -91,7 +91,6 @@ final class BadClients implements AutoCloseable {
     }
   }
 
-  /** Returns the kinds of clients for a server without TLS. */
   static List<byte[]> plain() {
     return List.of(
         words("GET /table HTTP/1.1\r\nHost: localhost\r\n\r\n"),
@@ -101,7 +100,7 @@ final class BadClients implements AutoCloseable {
         words("GET /-/healthy HTTP/1.1\r\nHost: localhost\r\n\r\n"));
   }
 
-  /** Returns the kinds of clients that do not finish a handshake. */
+  /** Returns what clients send that do not finish a handshake. */
   static List<byte[]> secure() {
     byte[] hello = hello();
     return List.of(
@@ -112,7 +111,6 @@ final class BadClients implements AutoCloseable {
     return text.getBytes(StandardCharsets.US_ASCII);
   }
 
-  /** Returns the first message of a handshake. */
   private static byte[] hello() {
     try {
       SSLEngine engine = SSLContext.getDefault().createSSLEngine("localhost", 443);

@@ -38,14 +38,13 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("any-jdk")
 class BadClientsTest {
 
-  /** The number of clients of each of five kinds. */
   private static final int OF_EACH_KIND = 100;
 
   private static final int SCRAPES = 10;
 
   /**
-   * The longest duration of a scrape. A scrape that waits until the server closes a bad client
-   * takes twice as long.
+   * The longest accepted duration of a scrape: half the time after which the server closes a bad
+   * client.
    */
   private static final Duration SOON = ClientLimits.usual().patience().dividedBy(2);
 
@@ -84,10 +83,6 @@ class BadClientsTest {
     scrapeAmong(OF_EACH_KIND, BadClients.secure(), Certificates.trusting(store, "ours"));
   }
 
-  /**
-   * Lets two clients stop reading in the middle of an answer, as a slow browser with a flame graph
-   * may do.
-   */
   @Test
   void twoWhoDoNotReadATableHoldUpNoScrape() throws Exception {
     start(Map.of());
@@ -125,9 +120,6 @@ class BadClientsTest {
     }
   }
 
-  /**
-   * Returns how long a request for metrics and one for health take together, on a new connection.
-   */
   private Duration scrape(SSLContext tls) throws Exception {
     HttpClient client = HttpClient.newBuilder().sslContext(tls).build();
     long began = System.nanoTime();

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Checks which commands the socket of a JVM answers, and that a JVM does not take or delete the
- * socket of another JVM with the same path.
+ * socket of another.
  */
 @Timeout(120)
 class QuestionSocketTest {

@@ -19,9 +19,9 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * One reading of the memory of a process, in parts. An account (a table of what grew in the
- * process) is computed from several readings. All values are read within milliseconds. Amounts are
- * in bytes; unknown ones are {@code NaN}.
+ * A reading of the memory of a process, in parts. Several readings give an account: a table of what
+ * grew in the process. All values are read within milliseconds. Amounts are in bytes; unknown ones
+ * are {@code NaN}.
  *
  * @param time the time of the reading
  * @param chargedBytes the memory that the kernel charges to the cgroup, without pages of files
@@ -46,21 +46,14 @@ public record AccountReading(
   /** A call site that mapped memory: its name and its source line, which may be empty. */
   public record MappingSite(String name, String place) {}
 
-  /**
-   * The fewest bytes that a file must have to be in a reading. A reading has at most {@link
-   * #MOST_FILES} files.
-   */
+  /** A reading leaves out files with fewer bytes. */
   private static final long LEAST_FILE_BYTES = 64 << 10;
 
   private static final int MOST_FILES = 100;
 
-  /** The suffix of the path of a deleted file. */
   private static final String DELETED = " (deleted)";
 
-  /**
-   * The fewest bytes that a call site must have mapped to be in a reading. Memory of other call
-   * sites counts as memory without a call site.
-   */
+  /** A reading names only call sites that mapped at least this many bytes. */
   private static final long LEAST_MAPPED_BYTES = 1 << 20;
 
   private static final int MOST_MAPPING_SITES = 100;
@@ -86,8 +79,8 @@ public record AccountReading(
    * Cached or mapped pages of files in bytes, without the pages that the process wrote.
    *
    * @param largest the bytes of the largest files, by path
-   * @param together the bytes of all deleted files together, and for each kind of file, the bytes
-   *     of the mapped files that are not deleted
+   * @param together the bytes of all deleted files together, and those of other mapped files by
+   *     kind
    * @param deleted the number of deleted files that are mapped or open
    */
   public record PagesOfFiles(Map<String, Long> largest, Map<String, Long> together, int deleted) {
@@ -103,7 +96,6 @@ public record AccountReading(
     mapped = mapped.map(Map::copyOf);
   }
 
-  /** Combines the values of a snapshot with {@code split}, the parts of its resident set. */
   static AccountReading of(Snapshot snapshot, ResidentMemory split, ProcessCounts counts) {
     CgroupMemory cgroup = snapshot.memory().cgroup().orElse(null);
     HistoryPoint point = HistoryPoint.of(snapshot);
@@ -122,7 +114,6 @@ public record AccountReading(
         files(split.mappedFiles(), split.pageCache()));
   }
 
-  /** Returns the bytes of at most 100 call sites, those that mapped most memory. */
   private static Map<MappingSite, Long> bySite(List<Mapped> mapped) {
     return mapped.stream()
         .filter(site -> site.bytes() >= LEAST_MAPPED_BYTES)
@@ -131,10 +122,7 @@ public record AccountReading(
             Collectors.toMap(site -> new MappingSite(site.name(), site.place()), Mapped::bytes));
   }
 
-  /**
-   * Returns the bytes of each file: its mapped pages if the file is mapped, otherwise its cached
-   * pages.
-   */
+  /** Returns the bytes of each file: its mapped pages, or its cached pages if it is not mapped. */
   static PagesOfFiles files(Map<String, Long> mapped, PageCache cached) {
     Map<String, Long> files = new HashMap<>(mapped);
     for (PageCache.CachedFile file : cached.allFiles()) {
@@ -165,21 +153,15 @@ public record AccountReading(
     return kind.equals(FileCache.OTHER) ? "files of other kinds" : kind + " files";
   }
 
-  /**
-   * Returns the total that the rows of an account add up to.
-   *
-   * @param charged whether to return the charged bytes; otherwise the resident set
-   */
+  /** Returns the total of an account: the charged bytes, or the resident set. */
   double total(boolean charged) {
     return charged ? chargedBytes : resident.bytes();
   }
 
-  /** Returns the resident bytes of a part; 0 if the part is not measured. */
   double of(ResidentPart part) {
     return resident.parts().getOrDefault(part, 0L);
   }
 
-  /** Returns the charged bytes of a part; 0 if the kernel does not report them. */
   double of(ChargedPart part) {
     return charged.getOrDefault(part, 0L);
   }

@@ -14,8 +14,7 @@ import java.util.function.Supplier;
 
 /**
  * Stores the readings of the last hour: at most one every 15 s for the last ten minutes, and one a
- * minute before that. These are at most 100 readings of 2 KB each, or of 20 KB with many pools and
- * files. Thread-safe.
+ * minute before that. These are at most 100 readings of 2 to 20 KB. Thread-safe.
  */
 public final class AccountReadings {
 
@@ -24,7 +23,6 @@ public final class AccountReadings {
   private Optional<Attachment> attachment = Optional.empty();
   private final Supplier<ProcessCounts> counts;
 
-  /** Creates an empty history. */
   public AccountReadings(Supplier<ProcessCounts> counts) {
     this.counts = counts;
   }
@@ -36,9 +34,8 @@ public final class AccountReadings {
   }
 
   /**
-   * Adds a reading of a snapshot if the resident set was split into its parts since the last
-   * reading. An attach or a detach clears the readings, because live bytes before and after it
-   * cannot be compared.
+   * Adds a reading if the resident set was split into its parts since the last one. An attach or a
+   * detach clears the readings, because live bytes before and after it cannot be compared.
    *
    * @param nanoTime the time by a monotonic clock
    */

@@ -39,15 +39,12 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Divides the memory of the process into rows, such as the Java heap or a call site, over a window
- * of time. Each row is a series of bytes with one value per reading. The rows add up to the series
- * of the total.
+ * Divides the memory of the process in a window of time into rows, such as the Java heap or a call
+ * site. A row has the bytes at each reading. All rows add up to the total.
  */
 final class AccountTable {
 
-  /**
-   * Growth is divided into rows (parts of memory) only if there are at least this many readings.
-   */
+  /** A table is made only from at least this many readings. */
   private static final int FEWEST_READINGS = 3;
 
   /**
@@ -57,21 +54,21 @@ final class AccountTable {
   private static final double END_SECONDS = 50;
 
   /**
-   * A part of memory (a row) has stopped growing if its rate in the last third of the window is
-   * below this share of its rate in the whole window.
+   * A part of memory has stopped growing if its rate in the last third of the window is below this
+   * share of its rate in the whole window.
    */
   private static final double STOPPED = 0.1;
 
   /**
    * A count, such as that of classes, slows down if its rate in the last third of the window is
-   * below this share of its rate in the whole window. For growth with the logarithm of the
-   * program's age, the share is 0.69 in a window of the last two thirds of this age.
+   * below this share of its rate in the whole window. In the last two thirds of the program's age,
+   * growth with the logarithm of the age has the share 0.69.
    */
   private static final double STEADY = 0.75;
 
   /**
-   * A part of memory (a row) whose bytes are counted, not sampled, has stopped growing if the time
-   * since its last rise is longer than this many times the time from its first rise to its last.
+   * A part of memory whose bytes are counted, not sampled, has stopped growing if it has not risen
+   * for longer than this many times the time from its first rise to its last.
    */
   private static final double STEPS_ENDED = 3;
 
@@ -84,29 +81,28 @@ final class AccountTable {
 
   /**
    * Thinning keeps about this many readings. The time to compute a confidence interval grows with
-   * the square of the number of readings, because all pairs of readings are compared.
+   * the square of their number.
    */
   private static final int MOST_READINGS = 40;
 
   /**
-   * The smallest change, in bytes, of a part of memory whose confidence interval is computed. The
-   * sentence of a diagnosis never names a part that changed less.
+   * A confidence interval is computed only for parts of memory that changed by at least this many
+   * bytes.
    */
   private static final double LEAST_ROW_BYTES = 64 << 10;
 
   /**
-   * The window ends this long after the latest reading of call sites, so that it includes the
-   * reading of the other memory at about the same moment.
+   * The window ends this long after the latest reading of call sites, to include the reading of
+   * other memory at about that moment.
    */
   private static final Duration SAME_MOMENT = Duration.ofSeconds(5);
 
   /**
-   * A call site in the application's code has a row of its own in the account if it grew by at
-   * least this many bytes, however uncertain the growth is.
+   * A call site in the application's code has its own row if it grew by at least this many bytes,
+   * however uncertain the growth is.
    */
   private static final double LEAST_OWN_BYTES = 1 << 20;
 
-  /** The largest number of call sites that have a row of their own in the account. */
   private static final int MOST_SITES = 20;
 
   /** The kinds of rows for memory that is neither malloc's nor mapped by call sites. */
@@ -125,9 +121,7 @@ final class AccountTable {
   private static final List<Kind> CGROUP =
       List.of(Kind.KERNEL, Kind.TMPFS, Kind.SOCKETS, Kind.OTHERS);
 
-  /**
-   * A row of the account for a part of memory, not for a call site, with its bytes at each reading.
-   */
+  /** A row for a part of memory other than a call site, with its bytes at each reading. */
   record Part(Row row, double[] bytes) {}
 
   private record SiteSeries(SiteTrends.Group group, double[] bytes) {}
@@ -149,7 +143,7 @@ final class AccountTable {
   private final double endSeconds;
   private final double[] total;
 
-  /** The total memory minus all parts (rows) that were added so far, at each reading. */
+  /** The total minus all parts that were added so far, at each reading. */
   private final double[] rest;
 
   private final List<Part> parts = new ArrayList<>();
@@ -188,15 +182,14 @@ final class AccountTable {
   }
 
   /**
-   * Returns the table of the readings between {@code from} and the latest reading of call sites. If
-   * fewer than three readings are in this window, uses the last three readings since the start-up;
-   * empty if there are fewer than three.
+   * Returns the table of the readings from {@code from} to the latest reading of call sites. Takes
+   * the last three readings since the start-up if the window has fewer; empty if there are fewer
+   * than three.
    *
-   * @param input the readings, the live bytes of call sites at the same time, and the verdicts
    * @param from the start of the window
-   * @param lastTrough if memory rises and falls, the time of its last low point, at which the
-   *     window ends; the value at each end is then a single reading, because a mean would depend on
-   *     the swing. If empty, the window ends at the snapshot
+   * @param lastTrough the last low point of memory that rises and falls. The window then ends
+   *     there, and growth is measured between single readings, because means would depend on the
+   *     swing. If empty, the window ends at the snapshot
    * @param charged whether the total is the memory that the kernel charges to the cgroup; otherwise
    *     it is the resident set
    * @param maxima the maximum in bytes of each kind of row that has a maximum
@@ -273,7 +266,6 @@ final class AccountTable {
     return account;
   }
 
-  /** Returns the parts of the total. The live memory of malloc is one part. */
   List<Part> parts() {
     return parts;
   }
@@ -285,7 +277,6 @@ final class AccountTable {
 
   // ---- Computing the rows
 
-  /** Returns the bytes of a kind of memory in a reading, for kinds other than call sites. */
   static double bytes(AccountReading reading, Kind kind) {
     return switch (kind) {
       case HEAP -> reading.of(ResidentPart.JAVA_HEAP);
@@ -312,10 +303,7 @@ final class AccountTable {
     };
   }
 
-  /**
-   * Returns the bytes of the parts of the resident set that contain only malloc's memory. Leaves
-   * out {@code GC_AND_JVM}, which can contain malloc's memory among other memory.
-   */
+  /** Returns the bytes of the parts of the resident set that contain only malloc's memory. */
   private static double dividedMalloc(AccountReading reading) {
     return reading.of(ResidentPart.DIRECT_BUFFERS)
         + reading.of(ResidentPart.MALLOC_LIVE)
@@ -341,8 +329,8 @@ final class AccountTable {
   }
 
   /**
-   * Adds the anonymous memory outside malloc to the account: a row for each call site that maps
-   * memory, and one for the rest.
+   * Adds the anonymous memory outside malloc: a row for each call site that maps memory, and one
+   * for the rest.
    */
   private void addMapped() {
     double[] unnamed = series(reading -> bytes(reading, Kind.ANONYMOUS));
@@ -391,8 +379,8 @@ final class AccountTable {
   }
 
   /**
-   * Adds a group of call sites with only its resident bytes, because the total of an account
-   * contains only resident bytes. Applies the group's latest resident share to the whole window.
+   * Adds a group of call sites with its resident bytes only, because live bytes that are not
+   * resident are not in the total. Applies the group's latest resident share to the whole window.
    */
   private void addResident(SiteTrends.Group group) {
     SiteGroup all = group.figures();
@@ -458,10 +446,9 @@ final class AccountTable {
   }
 
   /**
-   * Corrects the growth of the call sites, which is estimated from samples, so that its sum is the
-   * growth of live bytes, which is counted exactly. Divides the difference among the call sites in
-   * proportion to their variances. The part of the difference beyond the 95 % interval of the sum
-   * has another cause and is not divided.
+   * Corrects the growth of the call sites, which is estimated from samples, so that it adds up to
+   * the exact growth of live bytes. Divides the difference in proportion to the variances of the
+   * sites, except what is beyond the 95 % interval of the sum, because this has another cause.
    */
   private void shareOut(Part live, List<SiteSeries> held) {
     double[] difference = live.bytes().clone();
@@ -509,10 +496,6 @@ final class AccountTable {
         0);
   }
 
-  /**
-   * Returns the account's row of a group of call sites. The interval of its growth covers the
-   * sampling error and the swings of the series.
-   */
   private Row site(SiteTrends.Group group, double[] series) {
     boolean exact = group.figures().liveBytes().variance() == 0;
     Slope interval = interval(series);
@@ -538,8 +521,8 @@ final class AccountTable {
   }
 
   /**
-   * Returns the part of a call site's growth that a collection of the old generation frees, in
-   * bytes per second.
+   * Returns how many bytes per second of a call site's growth a collection of the old generation
+   * frees.
    */
   private double garbagePerSecond(String name, double growth) {
     Garbage garbage = Headline.garbage(leaks, name);
@@ -548,10 +531,9 @@ final class AccountTable {
   }
 
   /**
-   * Returns a group's growth in bytes per second with its sampling error. Growth is the bytes
-   * allocated in the window minus the bytes freed in it. Their errors are independent, because they
-   * come from different samples. Only three upper bounds of the freed bytes are known; the lowest
-   * one is taken.
+   * Returns a group's growth in bytes per second with its sampling error. Allocated and freed bytes
+   * come from different samples, so their errors are independent. The lowest of three upper bounds
+   * is taken for the freed bytes.
    */
   private Slope sampled(SiteGroup figures, double[] series) {
     Estimate live = figures.liveBytes();
@@ -576,7 +558,7 @@ final class AccountTable {
    * The rises of a series of exact counts, such as those of a buffer that realloc doubles.
    *
    * @param lower the growth in bytes per second without the largest rise; 0 if the series also fell
-   * @param ended whether no rise came for three times the time from the first rise to the last
+   * @param ended whether the rises have ended, as {@link #STEPS_ENDED} says
    */
   private record Steps(double lower, boolean ended) {}
 
@@ -611,9 +593,8 @@ final class AccountTable {
   }
 
   /**
-   * Returns the call site that started most threads, judged by the memory that was allocated to
-   * start them. Empty if the JDK's own code started the threads, because the name of the site would
-   * then be a function of HotSpot.
+   * Returns the call site that started most threads, judged by the memory allocated to start them;
+   * empty if the JDK's own code started them, because the site would be a function of HotSpot.
    */
   private String starter() {
     return groups.stream()
@@ -643,17 +624,13 @@ final class AccountTable {
 
   // ---- Measuring growth from the start to the end of the window
 
-  /**
-   * Returns the growth of a series in bytes: the mean at the end of the window minus the mean at
-   * its start.
-   */
   private double growth(double[] series) {
     return end(series) - start(series);
   }
 
   /**
-   * Returns the time over which {@link #growth} is measured: from the mean time of the readings at
-   * the start of the window to that of the readings at its end, in seconds.
+   * Returns the seconds over which {@link #growth} is measured: from the mean time of the readings
+   * at the start of the window to that at its end.
    */
   private double span() {
     return end(seconds) - start(seconds);
@@ -703,7 +680,6 @@ final class AccountTable {
     return late < share * whole / span();
   }
 
-  /** Returns the bytes of call sites, interpolated at the times of the account's readings. */
   private double[] interpolated(List<Double> held) {
     List<Instant> times = sites.orElseThrow().times();
     double[] at = new double[readings.size()];
@@ -761,8 +737,8 @@ final class AccountTable {
   }
 
   /**
-   * Returns the files that grew, and sums over files, such as all deleted files, unless a single
-   * file has 60 % of the sum's growth.
+   * Returns the files that grew, and sums over files, such as all deleted files. A sum is left out
+   * if a single file has 60 % of its growth.
    */
   private List<FilePages> files() {
     List<FilePages> files = grown(PagesOfFiles::largest);
@@ -791,9 +767,9 @@ final class AccountTable {
   }
 
   /**
-   * Returns a series in which the next known value replaces each missing value, so that a missing
-   * value adds no growth. All values are {@code NaN} if fewer than two are known; missing values at
-   * the end are {@code NaN}.
+   * Returns a series in which the next known value replaces each missing one, so that it adds no
+   * growth. Values are {@code NaN} at the end if missing, and everywhere if fewer than two are
+   * known.
    */
   private double[] known(Function<AccountReading, @Nullable Number> figure) {
     double[] series =

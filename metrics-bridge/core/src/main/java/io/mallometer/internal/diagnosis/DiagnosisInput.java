@@ -49,8 +49,8 @@ public record DiagnosisInput(
       Optional<ClassLoaders> loaders) {}
 
   /**
-   * Returns the name of the account's row that the sentence of the latest diagnosis names first;
-   * empty if the sentence names none.
+   * Returns the name of the row of memory that the latest sentence names first; empty if it names
+   * none.
    */
   Optional<String> firstRow() {
     return latest.named().stream().findFirst();

@@ -47,10 +47,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Draws the diagnosis from the account of the growth and the verdicts on call sites. Each rule is a
- * method that examines one topic and adds one finding with a state. The gravest state wins, and the
- * sentence names the rows of the account that explain it. {@code docs/explanation/diagnosis.md}
- * describes each rule in a row of a table.
+ * Draws the diagnosis from the growth of each part of memory and the verdicts on call sites. Each
+ * rule is a method that examines one topic and adds one finding with a state. The gravest state
+ * wins. {@code docs/explanation/diagnosis.md} describes each rule in a row of a table.
  */
 public final class DiagnosisRules {
 
@@ -63,28 +62,25 @@ public final class DiagnosisRules {
   private static final double NEAR_THE_LIMIT = 0.9;
 
   /**
-   * If the Java heap has at least this share of the used bytes, the heap is named as the reason why
-   * memory is near the limit. If at least this share of the limit is used, the rule on the heap's
-   * further growth applies.
+   * The heap is the reason why memory is near the limit if it has at least this share of the used
+   * bytes. The rule on the heap's further growth applies if at least this share of the limit is
+   * used.
    */
   private static final double MOST_SHARE = 2 / 3.0;
 
   private static final Duration NEAR = Duration.ofMinutes(30);
   private static final Duration NEAR_WHILE_ACT = Duration.ofMinutes(45);
 
-  /** The shortest time for which growth is watched before it causes the state WATCH or ACT. */
+  /** Growth must be watched for this long before it causes the state WATCH or ACT. */
   private static final Duration SHORTEST_WATCH = Duration.ofMinutes(2);
 
-  /**
-   * Growth is extrapolated to at most this many times the time for which it was watched: after an
-   * hour, to a day.
-   */
+  /** Growth is extrapolated to at most this many times the time for which it was watched. */
   private static final int EXTRAPOLATED = 24;
 
   /**
-   * Replaces {@link #EXTRAPOLATED} while a program seems to warm up, because such growth slows
-   * down. Growth that was watched for less than {@link #SHORTEST_WATCH} also counts if it reaches
-   * the limit within this many times the time watched.
+   * Replaces {@link #EXTRAPOLATED} during a warm-up, because growth then slows down. Growth that
+   * reaches the limit within this many times the time watched counts even before {@link
+   * #SHORTEST_WATCH}.
    */
   private static final int WARM_UP_FACTOR = 5;
 
@@ -104,10 +100,10 @@ public final class DiagnosisRules {
           Kind.KERNEL,
           Kind.SOCKETS);
 
-  /** The shortest time for which a process without growth is watched before it is healthy. */
+  /** A process without growth must be watched for this long before it is healthy. */
   private static final Duration HEALTHY_WATCH = Duration.ofMinutes(3);
 
-  /** The shortest observation after which the absence of unused memory is reported. */
+  /** The absence of unused memory is reported only after this time of observation. */
   private static final Duration SHORTEST_OBSERVATION = Duration.ofMinutes(5);
 
   private static final double SUSPECT_SHARE = 0.05;
@@ -119,8 +115,7 @@ public final class DiagnosisRules {
   private static final double UNUSED_PER_SECOND = (1 << 20) / 60.0;
 
   /**
-   * The state is WATCH if the growth of a row of the account (a part of memory) is certain and at
-   * least this many bytes.
+   * The state is WATCH if a part of memory certainly grows, and grew by at least this many bytes.
    */
   private static final double CERTAIN_BYTES = 8 << 20;
 
@@ -128,8 +123,8 @@ public final class DiagnosisRules {
   private static final double HALF = 0.5;
 
   /**
-   * The diagnosis names the method that the JVM's compiler is compiling if the compiler uses at
-   * least this many bytes.
+   * The diagnosis names the method that is being compiled if the JVM's compiler uses at least this
+   * many bytes.
    */
   private static final double COMPILATION_BYTES = 32 << 20;
 
@@ -145,15 +140,12 @@ public final class DiagnosisRules {
   private static final double UNEXPLAINED_SHARE = 0.05;
   private static final double UNEXPLAINED_BYTES = 32 << 20;
 
-  /** The diagnosis mentions a file if its pages grew by at least this many bytes. */
   private static final double FILE_BYTES = 16 << 20;
 
   /** If at least this share of the samples has no call site, they could hide a leak. */
   private static final double MISSED_SHARE = 0.1;
 
-  /**
-   * The first action that is advised if the state is ACT. A time to restart can follow this text.
-   */
+  /** The first advice in the state ACT. */
   static final String SAVE = "Save the evidence";
 
   private static final String CAN_BE_JUDGED = " can be judged from ";
@@ -163,7 +155,7 @@ public final class DiagnosisRules {
 
   private static final String HEAP = "heap";
 
-  /** The topics of findings that are about the used memory instead of its growth. */
+  /** The topics of findings on used memory, not on growth. */
   private static final List<String> LIMIT_TOPICS = List.of("limit", HEAP, "previous");
 
   private final DiagnosisInput input;
@@ -179,12 +171,11 @@ public final class DiagnosisRules {
   private final List<Finding> findings = new ArrayList<>();
   private final List<String> waitReasons = new ArrayList<>();
 
-  /** The subjects that cannot be judged yet, such as growth, with the time from which they can. */
+  /** The subjects that cannot be judged yet, with the time from which they can. */
   private final Map<String, Instant> undecided = new LinkedHashMap<>();
 
   private final Headline headline;
 
-  /** The rows of the account that the sentence of the diagnosis names. */
   private List<Row> named = List.of();
 
   private String sentence = "";
@@ -201,7 +192,6 @@ public final class DiagnosisRules {
     this.headline = new Headline(input, total, foreseeableLimit(), certainRows(), urgentSuspects());
   }
 
-  /** Returns the diagnosis at the time of the snapshot. */
   public static Diagnosis diagnosis(DiagnosisInput input) {
     DiagnosisRules rules = new DiagnosisRules(input);
     rules.judgeSuspects();
@@ -275,7 +265,6 @@ public final class DiagnosisRules {
     return Headline.join("", "; ", parts);
   }
 
-  /** Returns a text that says why the growth is healthy, or that there is none. */
   private String littleGrowthText() {
     String most =
         total.bounded().isEmpty()
@@ -290,9 +279,6 @@ public final class DiagnosisRules {
     return "Memory grows " + Sentence.rate(growth.get().slope().value()) + most;
   }
 
-  /**
-   * Returns whether half the growth or more is in memory that grows to a maximum, such as the heap.
-   */
   private boolean mostlyBounded() {
     return account
         .filter(
@@ -330,9 +316,6 @@ public final class DiagnosisRules {
     return actions;
   }
 
-  /**
-   * Returns what a person can do against the growth of a part of memory; empty if nothing is known.
-   */
   private String remedy(Row row) {
     return switch (row.kind()) {
       case SITE ->
@@ -354,10 +337,6 @@ public final class DiagnosisRules {
     };
   }
 
-  /**
-   * Returns the action that makes the allocator retain less memory: the advised setting, or a
-   * setting of the allocator in use.
-   */
   private String retainLess() {
     String name = snapshot.self().allocator();
     String setting =
@@ -435,8 +414,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns how many live bytes are too new to judge: the bytes by which live bytes exceed the
-   * maximum that they had until five minutes ago.
+   * Returns how many live bytes are too new to judge: the excess over the maximum until five
+   * minutes ago.
    */
   private double bytesTooNew() {
     List<HistoryPoint> history = input.history();
@@ -450,7 +429,6 @@ public final class DiagnosisRules {
     return history.isEmpty() ? 0 : history.get(history.size() - 1).liveBytes() - before;
   }
 
-  /** Returns the text on suspects that are too small for WATCH or ACT; empty without suspects. */
   private Optional<String> smallSuspectsText() {
     List<SiteVerdict> small =
         input.leaks().suspicious().stream()
@@ -476,10 +454,6 @@ public final class DiagnosisRules {
     return Duration.ofNanos((long) (nanos * input.options().get(Setting.LEAK_TIME_SCALE)));
   }
 
-  /**
-   * Returns the suspects whose state is WATCH or ACT. The gravest come first; among equals, those
-   * that grow fastest.
-   */
   private List<SiteVerdict> urgentSuspects() {
     return unacknowledged()
         .filter(site -> stateFor(site) != State.HEALTHY)
@@ -505,8 +479,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns whether two conditions hold: growth reaches the limit before the longest timeout in the
-   * program could free memory of the site, and the site has at least a quarter of that growth.
+   * Returns whether growth reaches the limit before any timeout in the program could free memory of
+   * the site, and the site has at least a quarter of that growth.
    */
   private boolean unusedBeforeLimit(SiteVerdict site) {
     double left =
@@ -522,8 +496,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns whether a site grows, and all growing unused sites together have enough unused bytes,
-   * or grow fast enough, for the state WATCH.
+   * Returns whether a site grows, and all growing unused sites together hold enough, or grow fast
+   * enough, for the state WATCH.
    */
   private boolean unusedGrows(SiteVerdict site) {
     double bytes = 0;
@@ -543,8 +517,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns whether a site also grows in the window of the account, because the site's verdict may
-   * rest on growth over a longer time. Returns true if no call sites have been read.
+   * Returns whether a site also grows in the window of the account. A verdict may rest on growth
+   * over a longer time. Returns true if no call sites have been read.
    */
   private boolean growsNow(SiteVerdict site) {
     return input.sites().isEmpty()
@@ -562,8 +536,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Adds a finding on each line of code that holds the buffers of a pool for an ever longer time.
-   * These findings do not change the state.
+   * Adds a finding on each line of code that holds a pool's buffers for an ever longer time. The
+   * state does not change.
    */
   private void reportHeldBuffers() {
     snapshot.pools().stream()
@@ -574,10 +548,6 @@ public final class DiagnosisRules {
         .forEach(hold -> addFinding("pools", State.HEALTHY, hold.sentence()));
   }
 
-  /**
-   * Adds findings on memory that waits for a garbage collection. These findings do not change the
-   * state.
-   */
   private void reportGarbage() {
     List<SiteVerdict> listed =
         input.leaks().sites().stream()
@@ -609,18 +579,14 @@ public final class DiagnosisRules {
                     Headline.place(row)));
   }
 
-  /**
-   * Returns whether a row is a call site and the result of past garbage collections for this site
-   * is one of {@code answers}.
-   */
   private boolean hasAnswer(Row row, GarbageAnswer... answers) {
     return row.kind() == Kind.SITE
         && List.of(answers).contains(Headline.garbage(input.leaks(), row.name()).answer());
   }
 
   /**
-   * Returns the live bytes of a site that a garbage collection would free. If a young collection
-   * frees the site's objects, it frees at least nine tenths of their bytes, so all bytes count.
+   * Returns the live bytes of a site that a garbage collection would free. A young collection that
+   * frees the site's objects frees at least 90 % of their bytes, so all are counted.
    */
   private static double garbageBytes(SiteVerdict site) {
     Garbage garbage = site.grounds().garbage();
@@ -676,8 +642,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Adds a finding with the state HEALTHY; with the state TOO_EARLY during the start-up, and while
-   * the readings cannot exclude dangerous growth.
+   * Adds a finding that is HEALTHY, or TOO_EARLY during the start-up and while the readings cannot
+   * exclude dangerous growth.
    */
   private void addHealthyOrTooEarly(String text) {
     if (input.run().startedUp().isEmpty()) {
@@ -715,7 +681,6 @@ public final class DiagnosisRules {
         && seconds < (far ? EXTRAPOLATED : WARM_UP_FACTOR) * (double) found.watched().toSeconds();
   }
 
-  /** Returns the limit, with the times at which growth reaches it if the times can be foreseen. */
   private Limit foreseeableLimit() {
     return growth
         .filter(found -> limitWithinHalfAnHour(found) || isForeseeable(found, limit.seconds()))
@@ -723,10 +688,7 @@ public final class DiagnosisRules {
         .orElse(snapshot.memory().limit());
   }
 
-  /**
-   * Returns whether the growth looks like a warm-up: less than 60 % of it is in memory that does
-   * not grow in every warm-up.
-   */
+  /** Returns whether more than 40 % of the growth is in memory that grows in every warm-up. */
   private boolean warmsUp() {
     double all = 0;
     double warming = 0;
@@ -749,8 +711,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns a time: the state is ACT if growth reaches the limit sooner. It is 30 min, or 45 min if
-   * the state is already ACT.
+   * Returns the time within which growth must reach the limit for the state ACT. It is longer if
+   * the state is ACT already.
    */
   private Duration timeToAct() {
     return input.latest().state() == State.ACT ? NEAR_WHILE_ACT : NEAR;
@@ -767,10 +729,6 @@ public final class DiagnosisRules {
             HumanText.minute(found.since()));
   }
 
-  /**
-   * Applies the rule on parts of memory (rows of the account) whose growth is certain, even if the
-   * total does not grow.
-   */
   private void judgeGrowingRows() {
     certainRows().stream()
         .findFirst()
@@ -787,9 +745,9 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns the rows of the account whose state is WATCH: the intervals of their growth exclude
-   * zero, and the growth is large enough. The row of stacks is judged by the number of threads
-   * instead. The row of metaspace is also judged by the number of classes.
+   * Returns the rows with the state WATCH: their growth is large enough, and its interval excludes
+   * zero. Stacks are judged by the number of threads instead, and metaspace also by the number of
+   * classes.
    */
   private List<Row> certainRows() {
     double least =
@@ -816,8 +774,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns whether a part of memory grew by at least {@code least} bytes, and the lower end of the
-   * interval of its growth is at least half of {@code least}.
+   * Returns whether a row grew by at least {@code least} bytes, and by at least half of that at the
+   * lower end of its interval.
    */
   private static boolean isCertain(Row row, double least) {
     double low = row.growthBytes() * row.lowerPerSecond() / row.bytesPerSecond();
@@ -865,8 +823,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Applies the rule on the Java heap: if most of the limit is used, the rest may be less than the
-   * heap can still grow.
+   * Adds a finding if most of the limit is used, and the Java heap can still grow by more than is
+   * left.
    */
   private void heapThatDoesNotFit() {
     double room = Math.max(0, limit.bytes() - limit.usedBytes());
@@ -917,7 +875,7 @@ public final class DiagnosisRules {
                   since.compareTo(TotalGrowth.A_DAY) < 0 && !outlived ? State.WATCH : State.HEALTHY;
               boolean first = state.compareTo(State.WATCH) <= 0;
               addFinding("previous", requested, run.sentence());
-              // An OOM kill of the previous run comes before other findings with the state WATCH.
+              // The OOM kill of the previous run comes before other findings with the state WATCH.
               if (requested == State.WATCH && first) {
                 sentence = Headline.join("", "; ", List.of(run.sentence().split("; ")));
                 named = List.of();
@@ -942,10 +900,6 @@ public final class DiagnosisRules {
     }
   }
 
-  /**
-   * Adds a finding if at least a tenth of the samples have no call site, because the table of call
-   * sites is full.
-   */
   private void reportMissedSamples() {
     if (missedShare() >= MISSED_SHARE) {
       addFinding(
@@ -956,7 +910,6 @@ public final class DiagnosisRules {
     }
   }
 
-  /** Returns the share of samples that have no call site; 0 if nothing is sampled. */
   private double missedShare() {
     SelfReport.Sampling sampling = snapshot.self().sampling();
     double noSite = sampling.missed().noSite();
@@ -967,9 +920,6 @@ public final class DiagnosisRules {
     return HumanText.share(missedShare()) + " of the samples have no call site";
   }
 
-  /**
-   * Adds the finding that the JVM's compiler takes much memory, with the method that it compiles.
-   */
   private void reportCompilation() {
     List<SiteTrends.Group> compilations =
         input.sites().map(SiteTrends::groups).orElse(List.of()).stream()
@@ -994,8 +944,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns the option that excludes a method from compilation, quoted for a shell. Takes the
-   * method from a stack, because the name of the group may be shortened.
+   * Returns the option that excludes a method from compilation, quoted for a shell. The method
+   * comes from a stack, because the name of the group may be shortened.
    */
   private static String exclusion(SiteTrends.Group compilation) {
     String method =
@@ -1013,7 +963,6 @@ public final class DiagnosisRules {
     return SHELL_SIGNS.matcher(option).find() ? "'" + option + "'" : option;
   }
 
-  /** Adds a finding on the class loaders that load classes, if the number of classes grows. */
   private void reportClassLoaders() {
     input
         .run()
@@ -1030,7 +979,6 @@ public final class DiagnosisRules {
                             HumanText.minute(loaders.time()))));
   }
 
-  /** Returns whether an account shows that the number of classes grows steadily. */
   public static boolean classesGrow(Optional<Account> account) {
     return account
         .flatMap(table -> table.count(Count.CLASSES))
@@ -1081,7 +1029,6 @@ public final class DiagnosisRules {
                     HumanText.bytes(bytes) + " of the resident set is unexplained"));
   }
 
-  /** Adds the rows of the account as a finding. */
   private void reportAccount() {
     account.ifPresent(
         table ->
@@ -1114,7 +1061,6 @@ public final class DiagnosisRules {
         : HumanText.shortName(row.name());
   }
 
-  /** Returns the text on the file whose pages grew most. */
   private Optional<String> filePagesText() {
     return account.map(Account::files).orElse(List.of()).stream()
         .filter(file -> file.growthBytes() >= FILE_BYTES)
@@ -1126,8 +1072,7 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns the name of a file. For deleted files, which are listed together, also returns their
-   * number.
+   * Returns the name of a file; for deleted files, which are listed together, with their number.
    */
   private String counted(String files) {
     return Optional.of(files)
@@ -1157,8 +1102,7 @@ public final class DiagnosisRules {
 
   /**
    * Adds a finding. The first finding with the gravest state determines the sentence: for WATCH and
-   * ACT the headline, but for {@link #LIMIT_TOPICS} the finding's own text. If the topic is limit,
-   * the headline without its forecast follows this text.
+   * ACT it is the headline, but for {@link #LIMIT_TOPICS} the finding's own text.
    */
   private void addFinding(String topic, State requested, String text) {
     findings.add(new Finding(topic, requested, text));
@@ -1177,7 +1121,6 @@ public final class DiagnosisRules {
     }
   }
 
-  /** Returns a text with a lower-case first letter, unless it begins with an abbreviation. */
   static String uncapitalized(String text) {
     return text.length() > 1 && Character.isUpperCase(text.charAt(1))
         ? text

@@ -23,17 +23,17 @@ import java.util.Optional;
 
 /**
  * The sentence of a diagnosis with the state WATCH or ACT. It forecasts when the limit is reached,
- * and names the rows of the account that explain the growth, each with its own rate.
+ * and names the parts of memory that explain the growth.
  */
 final class Headline {
 
   /**
-   * The sentence names as many rows of the account as explain this share of the growth, but at most
-   * three.
+   * The sentence names as many parts of memory as together have this share of the growth, but at
+   * most three.
    */
   static final double EXPLAINED = 0.6;
 
-  /** A row of the account explains growth only if it has at least this share of the growth. */
+  /** A part of memory explains growth only if it has at least this share of it. */
   private static final double LEAST_EXPLAINED = 0.1;
 
   private static final int MOST_NAMED = 3;
@@ -41,16 +41,15 @@ final class Headline {
   private static final double HALF = 0.5;
 
   /**
-   * If the resident share of a suspect's live bytes is below this number, the sentence says how
-   * much of the suspect's rate is resident.
+   * Below this resident share of a suspect's live bytes, the sentence says how much of the
+   * suspect's rate is resident.
    */
   private static final double MOSTLY_RESIDENT = 0.75;
 
-  /** The counts of the account that are not the number of threads of a pool. */
+  /** The counts of the whole process. All other counts are the numbers of threads of a pool. */
   private static final List<String> COUNTS_OF_ALL =
       List.of(Count.THREADS, Count.ENDED_THREADS, Count.CLASSES, Count.DELETED_FILES);
 
-  /** The kinds of memory whose names keep the case of their first letter inside a sentence. */
   private static final List<Kind> PROPER_NAMES =
       List.of(Kind.MAPPED, Kind.SITE, Kind.POOL, Kind.HEAP);
 
@@ -58,15 +57,14 @@ final class Headline {
   private static final List<Kind> KINDS_WITHOUT_CAUSE = List.of(Kind.OTHER_SITES, Kind.SAMPLING);
 
   /**
-   * The largest number of words of the sentence. Rows of the account that would make it longer are
-   * left out.
+   * The largest number of words of the sentence. Parts of memory that would make it longer are left
+   * out.
    */
   private static final int MOST_WORDS = 25;
 
   /**
-   * The row of the account that the previous sentence named first stays first while its rate is at
-   * least this share of the rate of the row that would be first. Rows that must be named, however
-   * small, always come before other rows.
+   * The part of memory that the previous sentence named first stays first while its rate is at
+   * least this share of the new first one's.
    */
   private static final double STAYS_FIRST = 2 / 3.0;
 
@@ -86,19 +84,17 @@ final class Headline {
   /** The rows of the account whose growth is certain and large enough for the state WATCH. */
   private final List<Row> certainRows;
 
-  /** The suspects whose state is WATCH or ACT, the gravest first. */
   private final List<SiteVerdict> urgentSuspects;
 
   /**
-   * The row of the account that certainly grows faster than all urgent suspects other than itself:
-   * the lower end of its rate's interval is above the upper ends of their intervals.
+   * The part of memory that certainly grows faster than all other urgent suspects: the intervals do
+   * not overlap.
    */
   private final Optional<Row> fastest;
 
   private final List<Row> named;
   private String sentence;
 
-  /** Whether the sentence is too long to contain the number of further suspects. */
   private boolean omitsSuspectCount;
 
   Headline(
@@ -130,14 +126,13 @@ final class Headline {
     }
   }
 
-  /** Returns the sentence without a final full stop. */
   String sentence() {
     return sentence;
   }
 
   /**
-   * Returns a sentence that begins with {@code begin}. Leaves out each part that would make the
-   * sentence longer than 25 words.
+   * Returns a sentence that begins with {@code begin}. Leaves out parts that would make it longer
+   * than 25 words.
    */
   static String join(String begin, String separator, List<String> parts) {
     String sentence = begin;
@@ -154,17 +149,15 @@ final class Headline {
     return sentence.split(" ").length <= MOST_WORDS;
   }
 
-  /**
-   * Returns a sentence without its forecast, because a later reading makes the forecast invalid.
-   */
+  /** Returns a sentence without its forecast, which a later reading makes invalid. */
   static String withoutForecast(String sentence) {
     int end = sentence.indexOf(AFTER_FORECAST);
     return end < 0 ? sentence : sentence.substring(end + AFTER_FORECAST.length());
   }
 
   /**
-   * Returns the row of the account that has at least 60 % of the growth of all rows without a
-   * configured maximum; empty if there is none, or if the interval of its growth includes zero.
+   * Returns the row with at least 60 % of the growth of all rows without a configured maximum;
+   * empty if there is none, or if it does not certainly grow.
    */
   static Optional<Row> mostOf(Account account) {
     List<Row> rows =
@@ -176,7 +169,6 @@ final class Headline {
         .findFirst();
   }
 
-  /** Returns the rows of the account that the sentence names, in the order of the sentence. */
   List<Row> named() {
     return named;
   }
@@ -191,15 +183,10 @@ final class Headline {
     return forecast + (subjects.isEmpty() ? "" : AFTER_FORECAST + subjects);
   }
 
-  /** Returns the growth of the total; empty without growth. */
   private String totalText() {
     return growth.map(found -> "Memory grows " + Sentence.rate(found.slope().value())).orElse("");
   }
 
-  /**
-   * Returns the row of the account for the same part of memory if that row grew, else the given
-   * row.
-   */
   private Row accountRow(Row row) {
     return account.map(Account::rows).orElse(List.of()).stream()
         .filter(found -> found.kind() == row.kind() && found.name().equals(row.name()))
@@ -209,10 +196,6 @@ final class Headline {
         .orElse(row);
   }
 
-  /**
-   * Returns whether the sentence must name a row of the account, however small its share of the
-   * growth is.
-   */
   private boolean isNeeded(Row row) {
     return isCertain(row) || fastest.filter(row::equals).isPresent();
   }
@@ -223,8 +206,8 @@ final class Headline {
   }
 
   /**
-   * Returns the row of the account with the most growth if it certainly grows faster than all
-   * urgent suspects other than itself; empty without suspects.
+   * Returns the row with the most growth, if it certainly grows faster than all other urgent
+   * suspects; empty without suspects.
    */
   private Optional<Row> fasterThanSuspects() {
     List<Row> suspects = urgentSuspects.stream().map(this::row).toList();
@@ -239,13 +222,14 @@ final class Headline {
   }
 
   /**
-   * Returns the rows of the account to name, at most three: rows whose growth is certain, suspects,
-   * and the rows with most of the growth.
+   * Returns at most three rows to name: those whose growth is certain, suspects, and those with
+   * most of the growth.
    */
   private List<Row> rowsToName() {
     List<Row> rows = new ArrayList<>(certainRows);
     if (certainRows.stream().anyMatch(row -> row.kind() == Kind.METASPACE)) {
-      // Names a growing heap too: code that loads classes without end also keeps their objects.
+      // Names a growing heap too, because code that loads classes without end also keeps their
+      // objects.
       positive().stream()
           .filter(row -> row.kind() == Kind.HEAP && row.lowerPerSecond() > 0)
           .forEach(rows::add);
@@ -310,10 +294,9 @@ final class Headline {
   }
 
   /**
-   * Returns the rows of the account that can explain the growth, without those that grow to a
-   * maximum. Each has at least a tenth of the growth, and is a call site in the application's code,
-   * a call site that is counted exactly, or a row whose growth is certain or whose interval
-   * excludes zero.
+   * Returns the rows that can explain the growth: they do not grow to a maximum, and have at least
+   * a tenth of the growth. Rows whose growth is uncertain are left out, except call sites that are
+   * in the application's code or counted exactly.
    */
   private List<Row> explanations() {
     List<Row> rows = positive().stream().filter(row -> !bounded.contains(row.kind())).toList();
@@ -334,8 +317,8 @@ final class Headline {
   }
 
   /**
-   * Returns the account's row of a suspect or of its pool. If the account has none, returns a row
-   * with the numbers of the suspect's verdict.
+   * Returns the row of a suspect or of its pool; without one, a row with the numbers of the
+   * suspect's verdict.
    */
   private Row row(SiteVerdict site) {
     Optional<Row> pool =
@@ -372,10 +355,6 @@ final class Headline {
         .findFirst();
   }
 
-  /**
-   * Returns the text for a sentence that names only this row of the account. The text says whether
-   * the row's memory is accessed, if known.
-   */
   private String oneRowText(Row row) {
     if (row.kind() == Kind.UNATTRIBUTED) {
       return "Memory grows %s, cause not known yet".formatted(rate(row));
@@ -454,9 +433,6 @@ final class Headline {
                 .orElse("whether it grows is not known yet"));
   }
 
-  /**
-   * Returns the text for a sentence that names two or three rows of the account, with their rates.
-   */
   private String rowsText() {
     List<String> list = new ArrayList<>();
     for (Row row : named) {
@@ -470,15 +446,14 @@ final class Headline {
   }
 
   /**
-   * Returns whether the text on one of several named rows includes the {@link #detail} of the row.
-   * The detail of a pool is long: it is included only if the pool is the first of two rows.
+   * Returns whether the text on a row includes its {@link #detail}. A pool's detail is long, so it
+   * is included only if the pool is the first of two rows.
    */
   private boolean hasDetail(Row row) {
     boolean few = named.size() < MOST_NAMED;
     return row.kind() == Kind.POOL ? few && row.equals(named.get(0)) : few || isNeeded(row);
   }
 
-  /** Returns whether the name of a row of the account is the name of a call site. */
   private static boolean isOfCode(Row row) {
     return row.kind() == Kind.SITE || row.kind() == Kind.MAPPED;
   }
@@ -490,8 +465,8 @@ final class Headline {
   }
 
   /**
-   * Returns a text that explains the growth of a part of memory, such as the number of new threads;
-   * empty if nothing is known.
+   * Returns what explains the growth of a part of memory, such as the number of new threads; empty
+   * if nothing is known.
    */
   private String detail(Row row) {
     return switch (row.kind()) {
@@ -512,15 +487,15 @@ final class Headline {
 
   /**
    * Returns the garbage (unreachable, not yet freed) of the call sites with this name, without
-   * those whose verdict is leak.
+   * those with the verdict leak.
    */
   static Garbage garbage(LeakReport leaks, String name) {
     return leaks.garbage().getOrDefault(name, Garbage.NONE);
   }
 
   /**
-   * Returns the text on the part of a call site's growth that a garbage collection frees; empty if
-   * the part is small.
+   * Returns in words how much of a call site's growth a garbage collection frees; empty if it is
+   * little.
    */
   String garbage(Row row) {
     Garbage garbage = garbage(input.leaks(), row.name());
@@ -537,10 +512,6 @@ final class Headline {
         : "";
   }
 
-  /**
-   * Returns the text on the growth of threads, with the pool to which most new threads belong and
-   * the call site that starts them.
-   */
   private String threads(Row row) {
     double most =
         HALF * account.flatMap(table -> table.count(Count.THREADS)).map(Count::growth).orElse(0.0);
@@ -561,7 +532,7 @@ final class Headline {
   }
 
   /**
-   * Returns, in parentheses, how much a count grows per minute, and {@code more}; empty without
+   * Returns the growth of a count per minute, and {@code more}, in parentheses; empty without
    * growth.
    */
   private String count(String name, String more) {
@@ -572,10 +543,7 @@ final class Headline {
         .orElse("");
   }
 
-  /**
-   * Returns the text on the time at which growth reaches the limit; empty if this takes 60 days or
-   * more.
-   */
+  /** Returns in words when growth reaches the limit; empty if that takes 60 days or more. */
   private String forecast() {
     double seconds = limit.seconds();
     if (!(seconds < Duration.ofDays(60).toSeconds())) {
@@ -601,8 +569,8 @@ final class Headline {
   }
 
   /**
-   * Returns the growth rate of a part of memory in words. For a suspect, this is the rate in its
-   * verdict, with the resident share if much of the suspect's memory is not resident.
+   * Returns the growth rate in words. For a suspect it is the rate of the verdict, with the
+   * resident share if much of the memory is not resident.
    */
   private String rate(Row row) {
     double perHour = suspect(row).map(site -> site.growth().bytesPerHour()).orElse(Double.NaN);

@@ -15,13 +15,11 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Holds the diagnosis in force. A state stays in force for five minutes before a milder one
- * replaces it. A graver state replaces it immediately and is logged. Also determines the end of the
- * start-up. Thread-safe.
+ * Holds the diagnosis in force. A graver state replaces it immediately and is logged, a milder one
+ * only after five minutes. Also determines the end of the start-up. Thread-safe.
  */
 public final class HeldDiagnosis {
 
-  /** The length of the start-up if the application never reported that it starts. */
   static final Duration START_UP = Duration.ofMinutes(2);
 
   /** The longest start-up of an application that reported that it starts. */
@@ -29,7 +27,7 @@ public final class HeldDiagnosis {
 
   private static final long HELD_NANOS = Duration.ofMinutes(5).toNanos();
 
-  /** The state TOO_EARLY becomes HEALTHY when every new diagnosis was HEALTHY for this time. */
+  /** TOO_EARLY becomes HEALTHY when every new diagnosis was HEALTHY for this time. */
   private static final long HEALTHY_DELAY_NANOS = Duration.ofMinutes(2).toNanos();
 
   private static final String CHANGED = "Too early to tell: the limit or the counting has changed";
@@ -41,21 +39,17 @@ public final class HeldDiagnosis {
   private Diagnosis latest;
 
   /**
-   * The latest diagnosis passed to {@link #update} with the state WATCH. It replaces a diagnosis
-   * with the state ACT if none with the state ACT was passed for five minutes.
+   * The latest new diagnosis with the state WATCH. It replaces a diagnosis with the state ACT if no
+   * new one had the state ACT for five minutes.
    */
   private Diagnosis watch;
 
-  /**
-   * For each state, the time of the latest diagnosis with this state that was passed to {@link
-   * #update}, in nanoseconds.
-   */
+  /** The time in nanoseconds of the latest new diagnosis with each state. */
   private final Map<State, Long> lastDrawn = new EnumMap<>(State.class);
 
   /** The time at which each state was last logged, in nanoseconds. */
   private final Map<State, Long> lastLogged = new EnumMap<>(State.class);
 
-  /** The latest limit of each source, in bytes. */
   private final Map<String, Double> limits = new HashMap<>();
 
   private Instant drawnTime;
@@ -93,14 +87,13 @@ public final class HeldDiagnosis {
     return ended;
   }
 
-  /** Returns the diagnosis in force. */
   public synchronized Diagnosis latest() {
     return latest;
   }
 
   /**
-   * Resets the state to TOO_EARLY, for example after an attach, because earlier readings of memory
-   * cannot be compared with new ones.
+   * Resets the state to TOO_EARLY, for example after an attach, because earlier readings cannot be
+   * compared with new ones.
    */
   public synchronized void reset() {
     latest = latest.held(State.TOO_EARLY, drawnTime, CHANGED, List.of(), List.of());
@@ -109,8 +102,7 @@ public final class HeldDiagnosis {
   /**
    * Adds a new diagnosis and returns the diagnosis in force. A graver state takes effect directly,
    * a milder one when no new diagnosis was graver for five minutes. HEALTHY replaces TOO_EARLY
-   * after two minutes of healthy diagnoses. A diagnosis that is TOO_EARLY replaces no other state,
-   * but after five minutes ACT becomes WATCH.
+   * after two minutes. TOO_EARLY replaces no other state, but after five minutes ACT becomes WATCH.
    */
   public synchronized Diagnosis update(Diagnosis drawn, long nanoTime) {
     if (isLimitChanged(drawn.limit())) {
@@ -139,8 +131,8 @@ public final class HeldDiagnosis {
   }
 
   /**
-   * Returns whether the limit of a source changed. Compares per source, because a stated limit and
-   * the cgroup's limit may take turns as the nearer one, which is no change.
+   * Returns whether the limit of a source changed. Compares each source with its own earlier limit,
+   * because the source with the nearer limit may alternate.
    */
   private boolean isLimitChanged(Limit limit) {
     if (!(limit.bytes() > 0)) {
@@ -159,7 +151,7 @@ public final class HeldDiagnosis {
 
   /**
    * Returns the numbers of a new diagnosis, with the state and the sentence of the diagnosis in
-   * force. If this sentence names no row of the account, adds the row that has grown most now.
+   * force. If this sentence names no part of memory, adds the one that has grown most.
    */
   private Diagnosis held(Diagnosis drawn) {
     String asOf = "as of " + HumanText.minute(drawnTime);
@@ -188,8 +180,8 @@ public final class HeldDiagnosis {
   }
 
   /**
-   * Puts the reasons of a new diagnosis that is TOO_EARLY into the diagnosis in force. The state
-   * ACT becomes WATCH, and any other state stays.
+   * Returns the diagnosis in force with the reasons of a new one that is TOO_EARLY. ACT becomes
+   * WATCH; other states stay.
    */
   private Diagnosis stillTooEarly(Diagnosis early) {
     drawnTime = early.since();
@@ -223,7 +215,7 @@ public final class HeldDiagnosis {
     return drawn != null && nanoTime - drawn < HELD_NANOS;
   }
 
-  /** Logs a diagnosis with the state ACT or WATCH; each state at most once an hour. */
+  /** Logs a diagnosis that is ACT or WATCH; each state at most once an hour. */
   private void log(Diagnosis drawn, long nanoTime) {
     Long before = lastLogged.get(drawn.state());
     if (before != null && nanoTime - before < LOG_PAUSE_NANOS) {

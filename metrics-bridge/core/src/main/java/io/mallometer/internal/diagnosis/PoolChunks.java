@@ -10,9 +10,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The account's rows for the chunks of pools, which a pool divides into buffers. The call sites
- * that allocate a pool's chunks are one row, because any line of code that needs a buffer can cause
- * a new chunk. To reduce the memory, a person must change the line whose buffers keep the chunks.
+ * The chunks of pools, which a pool divides into buffers. All call sites that allocate a pool's
+ * chunks are one row of the account, because any code that needs a buffer can cause a new chunk.
+ * The code to change is the line whose buffers keep the chunks.
  */
 final class PoolChunks {
 
@@ -31,22 +31,18 @@ final class PoolChunks {
   }
 
   /**
-   * Returns the name of the account's row for the chunks that a call site allocated; empty if the
-   * site allocates no chunks.
+   * Returns the name of the row for the chunks that a call site allocated; empty if it allocates
+   * none.
    */
   Optional<String> of(int site) {
     return Optional.ofNullable(bySite.get(site));
   }
 
-  /** Returns whether the row of the account with this name stands for the chunks of a pool. */
   boolean isName(String row) {
     return bySite.containsValue(row);
   }
 
-  /**
-   * Returns the line of code whose buffers prevent the release of a pool's chunks; empty if
-   * unknown.
-   */
+  /** Returns the line of code whose buffers keep a pool's chunks; empty if unknown. */
   String keeper(String name) {
     return keepers.getOrDefault(name, "");
   }

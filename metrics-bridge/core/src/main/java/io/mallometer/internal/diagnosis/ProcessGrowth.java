@@ -14,9 +14,9 @@ import java.util.stream.IntStream;
 
 /**
  * The growth of the process's memory: the {@link Trend} over the longest window that shows growth.
- * A shorter window replaces a longer one if its slope is certainly steeper (the intervals do not
- * overlap), or if growth slows down only over the longer one. Memory must grow by at least 8 MiB
- * and 1 % of the used bytes.
+ * A shorter window replaces it if it certainly grows faster (the intervals do not overlap), or if
+ * growth slows down only over the longer one. Memory must grow by at least 8 MiB and 1 % of the
+ * used bytes.
  *
  * @param slope the growth in bytes per second, with an interval of 95 %
  * @param since the start of the window
@@ -24,7 +24,8 @@ import java.util.stream.IntStream;
  * @param steadiness the rate in the second half of the window, as a share of the rate in the first
  *     half
  * @param recent the rate in the last five minutes, as a share of the slope
- * @param lastTrough the last trough of swinging memory, the window's end; empty for other growth
+ * @param lastTrough the last low point of memory that rises and falls, the window's end; empty for
+ *     other growth
  */
 record ProcessGrowth(
     Slope slope,
@@ -34,7 +35,7 @@ record ProcessGrowth(
     double recent,
     Optional<Instant> lastTrough) {
 
-  /** The length of the shortest window in which growth is looked for. */
+  /** The shortest window in which growth is looked for. */
   static final Duration SHORTEST = Duration.ofSeconds(45);
 
   private static final List<Duration> WINDOWS =
@@ -48,16 +49,16 @@ record ProcessGrowth(
 
   private static final Duration RECENT = Duration.ofMinutes(5);
 
-  /** If memory fell this often in ten minutes, its growth is measured between its low points. */
+  /** If memory fell this often in ten minutes, growth is measured between its low points. */
   static final int FEWEST_FALLS = 2;
 
   /**
-   * Replaces {@link #FEWEST_FALLS} while cleaners free a part of the memory, because a garbage
-   * collection then explains a single fall.
+   * Replaces {@link #FEWEST_FALLS} while cleaners free memory, because a single fall is then
+   * explained by a garbage collection.
    */
   static final int FEWEST_FALLS_OF_GARBAGE = 1;
 
-  /** The fewest troughs (low points between a fall and the next rise) that give a slope. */
+  /** Fewer low points than this give no slope. */
   private static final int FEWEST_TROUGHS = 10;
 
   private static final int MOST_BLOCKS = 60;
@@ -67,16 +68,16 @@ record ProcessGrowth(
   private static final double RECENT_SHARE = 0.5;
 
   /**
-   * Memory grows throughout the window, and not only in its middle, if its rate from the first to
-   * the second third of the window is at least this share of the slope.
+   * Memory grows throughout the window if its rate from the first to the second third is at least
+   * this share of the slope.
    */
   private static final double FROM_THE_START = 0.5;
 
   private static final Duration LONG_WINDOW = Duration.ofMinutes(15);
 
   /**
-   * Memory grows only if it exceeds its maximum before the window by at least this share of its
-   * range (maximum minus minimum) before the window.
+   * Memory grows only if it exceeds its maximum before the window by this share of the difference
+   * between maximum and minimum there.
    */
   private static final double BEYOND_RANGE = 0.5;
 
@@ -88,9 +89,9 @@ record ProcessGrowth(
    * or is known for too short a time.
    *
    * @param history the history, oldest first
-   * @param from the end of the start-up. Points before {@code from} count only as troughs (low
-   *     points). At the end, memory must exceed the maximum that it had before {@code from}
-   * @param fewestFalls if memory fell this often in ten minutes, only its troughs are used
+   * @param from the end of the start-up. Earlier points count only as low points, and give a
+   *     maximum that memory must exceed at the end
+   * @param fewestFalls if memory fell this often in ten minutes, only its low points are used
    */
   static Optional<ProcessGrowth> of(
       List<HistoryPoint> history,
@@ -146,19 +147,17 @@ record ProcessGrowth(
   }
 
   /**
-   * Returns whether this growth in a shorter window is faster than {@code longer}, or is the
-   * lasting growth after a warm-up.
+   * Returns whether this growth is faster than that in a longer window, or is the lasting growth
+   * after a warm-up.
    */
   private boolean replaces(ProcessGrowth longer) {
     return slope.lower() > longer.slope.upper() || isLasting() && !longer.isLasting();
   }
 
-  /** Returns whether growth is steady enough to be extrapolated to a limit that is near. */
   boolean isSteady() {
     return steadiness >= STEADY_SHARE;
   }
 
-  /** Returns whether memory grew in the last minutes at half of its overall rate or more. */
   boolean isRecent() {
     return recent >= RECENT_SHARE;
   }
@@ -168,7 +167,7 @@ record ProcessGrowth(
     return watched.compareTo(LONG_WINDOW) < 0 ? isSteady() : steadiness >= LASTING_SHARE;
   }
 
-  /** Returns the time from the first point (the oldest) to the last, at most {@code window}. */
+  /** Returns the time from the oldest point to the last, at most {@code window}. */
   static Duration watched(List<HistoryPoint> known, Duration window) {
     if (known.isEmpty()) {
       return Duration.ZERO;
@@ -214,7 +213,7 @@ record ProcessGrowth(
   }
 
   /**
-   * Returns the growth in bytes per second between the first and the last fifth of the latest five
+   * Returns the growth in bytes per second from the first to the last fifth of the latest five
    * minutes.
    */
   private static double recent(List<HistoryPoint> points, ToDoubleFunction<HistoryPoint> figure) {
@@ -240,8 +239,8 @@ record ProcessGrowth(
   }
 
   /**
-   * Means of the memory over intervals of equal length. Without these means, a single garbage
-   * collection, or many points within a short time, could determine the slope.
+   * Means of the memory over intervals of equal length. Without them, one garbage collection, or
+   * many points within a short time, could determine the slope.
    */
   private record Blocks(double[] seconds, double[] bytes) {
 
@@ -272,7 +271,7 @@ record ProcessGrowth(
       return bytes.length;
     }
 
-    /** Returns whether the memory grows throughout the window and not only in its middle. */
+    /** Returns whether the memory grows from the start of the window, not only in its middle. */
     boolean riseFromTheStart(Slope slope) {
       int third = count() / 3;
       double rise = mean(bytes, third, 2 * third) - mean(bytes, 0, third);

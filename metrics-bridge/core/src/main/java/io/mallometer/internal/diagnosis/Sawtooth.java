@@ -11,8 +11,7 @@ import java.util.function.ToDoubleFunction;
 /**
  * The swings of memory that rises and falls back, such as buffers that wait for a garbage
  * collection. A swing counts if it exceeds 8 MiB and half of the memory's range in the last ten
- * minutes. The compared values are means of 30 s. A mean that exceeds both neighbours is lowered to
- * the higher neighbour, so that a single high reading is no swing.
+ * minutes. Means of 30 s are compared; a single mean above both neighbours is no swing.
  *
  * @param falls the number of falls in the last ten minutes
  * @param troughs the lowest point between each fall and the next rise

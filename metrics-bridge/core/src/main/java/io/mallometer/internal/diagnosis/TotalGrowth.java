@@ -25,9 +25,9 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.DoubleStream;
 
 /**
- * The growth of the process's memory, without the parts that grow to a configured maximum, such as
- * the Java heap. Determines the account that divides this growth into rows, the time at which the
- * growth reaches the limit, and the largest growth that the readings do not exclude.
+ * The growth of the process's memory, without parts that grow to a configured maximum, such as the
+ * Java heap. Also determines which parts grew, when the limit is reached, and the largest growth
+ * that the readings do not exclude.
  */
 final class TotalGrowth {
 
@@ -36,28 +36,30 @@ final class TotalGrowth {
   private static final Duration A_WEEK = Duration.ofDays(7);
 
   /**
-   * A process is healthy if the readings exclude dangerous growth over this many times the time
-   * watched, but at least over a day and at most over a week.
+   * A process is healthy if the readings exclude dangerous growth for this many times the time
+   * watched: at least a day, at most a week.
    */
   private static final int EXCLUDED = 10;
 
-  /** The time that an account (a table of what grew) covers if memory does not grow. */
+  /** The time over which parts of memory are compared if memory does not grow. */
   private static final Duration WINDOW = Duration.ofMinutes(10);
 
   /**
-   * The time until the memory doubles is predicted only after growth was watched for this long,
-   * because the memory of a small program can double in a warm-up.
+   * The doubling of memory is predicted only after growth was watched for this long, because a
+   * small program can double its memory in a warm-up.
    */
   static final Duration LONGEST_WARM_UP = Duration.ofMinutes(30);
 
   /**
-   * For this long after the start-up, all readings since the start-up are used to distinguish a
-   * warm-up from growth that would double the memory; later, only those in the window of the
-   * growth.
+   * For this long after the start-up, all readings since then are used to distinguish a warm-up
+   * from growth; later, only those since the growth began.
    */
   private static final Duration YOUNG = Duration.ofHours(2);
 
-  /** The windows that are tested: it is enough if the readings of one exclude dangerous growth. */
+  /**
+   * The windows that are tested. A process is healthy if the readings of one exclude dangerous
+   * growth.
+   */
   private static final List<Duration> WINDOWS =
       List.of(WINDOW, Duration.ofMinutes(30), Duration.ofHours(1));
 
@@ -71,25 +73,23 @@ final class TotalGrowth {
   /** A window with fewer points than this cannot exclude growth. */
   private static final int FEWEST_POINTS = 6;
 
-  /** Thinning keeps about this many points. */
   private static final int MOST_POINTS = 40;
 
   /**
-   * A window can show a warm-up only if the age of the process grows by a factor of 3 within it;
-   * this is the logarithm of 3. Over a shorter window, a logarithm cannot be distinguished from a
-   * line.
+   * A warm-up can be seen only if the age of the process grows by a factor of 3 in the window. Over
+   * a shorter window, a logarithm cannot be distinguished from a line.
    */
   private static final double WARM_UP = Math.log(3);
 
   /**
-   * A series that grows by more bytes per second than this in the second half of a window is no
+   * A series that grows faster than this in the second half of a window, in bytes per second, is no
    * warm-up.
    */
   private static final double WARM_UP_PER_SECOND = (1 << 19) / 60.0;
 
   /**
-   * If the sites whose memory cleaners free have at least this many live bytes, a single fall in
-   * ten minutes is enough to measure growth by the low points.
+   * One fall in ten minutes is enough to measure growth between low points if the sites whose
+   * memory cleaners free have at least this many live bytes.
    */
   private static final double LEAST_GARBAGE = 8 << 20;
 
@@ -98,10 +98,7 @@ final class TotalGrowth {
   private final ToDoubleFunction<HistoryPoint> figure;
   private final List<Kind> bounded;
 
-  /**
-   * The memory whose growth is judged: the memory that the limit applies to, without the rows of
-   * the account that grow to a maximum.
-   */
+  /** The memory that the limit applies to, without the parts that grow to a maximum. */
   private final List<HistoryPoint> judged;
 
   private final ToDoubleFunction<HistoryPoint> judgedFigure;
@@ -109,7 +106,6 @@ final class TotalGrowth {
   private final Optional<Account> account;
   private final Limit limit;
 
-  /** The tables that were computed so far, by the start and the end of their windows. */
   private final Map<List<Instant>, Optional<AccountTable>> tables = new HashMap<>();
 
   TotalGrowth(DiagnosisInput input) {
@@ -151,20 +147,14 @@ final class TotalGrowth {
     return growth;
   }
 
-  /**
-   * Returns the account of the window of growth; without growth, the account of the last ten
-   * minutes.
-   */
   Optional<Account> account() {
     return account;
   }
 
-  /** Returns the account of the last ten minutes, or since the start-up if that is shorter. */
   Optional<Account> tenMinuteAccount() {
     return accountOfLast(WINDOW);
   }
 
-  /** Returns the account of the last hour, or since the start-up if that is shorter. */
   Optional<Account> hourAccount() {
     return accountOfLast(Duration.ofHours(1));
   }
@@ -173,12 +163,13 @@ final class TotalGrowth {
     return table(from(window), Optional.empty()).map(AccountTable::account);
   }
 
-  /** Returns the kinds of growing rows that can reach their maximum without exceeding the limit. */
+  /**
+   * Returns the kinds of growing memory that can reach their maximum without exceeding the limit.
+   */
   List<Kind> bounded() {
     return bounded;
   }
 
-  /** Returns the limit, with the times at which lasting growth reaches it. */
   Limit limit() {
     return limit;
   }
@@ -194,9 +185,9 @@ final class TotalGrowth {
   }
 
   /**
-   * Returns the seconds until the limit is reached or, after half an hour of watched growth, until
-   * the memory has doubled, whichever is less. A warm-up that will not double the memory within a
-   * day does not count.
+   * Returns the seconds until growth reaches the limit, or until it has doubled the memory if that
+   * is sooner. Doubling counts only after half an hour of growth, and if the readings allow it
+   * within a day.
    */
   double secondsLeft() {
     ProcessGrowth found = growth.orElseThrow();
@@ -217,9 +208,9 @@ final class TotalGrowth {
   }
 
   /**
-   * Returns a growth, in bytes per second, that would double the memory or reach the limit and is
-   * not excluded by the readings of any window. If the readings of one window exclude it, returns
-   * an empty result, and the process is healthy.
+   * Returns the dangerous growth, in bytes per second, that the readings do not exclude: it would
+   * double the memory or reach the limit. Empty if the readings of one window exclude it, which
+   * makes the process healthy.
    */
   Optional<Double> possibleGrowth() {
     double least = Double.POSITIVE_INFINITY;
@@ -235,10 +226,9 @@ final class TotalGrowth {
   }
 
   /**
-   * Returns the growth that the readings since {@code from} do not exclude, in bytes per second; 0
-   * if the process is healthy. A process is healthy if two conditions hold. The rows that certainly
-   * grow do not double the memory within the horizon (a day to a week). The largest growth that the
-   * readings allow fits into the limit, even if rows with a maximum reach it.
+   * Returns the growth in bytes per second that the readings since {@code from} do not exclude; 0
+   * if it can neither double the memory nor reach the limit within a day to a week. Only rows that
+   * certainly grow can double the memory. Rows with a maximum grow at most to it.
    */
   private double possibleGrowth(Instant from) {
     double horizon =
@@ -274,10 +264,6 @@ final class TotalGrowth {
     return doubles || reaches ? together / horizon : 0;
   }
 
-  /**
-   * Returns the most bytes by which an amount of memory can grow within the horizon, judged by the
-   * points since {@code from}.
-   */
   private double most(
       List<HistoryPoint> points,
       ToDoubleFunction<HistoryPoint> figure,
@@ -298,9 +284,8 @@ final class TotalGrowth {
   }
 
   /**
-   * Returns at most about forty of the points, at even distances. The latest minutes have many more
-   * points than earlier ones, and the time to compute an interval grows with the square of the
-   * number of points.
+   * Returns about forty of the points, at even distances, because the time to compute an interval
+   * grows with the square of their number.
    */
   private static List<HistoryPoint> evenly(List<HistoryPoint> points) {
     if (points.size() <= MOST_POINTS) {
@@ -318,16 +303,15 @@ final class TotalGrowth {
     return even;
   }
 
-  /** Returns the bytes that are left of the limit. */
   private double room() {
     Limit present = snapshot.memory().limit();
     return present.bytes() - present.usedBytes();
   }
 
   /**
-   * Returns the most bytes by which a series can grow within a horizon; infinite for too few
-   * points. Extrapolates the upper bound of the slope over time; during a warm-up, of the slope
-   * over the logarithm of time.
+   * Returns the most bytes by which a series can grow within a horizon of seconds; infinite for too
+   * few points. Extrapolates the upper bound of the slope over time, or over the logarithm of time
+   * during a warm-up.
    *
    * @param seconds the times of the points, since the start of the process
    */
@@ -344,9 +328,9 @@ final class TotalGrowth {
 
   /**
    * Returns whether a series rises with the logarithm of the process's age, as in a warm-up. In the
-   * second half of the window a line rises as fast as in the first half, and a logarithm about half
-   * as fast. The series is a warm-up if it is nearer to the logarithm, and the interval of its rate
-   * in the second half is below half a mebibyte per minute.
+   * second half of the window a line rises as fast as in the first, and a logarithm about half as
+   * fast. The series must be nearer to the logarithm, and certainly rise by less than half a
+   * mebibyte per minute.
    */
   private static boolean warmsUp(double[] seconds, double[] logarithms, double[] bytes) {
     int last = seconds.length - 1;
@@ -385,17 +369,12 @@ final class TotalGrowth {
     return Double.isNaN(last.liveBytes()) ? HistoryPoint::netBytes : HistoryPoint::liveBytes;
   }
 
-  /**
-   * Returns the start of a window that ends at the snapshot, but not before the end of the
-   * start-up.
-   */
   private Instant from(Duration window) {
     Instant start = snapshot.time().minus(window);
     Instant startedUp = input.run().startedUp().orElse(Instant.MAX);
     return start.isAfter(startedUp) ? start : startedUp;
   }
 
-  /** Returns the kinds of growing rows that can reach their maximum without exceeding the limit. */
   private List<Kind> bounded(Account table) {
     List<Kind> kinds = new ArrayList<>();
     double room = room();
@@ -409,9 +388,8 @@ final class TotalGrowth {
   }
 
   /**
-   * Returns the kind of the Java heap if the heap grew between the latest two readings and can
-   * reach its maximum without exceeding the limit. Used while there are too few readings for an
-   * account.
+   * Returns the Java heap if it just grew and can reach its maximum without exceeding the limit.
+   * Used while there are too few readings for an account.
    */
   private List<Kind> boundedHeap() {
     List<AccountReading> readings = input.readings();
@@ -424,7 +402,6 @@ final class TotalGrowth {
     return now > before && !(most - now > room()) ? List.of(Kind.HEAP) : List.of();
   }
 
-  /** Returns the history of the total memory without these kinds of memory, oldest first. */
   private List<HistoryPoint> totalWithout(List<Kind> kinds) {
     List<HistoryPoint> rest = new ArrayList<>();
     for (AccountReading reading : input.readings()) {
@@ -472,7 +449,6 @@ final class TotalGrowth {
     return maxima;
   }
 
-  /** Returns the limit with the times at which the growth reaches it. */
   private Limit limitReachedBy(ProcessGrowth found) {
     Slope slope = found.slope();
     return snapshot
@@ -484,7 +460,7 @@ final class TotalGrowth {
             secondsToLimit(slope.lower()));
   }
 
-  /** Returns the seconds until growth reaches the limit. Rows with a maximum grow only to it. */
+  /** Returns the seconds until growth reaches the limit. Parts with a maximum grow only to it. */
   private double secondsToLimit(double perSecond) {
     Limit reading = snapshot.memory().limit();
     double room = Math.max(0, reading.bytes() - reading.usedBytes());

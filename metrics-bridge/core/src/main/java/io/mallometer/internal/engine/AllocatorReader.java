@@ -22,15 +22,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads the allocator's statistics, less often if they are expensive.
  *
- * <p>glibc locks one arena after the other and walks the arena's free chunks, at 150 ns for each
- * chunk. Threads that allocate from that arena wait meanwhile. So the statistics are read every 15
- * s, or less often if reading would take more than a thousandth of the time; once an hour if a
- * reading takes longer than a tenth of a second.
+ * <p>glibc locks one arena after the other and walks its free chunks, at 150 ns for each. Threads
+ * that allocate from that arena wait meanwhile. So the statistics are read every 15 s, or less
+ * often if reading would take more than a thousandth of the time; once an hour if a reading takes
+ * longer than a tenth of a second.
  *
- * <p>A trim of glibc would return the trimmable bytes to the operating system. They are computed
- * from the statistics and from a split of the resident set into its parts, both of the same moment.
- * So the statistics are also read with each split. Between two splits the trimmable bytes keep
- * their value.
+ * <p>The trimmable bytes, which a trim of glibc would return to the operating system, are computed
+ * from the statistics and a split of the resident set into its parts. Both must be of the same
+ * moment, so the statistics are also read with each split.
  */
 public final class AllocatorReader implements SnapshotReader {
 
@@ -51,7 +50,7 @@ public final class AllocatorReader implements SnapshotReader {
   private long nextByCost;
 
   /**
-   * Creates a reader that has read nothing.
+   * Creates a reader.
    *
    * @param trims returns whether the allocator is being trimmed
    */
@@ -92,10 +91,10 @@ public final class AllocatorReader implements SnapshotReader {
   }
 
   /**
-   * Reads if a reading is due.
+   * Reads if a reading is due and affordable.
    *
-   * @param memory the memory of the process as the operating system reports it. A reading is due if
-   *     the resident set was divided into its parts again since the previous call
+   * @param memory the memory of the process. If its resident set was split into parts anew, a
+   *     reading is due
    */
   synchronized void read(ProcessMemory memory) {
     ResidentMemory split = memory.resident().orElse(null);
@@ -127,7 +126,6 @@ public final class AllocatorReader implements SnapshotReader {
     latest = read.map(conclude);
   }
 
-  /** Returns the pause after a reading that took a given time, both in nanoseconds. */
   static long rest(long cost) {
     return cost > LONG_READING_NANOS ? LONGEST_NANOS : Pause.after(cost, 0, LONGEST_NANOS);
   }

@@ -31,26 +31,26 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads the call sites, less often if they are expensive, and on request.
  *
- * <p>A reading walks the tables of the library and names new frames, which takes a millisecond for
- * a thousand sites. The poller's thread reads every 15 s, when the resident set is divided into its
- * parts, or less often if reading would take more than a thousandth of the time, but at least every
- * 30 s. A request gets the latest reading if that is younger than a second.
+ * <p>A reading takes a millisecond for a thousand sites. The poller's thread reads every 15 s, when
+ * the resident set is divided into its parts; if reading would take more than a thousandth of the
+ * time, less often, but at least every 30 s. A request gets the latest reading if that is younger
+ * than a second.
  *
  * <p>In a process with many sites, the sites with least memory get names over the first minute or
  * two; a request names all at once. Until then such a site has figures and no stack.
  *
- * <p>The latest reading is kept for two minutes after a request. Without a request it is dropped at
- * the end of the poll, because it has thousands of objects, which each full collection of the heap
- * would mark. The numbers of all sites, in arrays, and the names of the few largest sites are
- * always kept.
+ * <p>The latest reading has thousands of objects, which each full collection of the heap would
+ * mark. So it is dropped at the end of a poll, unless call sites were requested in the last two
+ * minutes. The numbers of all sites, in arrays, and the names of the few largest sites are always
+ * kept.
  */
 public final class CallSiteReader implements SnapshotReader, SiteReadings {
 
   static final long PACE_NANOS = 15_000_000_000L;
 
   /**
-   * The pause between two readings if the resident set is not divided into its parts; a little
-   * longer than the pause between two such divisions.
+   * The pause between two readings if the resident set is not divided into its parts. It is a
+   * little longer than the pause between two divisions.
    */
   private static final long LATE_NANOS = 20_000_000_000L;
 
@@ -58,10 +58,7 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   private static final long LONGEST_NANOS = 30_000_000_000L;
   private static final long HELD_NANOS = 120_000_000_000L;
 
-  /**
-   * The diagnosis explains the growth of the process by this many call-site names with most live
-   * memory, and by as many that grew most.
-   */
+  /** The diagnosis names this many call sites with most live memory, and as many that grew most. */
   private static final int MOST_HELD = 60;
 
   private static final CallSites NOTHING = CallSites.none(Instant.EPOCH, "nothing was read yet");
@@ -78,13 +75,10 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   private volatile Optional<SiteSummary> summary = Optional.empty();
   private volatile List<String> applicationPackages = List.of();
 
-  /**
-   * Returns the name of each group of pool chunks, by the number of the call site that allocated
-   * the chunks.
-   */
+  /** Returns the names of pool chunks, by the number of the call site that allocated them. */
   private volatile Supplier<Map<Integer, String>> chunksBySite = Map::of;
 
-  /** The time of the latest reading in which the resident set was divided into its parts. */
+  /** The time at which the resident set was last divided into its parts. */
   private Optional<Instant> division = Optional.empty();
 
   /** The resident memory that call sites mapped, as of the latest division of the resident set. */
@@ -98,7 +92,7 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   /** Whether all sites of the latest reading have names. */
   private boolean whole;
 
-  /** The number of sites that had no stack at the last reading that named all other sites. */
+  /** The number of sites that had no stack when all sites were last named. */
   private int stackless;
 
   private boolean everAsked;
@@ -116,9 +110,9 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   }
 
   /**
-   * Makes the diagnosis count all sites that allocated chunks of a pool as one group.
+   * Makes the diagnosis count all sites that allocated chunks of a pool as one.
    *
-   * @param bySite returns the group's name by the number of each of its sites
+   * @param bySite returns the name of the group by the number of a site
    */
   void groupChunks(Supplier<Map<Integer, String>> bySite) {
     chunksBySite = bySite;
@@ -130,8 +124,8 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   }
 
   /**
-   * Returns 2. The first poll divides the resident set, which loads as many classes as this reader
-   * does. Doing both at once would slow the program's start.
+   * Returns 2, because the first poll divides the resident set, which loads as many classes as this
+   * reader. Both at once would slow the program's start.
    */
   @Override
   public int firstPoll() {
@@ -139,8 +133,8 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   }
 
   /**
-   * Reads when the resident set was just divided into its parts, because the diagnosis compares
-   * call sites and parts of the same moment.
+   * Reads when the resident set was just divided into its parts, so that the diagnosis compares
+   * values of the same moment.
    */
   @Override
   public void read(Snapshot soFar) {
@@ -160,10 +154,6 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
     return sites.isPresent() && snapshot.status().active() ? snapshot.with(sites.get()) : snapshot;
   }
 
-  /**
-   * Returns the call sites and libraries with most live memory at the latest reading; empty if the
-   * reading has no sites.
-   */
   Optional<SiteSummary> summary() {
     return summary;
   }
@@ -178,14 +168,17 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
     letGo();
   }
 
-  /** Drops the latest reading, unless a caller requested call sites in the last two minutes. */
+  /** Drops the latest reading, unless call sites were requested in the last two minutes. */
   synchronized void letGo() {
     if (!isHeld()) {
       latest = NOTHING;
     }
   }
 
-  /** Names each site by its first frame in the application's packages, from the next reading on. */
+  /**
+   * Sets the application's packages: a site is named by its first frame in them, from the next
+   * reading on.
+   */
   @Override
   public void configure(Optional<MallometerOptions> options) {
     applicationPackages =
@@ -252,21 +245,18 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
     return nanoTime.getAsLong() - nextByCost >= 0;
   }
 
-  /** Returns the changes of the call sites between two moments, the second of which may be now. */
   public synchronized SiteChanges changes(Instant from, Instant to) {
     return history.changes(from, to, callSites());
   }
 
-  /** Returns the changes of the call sites during a time that ends with a reading. */
   public synchronized SiteChanges changes(Duration over, CallSites now) {
     return history.changes(over, now);
   }
 
   /**
    * Returns the live bytes of groups of sites in the last hour and now: at most {@code most} groups
-   * with most live bytes, and as many that grew most. Groups by library contain all sites, other
-   * groups only those of the application. Uses the latest reading while it is recent and all its
-   * sites have names, so that viewers seldom cause a reading.
+   * with most live bytes, and as many that grew most. Groups by library contain all sites, others
+   * only those of the application. A recent reading whose sites all have names is used again.
    */
   public synchronized SiteTrends trends(Grouping grouping, int most) {
     hold();
@@ -276,19 +266,18 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   }
 
   /**
-   * Returns the live bytes at each stored moment up to the latest reading, summed by the names of
-   * call sites, for the names with most live bytes and those that grew most. Empty before the first
-   * reading.
+   * Returns the live bytes at each stored moment, by the names of call sites: those with most live
+   * bytes, and those that grew most. Empty before the first reading.
    */
   synchronized Optional<SiteTrends> held() {
     return Optional.ofNullable(held);
   }
 
   /**
-   * Reads if a reading is due.
+   * Reads if a reading is due and affordable.
    *
-   * @param divided whether the resident set was just divided into its parts. A reading is then due,
-   *     because the diagnosis compares call sites and parts of the same moment
+   * @param divided whether the resident set was just divided into its parts, which makes a reading
+   *     due
    */
   synchronized void readIfDue(boolean divided) {
     if (!everRead || costAllows() && (divided || nanoTime.getAsLong() - nextByPace >= 0)) {
@@ -296,9 +285,6 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
     }
   }
 
-  /**
-   * Reads the call sites. The pause after a failed reading is as long as after a successful one.
-   */
   private void read(boolean naming) {
     long start = nanoTime.getAsLong();
     everRead = true;
@@ -340,10 +326,7 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
             MOST_HELD);
   }
 
-  /**
-   * Returns the resident bytes of the largest call sites by name; empty if no call site of malloc
-   * has known resident bytes.
-   */
+  /** Returns the resident bytes of the largest call sites by name; empty if none are known. */
   private Map<String, Double> resident(CallSites read) {
     Map<String, Double> bytes = new LinkedHashMap<>();
     if (read.sites().stream().anyMatch(site -> site.residentBytes().value() > 0)) {

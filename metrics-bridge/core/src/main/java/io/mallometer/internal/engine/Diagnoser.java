@@ -22,19 +22,15 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Adds each snapshot to the histories, and computes the diagnosis when it is due: after new
- * verdicts, a change of the status, or a new division of the resident set into its parts; otherwise
- * every 15 seconds, near the memory limit every second.
+ * Adds each snapshot to the histories, and computes the diagnosis every 15 seconds (every second
+ * near the memory limit), and at once after new verdicts, a new status, or a new reading of the
+ * parts of the resident set.
  */
 final class Diagnoser {
 
   /**
    * Facts that the diagnosis needs besides snapshots.
    *
-   * @param sites the live bytes of call sites in the last hour
-   * @param leaks the latest verdicts
-   * @param options the options of the process
-   * @param previous the previous run
    * @param loaders reads class metadata by class loader, which stops the program for some
    *     milliseconds
    */
@@ -59,10 +55,7 @@ final class Diagnoser {
   private final Log.Once failure = Log.MALLOMETER.once();
   private final Log.Once loadersFailure = Log.MALLOMETER.once();
 
-  /**
-   * The latest diagnosis; null before the first. Guarded by the poller's lock, like the fields
-   * below.
-   */
+  /** The latest diagnosis. The poller's lock guards this field and those below. */
   private @Nullable Diagnosis latest;
 
   private @Nullable LeakReport drawnFrom;
@@ -85,8 +78,8 @@ final class Diagnoser {
   }
 
   /**
-   * Returns a snapshot with the diagnosis. Logs the failure if the diagnosis cannot be computed;
-   * the snapshot then has the previous diagnosis.
+   * Returns the snapshot with the latest diagnosis. If no new one can be computed, logs the failure
+   * and keeps the previous one.
    */
   Snapshot conclude(Snapshot snapshot) {
     long now = nanoTime.getAsLong();

@@ -30,7 +30,7 @@ import java.util.function.Supplier;
 
 /**
  * The parts that all {@code Mallometer} objects of a class loader share. Only this class knows how
- * they depend on each other: the poller knows its readers only as {@link SnapshotReader}s.
+ * the parts depend on each other.
  */
 public final class Engine {
 
@@ -99,9 +99,8 @@ public final class Engine {
             options,
             measures,
             // Cheap readers come first, because a process near its memory limit may be killed at
-            // any moment. The profiles come before the call sites, because the call sites' reader
-            // drops its latest reading after each poll, and the profiles are written from that
-            // reading.
+            // any moment. The reader of call sites comes after the profiles, which need the reading
+            // that it drops after each poll.
             List.of(
                 new RecordingReader(recorder, measures, leaks::addKnownLeaks, leaks::knownLeaks),
                 message,
@@ -145,7 +144,6 @@ public final class Engine {
     return sources.clock();
   }
 
-  /** Returns the clock that decides when readings are due. */
   public LongSupplier nanoTime() {
     return sources.nanoTime();
   }
@@ -166,7 +164,6 @@ public final class Engine {
     return message;
   }
 
-  /** Returns the parts that monitors need. */
   public BuiltInMonitors.MonitorContext monitorParts() {
     return new BuiltInMonitors.MonitorContext(
         library(),
@@ -210,7 +207,6 @@ public final class Engine {
     return pools;
   }
 
-  /** Records that the application begins to start ({@code true}), or has started. */
   public void starting(boolean begins) {
     heldDiagnosis.starting(begins, sources.clock().instant());
   }

@@ -14,9 +14,8 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * Reads the memory of the process from the operating system. Splitting the resident set into its
- * parts takes milliseconds. The poller's thread does this, so that JMX, meters, pages and callers
- * of {@link Poller#poll()} do not wait for it.
+ * Reads the memory of the process from the operating system. Only the poller's thread splits the
+ * resident set into its parts, because this takes milliseconds.
  */
 final class MemoryReader implements SnapshotReader {
 
@@ -48,7 +47,6 @@ final class MemoryReader implements SnapshotReader {
             () -> soFar.status().active() ? ranges() : List.of());
   }
 
-  /** Returns the address ranges that the program mapped; none if they cannot be read. */
   private List<MappedRange> ranges() {
     try {
       return library.mappedRanges();
@@ -58,10 +56,6 @@ final class MemoryReader implements SnapshotReader {
     }
   }
 
-  /**
-   * Adds the memory that the source reports to the snapshot. Without a source, as in tests, the
-   * snapshot is returned unchanged.
-   */
   @Override
   public Snapshot show(Snapshot snapshot) {
     return source.present() ? snapshot.with(latest) : snapshot;

@@ -10,8 +10,7 @@ import java.util.Optional;
 
 /**
  * Requests the termination message, which Kubernetes shows after the container has ended, and
- * stores the message's sentence at each diagnosis. The library decides when to write the message.
- * Thread-safe.
+ * passes its text to the library, which decides when to write it. Thread-safe.
  */
 public final class MessageReader implements SnapshotReader {
 
@@ -20,14 +19,12 @@ public final class MessageReader implements SnapshotReader {
   private final NativeLibrary library;
   private Optional<String> wanted = Optional.empty();
 
-  /** Whether the message was requested from the library, and the library answered. */
   private boolean asked;
 
   MessageReader(NativeLibrary library) {
     this.library = library;
   }
 
-  /** Returns the state of the termination message: its file, or the reason why there is none. */
   public synchronized TerminationMessage message() {
     if (wanted.isEmpty()) {
       return TerminationMessage.off("", "it is switched off");
@@ -68,10 +65,9 @@ public final class MessageReader implements SnapshotReader {
   }
 
   /**
-   * Returns the sentence for the termination message; empty unless the diagnosis is in the state
-   * watch or act. This is the sentence of the diagnosis. If that is about the end of the previous
-   * run, or says that it is too early to judge (a diagnosis without actions), the result is the
-   * text of the first finding on this run in the state watch or act.
+   * Returns the text for the termination message; empty unless the diagnosis is in the state watch
+   * or act. A sentence about the previous run, or one that says that it is too early to judge, is
+   * replaced by the first finding on this run in one of these states.
    */
   static String sentence(Diagnosis diagnosis) {
     if (diagnosis.state().compareTo(Diagnosis.State.WATCH) < 0) {

@@ -23,19 +23,15 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Polls every few seconds. A poll lets each reader read if it is due, reads the counters, and
- * publishes the snapshot.
+ * Polls every few seconds: each reader reads if it is due, the counters are read, and the snapshot
+ * is published.
  *
- * <p>All {@code Mallometer} objects of a class loader share one poller, so a second output (JMX,
- * meters, pages) costs no second poll. The daemon thread runs while there is a {@link Lease}. If
- * neither the library nor the operating system's memory statistics can be read, no value can
- * change, so there is no thread.
+ * <p>All {@code Mallometer} objects of a class loader share one poller. Its daemon thread runs
+ * while there is a {@link Lease} and anything to poll. Readers read only on this thread; any thread
+ * may call {@link #poll()}, which adds their latest readings.
  *
- * <p>Readers read only on this thread. {@link #poll()}, which any thread may call, reads the
- * counters and adds the latest readings to the snapshot.
- *
- * <p>No exception ends the thread. If polls fail, the first failure is logged, the previous
- * snapshot stays the latest, and its published age grows until a poll succeeds again.
+ * <p>No exception ends the thread. The first failed poll is logged, and the previous snapshot stays
+ * the latest until a poll succeeds.
  */
 public final class Poller {
 
@@ -95,38 +91,33 @@ public final class Poller {
   private volatile Snapshot latest;
 
   /**
-   * Whether a warning was logged about calls that an attached library does not count; false after a
-   * detach. Guarded by {@link #polling}.
+   * Whether the log has the warning about calls that an attached library does not count. Guarded by
+   * {@link #polling}.
    */
   private boolean gapsTold;
 
   /**
-   * The permit to read. The poller's thread holds it during a reading, and {@link #suspend} takes
-   * it until {@link #resume}.
+   * The poller's thread holds this permit during a reading. {@link #suspend} takes it until {@link
+   * #resume}.
    */
   private final Semaphore reading = new Semaphore(1);
 
   private volatile boolean suspended;
 
-  /**
-   * The leases of open {@code Mallometer} objects, compared by identity. Guarded by this, as is
-   * {@link #thread}.
-   */
+  /** Guarded by this, like {@link #thread}. Leases are compared by identity. */
   private final List<Lease> leases = new ArrayList<>();
 
   private final AtomicReference<MallometerOptions> options;
 
   private final Object configuring = new Object();
 
-  /** The options that were last applied; guarded by {@link #configuring}. */
+  /** Guarded by {@link #configuring}. */
   private Optional<MallometerOptions> configured = Optional.empty();
 
   private @Nullable Thread thread;
 
-  /** A reader, and whether its failure was logged. */
   private record Part(SnapshotReader reader, Log.Once failure) {
 
-    /** A step of a reader, which can throw an exception. */
     private interface Step {
       void run(SnapshotReader reader) throws Exception;
     }
@@ -141,10 +132,8 @@ public final class Poller {
   }
 
   /**
-   * Creates a poller, which polls nothing until a {@code Mallometer} object acquires the first
-   * lease.
+   * Creates a poller, which polls nothing until the first lease is acquired.
    *
-   * @param options receives the options of the process
    * @param measures whether there is anything to poll
    * @param readers in the order in which they read
    */
@@ -176,7 +165,10 @@ public final class Poller {
     return latest;
   }
 
-  /** Returns the snapshot that the calling thread keeps during a scrape, a series of reads. */
+  /**
+   * Returns the snapshot of the calling thread's scrape, a series of reads that all get the same
+   * snapshot.
+   */
   public Snapshot scraped() {
     return scrapes.snapshot(latest);
   }
@@ -217,8 +209,8 @@ public final class Poller {
   }
 
   /**
-   * Returns whether this snapshot is the first to show that an attached library misses calls (has
-   * gaps). Gaps that exist from the attach on are in the status that the attach returned.
+   * Returns whether an attached library misses calls since this snapshot, and counted every call
+   * before. Returns true once for each attachment.
    */
   private boolean showsFirstGaps(Snapshot before, Snapshot now) {
     Optional<Attachment> attachment = now.self().attachment();
@@ -231,12 +223,11 @@ public final class Poller {
     return first;
   }
 
-  /** Begins to count in this process, and publishes the result. */
   public Status attach() {
     Status status = library.attach();
     if (status.active()) {
-      // Call sites are recorded from here on. Without this call many of them would lack names at
-      // the next poll.
+      // Call sites are recorded from here on. Unless new methods are named at once, many sites
+      // would lack names at the next poll.
       nameMethods();
       for (Part part : parts) {
         part.reader.attached();
@@ -247,7 +238,6 @@ public final class Poller {
     return status;
   }
 
-  /** Ends the counting that {@link #attach} began. */
   public Status detach() {
     Status status = library.detach();
     diagnoser.reset();
@@ -264,9 +254,8 @@ public final class Poller {
   }
 
   /**
-   * Polls until the lease is released. The options of the oldest lease with options apply to the
-   * process; the options of a later lease are logged, and apply when the leases before it are
-   * released.
+   * Polls until the lease is released. The options of the oldest lease that has options apply;
+   * those of later leases wait until the earlier ones are released.
    */
   public Lease acquire(Optional<MallometerOptions> wanted) {
     Lease lease = new Lease(wanted);
@@ -290,8 +279,8 @@ public final class Poller {
       return;
     }
     if (thread == null) {
-      // This adds the application's version, which the options can state, to the latest snapshot,
-      // because the first poll is still to come.
+      // Adds the application's version, which the options may state, to the snapshot that callers
+      // get before the first poll.
       latest = shown(latest);
       if (measures.getAsBoolean()) {
         thread = startThread();
@@ -301,9 +290,8 @@ public final class Poller {
   }
 
   /**
-   * Releases a lease. The last release stops the thread, and waits at most a second until the
-   * thread has ended, because a web container warns of threads that an application has left
-   * running.
+   * Releases a lease. The last release waits at most a second for the end of the thread, because a
+   * web container warns of threads that an application leaves running.
    */
   public void release(Lease lease) {
     Thread ending = endUnlessLeased(lease);
@@ -319,8 +307,7 @@ public final class Poller {
   }
 
   /**
-   * Applies the options. Does not hold the lock that guards the thread, because loggers and files
-   * may take long.
+   * Applies the options, without the lock on this object, because loggers and files may take long.
    */
   private void configure() {
     synchronized (configuring) {
@@ -340,8 +327,8 @@ public final class Poller {
   }
 
   /**
-   * Returns the options of the oldest lease with options, or the defaults if no lease has options;
-   * empty if there is no lease.
+   * Returns the options of the oldest lease that has options, or else the defaults; empty if there
+   * is no lease.
    */
   private synchronized Optional<MallometerOptions> chosen() {
     if (leases.isEmpty()) {
@@ -366,7 +353,7 @@ public final class Poller {
   }
 
   /**
-   * Closes open files and observations, and lets the thread open none until {@link #resume}.
+   * Stops reading, and closes what the readers hold open, until {@link #resume}.
    *
    * @throws IllegalStateException if a reading has not ended after 10 s; the thread then continues
    */
@@ -420,10 +407,7 @@ public final class Poller {
     return thread;
   }
 
-  /**
-   * Returns the new thread; null if no thread can be started. Opening another {@code Mallometer}
-   * object tries again.
-   */
+  /** Returns the new thread; null if it cannot be started. The next lease tries again. */
   private @Nullable Thread startThread() {
     Runnable work =
         new Runnable() {
@@ -478,8 +462,8 @@ public final class Poller {
   }
 
   /**
-   * Returns whether a test holds for any reader. Tests all readers, because a test may reset a
-   * request of the reader.
+   * Returns whether the test holds for any reader. Tests all readers, because a test may clear a
+   * reader's request.
    */
   private boolean any(Predicate<SnapshotReader> test) {
     boolean any = false;
@@ -506,7 +490,6 @@ public final class Poller {
     }
   }
 
-  /** Reason for which the thread woke up. */
   private enum Wake {
     TO_POLL,
     TO_NAME_METHODS,
@@ -514,8 +497,8 @@ public final class Poller {
   }
 
   /**
-   * Sleeps for one interval, or until a reading or a recording is requested, and names new methods
-   * meanwhile. Returns false when this thread must end.
+   * Sleeps until the next poll is due or requested, and names new methods meanwhile. Returns false
+   * when this thread must end.
    */
   private boolean awaitNextPoll() {
     long start = System.nanoTime();

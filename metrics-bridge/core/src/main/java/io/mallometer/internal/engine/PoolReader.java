@@ -7,7 +7,7 @@ import io.mallometer.model.Setting;
 import io.mallometer.model.Snapshot;
 import java.util.Optional;
 
-/** Reads the memory pools of other libraries. Tests set a report in a fake library instead. */
+/** Reads the memory pools of other libraries. */
 final class PoolReader implements SnapshotReader {
 
   private final PoolWatch watch;
@@ -22,8 +22,7 @@ final class PoolReader implements SnapshotReader {
   }
 
   /**
-   * Returns 2, so that this reader does not delay the first poll, after which the first counters
-   * are shown, soon after the start of the process.
+   * Returns 2, so that this reader does not delay the first poll, which shows the first counters.
    */
   @Override
   public int firstPoll() {

@@ -17,14 +17,12 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps the call sites of three kinds of moments: the peak, the latest time at which each threshold
- * of the memory limit was exceeded, and the latest time at which live bytes exceeded the size that
- * a monitor states.
+ * Stores the call sites at the peak of live bytes, when memory exceeds a threshold of its limit,
+ * and when live bytes exceed the size of a monitor.
  *
- * <p>A new peak is 2 % above the stored one. So a process that grows from 10 MiB to 10 GiB has 350
- * peaks, and memory that only goes up and down has none. If readings are expensive, a peak waits
- * until {@link SiteReadings} allows a reading. A moment above a threshold of the limit never waits,
- * because the process may be killed soon.
+ * <p>A peak must exceed the stored one by 2 %, so a process that grows from 10 MiB to 10 GiB has
+ * 350 peaks. A peak waits if readings are expensive. A threshold never waits, because the process
+ * may be killed soon.
  */
 public final class ProfileKeeper implements SnapshotReader {
 
@@ -56,10 +54,6 @@ public final class ProfileKeeper implements SnapshotReader {
     return 2;
   }
 
-  /**
-   * Stores the call sites if the snapshot has a new peak of live bytes, or shows for the first time
-   * that memory exceeds a threshold of its limit.
-   */
   @Override
   public void published(Snapshot snapshot) {
     Optional<NativeCounters> counted = snapshot.process();
@@ -92,10 +86,7 @@ public final class ProfileKeeper implements SnapshotReader {
     }
   }
 
-  /**
-   * Stores that a peak was reached, so that a peak whose call sites cannot be read is not tried
-   * again at each poll.
-   */
+  /** Stores a peak whose call sites could not be read, so that the next poll does not try again. */
   private synchronized void passed(List<KeptMoment> moments, double live) {
     if (moments.contains(KeptMoment.PEAK)) {
       peak = live;
@@ -112,8 +103,7 @@ public final class ProfileKeeper implements SnapshotReader {
   }
 
   /**
-   * Stores the present call sites, because live bytes exceeded the size of a monitor. Returns these
-   * call sites.
+   * Stores and returns the present call sites. Called when live bytes exceed the size of a monitor.
    */
   CallSites keepPresent() {
     CallSites read = reader.callSitesNow();

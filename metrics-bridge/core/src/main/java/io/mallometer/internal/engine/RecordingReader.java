@@ -26,9 +26,8 @@ final class RecordingReader implements SnapshotReader {
   /**
    * Creates a reader.
    *
-   * @param measures whether there is anything to poll in this process
    * @param earlierLeaks receives the leaks that earlier runs recorded
-   * @param leaks returns the leaks that are recorded for the next run
+   * @param leaks returns the leaks to record for the next run
    */
   RecordingReader(
       Recorder recorder,

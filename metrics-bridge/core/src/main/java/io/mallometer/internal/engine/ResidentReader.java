@@ -15,11 +15,11 @@ import java.util.Optional;
 import java.util.function.LongSupplier;
 
 /**
- * Reads the resident set by the code that requested the memory, on the poller's thread and only on
- * request. All requests share one reading, and wait ten seconds for it at most.
+ * Reads on request, on the poller's thread, which code requested the memory of the resident set.
+ * All requests share one reading, and wait ten seconds for it at most.
  *
- * <p>On average, readings take at most a thousandth of one processor; up to two readings can come
- * earlier than this share allows. A request that would exceed the share gets the latest reading.
+ * <p>Readings take at most a thousandth of one processor on average. A request beyond that gets the
+ * latest reading.
  */
 public final class ResidentReader implements SnapshotReader {
 
@@ -45,7 +45,10 @@ public final class ResidentReader implements SnapshotReader {
   private int readings;
   private long readAt;
 
-  /** The time until which the readings so far exceed their share of a processor. */
+  /**
+   * The time, by {@code nanoTime}, up to which the readings so far have used their share of CPU
+   * time.
+   */
   private long paidAt;
 
   private long pause;
@@ -64,9 +67,8 @@ public final class ResidentReader implements SnapshotReader {
   }
 
   /**
-   * Returns the latest reading that succeeded. If a later reading failed, the result's reason
-   * states how old the result is, and the failure. If no reading succeeded, the result has no
-   * stacks. An interrupt ends the wait.
+   * Returns the latest reading that succeeded. If a later one failed, the result's reason states
+   * the failure and the age of the result. An interrupt ends the wait.
    */
   public synchronized ResidentStacks read() {
     if (memory.present() && isDue(nanoTime.getAsLong())) {

@@ -7,9 +7,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 
 /**
- * Keeps one snapshot for each scrape. A scrape is a series of calls, each of which reads one
- * metric. A scrape ends when its thread polls, makes no call for {@link #IDLE}, or after {@link
- * #LONGEST} at most. Until then all calls of the thread get the same snapshot. Thread-safe.
+ * Keeps one snapshot for each scrape, a series of calls of one thread that each read one metric. A
+ * scrape ends when its thread polls, makes no call for {@link #IDLE}, or after {@link #LONGEST}.
+ * Thread-safe.
  */
 final class SnapshotOfScrape {
 
@@ -39,10 +39,6 @@ final class SnapshotOfScrape {
     this.nanoTime = nanoTime;
   }
 
-  /**
-   * Returns the snapshot of the calling thread's scrape. If this call begins a scrape, the result
-   * is {@code latest}.
-   */
   Snapshot snapshot(Snapshot latest) {
     long now = nanoTime.getAsLong();
     Scrape scrape = byThread.get(Thread.currentThread());
@@ -55,10 +51,7 @@ final class SnapshotOfScrape {
     return scrape.snapshot;
   }
 
-  /**
-   * Ends the calling thread's scrape, because the thread has polled, and drops the snapshots of
-   * other scrapes that have ended.
-   */
+  /** Ends the calling thread's scrape, and drops other scrapes that are over. */
   void polled() {
     byThread.remove(Thread.currentThread());
     letGo(nanoTime.getAsLong());
@@ -68,7 +61,6 @@ final class SnapshotOfScrape {
     byThread.values().removeIf(scrape -> scrape.over(now));
   }
 
-  /** Returns the number of threads for which a snapshot is kept. */
   int held() {
     return byThread.size();
   }

@@ -5,9 +5,9 @@ import io.mallometer.model.Snapshot;
 import java.util.Optional;
 
 /**
- * Reads one part of a snapshot at its own pace. The poller's thread calls all readers in turn. No
- * reader refers to another reader: a reader takes the values that it needs from the snapshot so
- * far. A reader that throws keeps its latest reading, and the others continue.
+ * Reads one part of a snapshot at its own pace. The poller's thread calls all readers in turn. A
+ * reader takes what it needs from the snapshot so far, not from another reader. A reader that
+ * throws keeps its latest reading.
  */
 interface SnapshotReader {
 
@@ -36,15 +36,11 @@ interface SnapshotReader {
     return false;
   }
 
-  /**
-   * Makes this reader's next reading due, because the published snapshot is urgent. Returns whether
-   * to read.
-   */
+  /** Makes this reader's next reading due after an urgent snapshot. Returns whether to read. */
   default boolean renew() {
     return false;
   }
 
-  /** Processes a snapshot that was published. */
   default void published(Snapshot snapshot) throws Exception {}
 
   /** Returns whether a reading was requested since the last call. The thread then polls early. */
@@ -55,12 +51,9 @@ interface SnapshotReader {
   /** Applies the options of the process; empty if no {@code Mallometer} object is open. */
   default void configure(Optional<MallometerOptions> options) {}
 
-  /** Called after the library was attached. */
   default void attached() {}
 
-  /** Closes files and ends observations until the next reading. */
   default void suspend() {}
 
-  /** Called when the poller's thread ends. */
   default void end() {}
 }

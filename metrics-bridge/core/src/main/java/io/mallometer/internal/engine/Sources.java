@@ -32,7 +32,6 @@ public record Sources(
     Instant started,
     Optional<String> version) {
 
-  /** Returns the sources of this process. */
   public static Sources of(NativeLibrary library, MemorySource memory, Clock clock) {
     return new Sources(
         library,

@@ -1,5 +1,5 @@
 /**
- * The poll: each reader reads a part of the snapshot at an interval of its own, and one snapshot is
+ * The poll: each reader reads a part of the snapshot at its own interval, and the snapshot is
  * published for JMX, metrics, pages and other outputs.
  */
 @NullMarked

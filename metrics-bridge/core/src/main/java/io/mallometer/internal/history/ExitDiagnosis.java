@@ -11,13 +11,10 @@ import java.util.function.ToDoubleFunction;
 /**
  * Describes how a recorded run ended, as far as that is known.
  *
- * <p>A process that exits writes an exit record. A process without one was killed, crashed, or
- * stopped with the machine. The kernel killed the process because of the limit if two conditions
- * hold: the kernel's count of kills is higher than in the last record, and memory was near the
- * limit or rose fast until the last record. Either condition alone makes such a kill only likely.
- * For example, the count covers all processes of the cgroup, and also the time after the end of
- * this one. A share of the limit is stated only if it agrees with the cause: the last record of a
- * process that was killed may be older than the rise that killed it.
+ * <p>A process that exits writes an exit record; one without it was killed, crashed, or stopped
+ * with the machine. It counts as killed because of the limit if the kernel's count of kills rose,
+ * and memory was near the limit or rose fast. A risen count alone, or memory near the limit alone,
+ * makes this only likely: the count covers all processes of the cgroup.
  *
  * @param kind the way in which the run ended
  * @param sentence what happened, without a final full stop
@@ -27,17 +24,17 @@ record ExitDiagnosis(Kind kind, String sentence) {
   enum Kind {
     /** A process still writes the file. */
     RUNNING,
-    /** The run has an exit record. */
     EXITED,
     /** The run has no exit record, but its shutdown had begun. */
     KILLED_IN_SHUTDOWN,
     /**
-     * The run has no exit record, the kernel's count of kills because of the limit rose, and the
-     * run's memory was near the limit or rose fast just before the last record.
+     * The run has no exit record, the kernel's count of kills rose, and the run's memory was near
+     * the limit or rose fast.
      */
     KILLED_BY_LIMIT,
     /**
-     * The run has no exit record, and its memory was near the limit, or the kernel's count rose.
+     * The run has no exit record, and either its memory was near the limit, or the kernel's count
+     * of kills rose.
      */
     LIKELY_KILLED_BY_LIMIT,
     /** The run has no exit record, and its memory was far from the limit, or there was no limit. */
@@ -47,8 +44,8 @@ record ExitDiagnosis(Kind kind, String sentence) {
   }
 
   /**
-   * If a run has no exit record and used at least this share of the limit, it was most likely
-   * killed because of the limit.
+   * A run without an exit record that used at least this share of the limit was most likely killed
+   * because of the limit.
    */
   private static final double NEAR = 0.9;
 
@@ -56,7 +53,6 @@ record ExitDiagnosis(Kind kind, String sentence) {
 
   private static final Duration WINDOW = Duration.ofHours(1);
 
-  /** Determines how a run ended, from its recording and from facts outside of the recording. */
   static ExitDiagnosis of(RecordedLife life, PostMortem aftermath) {
     if (life.empty()) {
       return aftermath.inUse()
@@ -91,15 +87,11 @@ record ExitDiagnosis(Kind kind, String sentence) {
         : "exited with code " + (code & 0xff);
   }
 
-  /**
-   * Returns whether a person should examine why the run ended: it was killed or crashed, or the
-   * cause is unknown.
-   */
+  /** Returns whether the run was killed or crashed, or ended for an unknown reason. */
   boolean alarming() {
     return kind != Kind.EXITED && kind != Kind.RUNNING;
   }
 
-  /** Returns why the run ended, in one word. */
   String reason() {
     return switch (kind) {
       case KILLED_BY_LIMIT, LIKELY_KILLED_BY_LIMIT -> PreviousRun.OOM;
@@ -110,8 +102,8 @@ record ExitDiagnosis(Kind kind, String sentence) {
   }
 
   /**
-   * Returns a short text on how the run ended, such as {@code The previous run was OOM-killed at
-   * 14:02 UTC at 99 % of the limit of 512 MiB; ReportArchive.pack had grown by 210 MiB in 40 min}.
+   * Returns a short text, such as {@code The previous run was OOM-killed at 14:02 UTC at 99 % of
+   * the limit of 512 MiB; ReportArchive.pack had grown by 210 MiB in 40 min}.
    */
   String inShort(RecordedLife life) {
     if (life.empty()) {
@@ -136,9 +128,6 @@ record ExitDiagnosis(Kind kind, String sentence) {
         + grown.map(most -> "; " + most).orElse("");
   }
 
-  /**
-   * Returns the time of the last record in the recording: of a sample, or of a fast rise after it.
-   */
   static Instant end(RecordedLife life) {
     Instant last = life.last().time();
     return rise(life).map(FastRise::time).filter(last::isBefore).orElse(last);
@@ -150,9 +139,6 @@ record ExitDiagnosis(Kind kind, String sentence) {
         : life.rise().filter(rise -> rise.lastedUntil(life.last().monotonicNanos()));
   }
 
-  /**
-   * Returns words on the line of code that allocated most in a fast rise just before the run ended.
-   */
   private static Optional<String> burst(RecordedLife life) {
     return rise(life).flatMap(rise -> rise.sentence(life.last().monotonicNanos()));
   }
@@ -171,8 +157,7 @@ record ExitDiagnosis(Kind kind, String sentence) {
   }
 
   /**
-   * Describes a run that the kernel killed, or most likely killed, because of the limit. Called
-   * only if the kernel's count of kills has risen.
+   * Describes a kill because of the limit. Called only if the kernel's count of kills has risen.
    */
   private static ExitDiagnosis killed(
       Kind kind, RecordedLife life, PostMortem aftermath, String memory) {
@@ -211,10 +196,6 @@ record ExitDiagnosis(Kind kind, String sentence) {
         Kind.WITHOUT_GOODBYE, "ended without an exit record" + at(life, LIMIT) + cause + story);
   }
 
-  /**
-   * Returns the used share of the limit in the last record in the recording: a sample or a fast
-   * rise.
-   */
   private static double shareOfLimit(RecordedLife life) {
     double last = life.last().cgroup().shareOfLimit();
     double risen =
@@ -234,8 +215,8 @@ record ExitDiagnosis(Kind kind, String sentence) {
   }
 
   /**
-   * Returns the share of the limit in words if it is at least {@link #NEAR}; otherwise an empty
-   * text.
+   * Returns an empty text below {@link #NEAR}, because the last record may be older than the rise
+   * that killed the process.
    */
   private static String nearLimit(RecordedLife life, String limit) {
     return shareOfLimit(life) >= NEAR ? at(life, limit) : "";
@@ -258,10 +239,7 @@ record ExitDiagnosis(Kind kind, String sentence) {
     return live + resident;
   }
 
-  /**
-   * Returns words on the last value of one amount of the samples, and on its change within the last
-   * hour.
-   */
+  /** Describes the last value of an amount, and its change within the last hour. */
   private static String growth(String name, RecordedLife life, ToDoubleFunction<Sample> figure) {
     Sample last = life.last();
     double end = figure.applyAsDouble(last);

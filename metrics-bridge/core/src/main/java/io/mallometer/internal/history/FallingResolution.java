@@ -9,17 +9,14 @@ import java.util.function.Supplier;
 
 /**
  * Stores points with their times, recent ones at a finer resolution than old ones. Each level
- * stores points that are at least a step apart, up to an age.
- *
- * <p>Distances are measured by a monotonic clock, so that a jump of the wall clock neither drops
- * points nor lets too many stay. Not thread-safe.
+ * stores points that are at least a step apart, up to an age. The clock must be monotonic. Not
+ * thread-safe.
  */
 public final class FallingResolution<T> {
 
   /** A level: points that are at least {@code step} apart, up to {@code age}. */
   public record Span(Duration step, Duration age) {}
 
-  /** A point, and the time at which it was added. */
   public record Dated<T>(long nanos, T point) {}
 
   private static final class Level<T> {
@@ -49,8 +46,8 @@ public final class FallingResolution<T> {
   private final List<Level<T>> finestFirst;
 
   /**
-   * Creates the levels, those with small steps first. Each level accepts a point up to a quarter of
-   * the finest step before a full step has passed, because points do not come at exact times.
+   * Creates the levels, finest first. Each level accepts a point a quarter of the finest step
+   * early, because points do not come at exact times.
    */
   public FallingResolution(Span... finestFirst) {
     long earlyNanos = finestFirst[0].step().toNanos() / 4;
@@ -85,7 +82,6 @@ public final class FallingResolution<T> {
     return List.copyOf(points);
   }
 
-  /** Returns the points with their times. */
   List<Dated<T>> dated() {
     List<Dated<T>> points = new ArrayList<>();
     for (int i = finestFirst.size() - 1; i >= 0; i--) {

@@ -18,8 +18,8 @@ import java.util.Optional;
  * The latest fast rise of memory in a recording, as the library described it while the rise lasted.
  *
  * @param time the time of the description
- * @param monotonicNanos the time of the description by the monotonic clock
- * @param beginNanos the time when the rise began, by the monotonic clock
+ * @param monotonicNanos the same time by the monotonic clock
+ * @param beginNanos when the rise began, by the monotonic clock
  * @param beginBytes the charged bytes when the rise began; without a limit the resident bytes
  * @param chargedBytes the charged bytes at the time of the description
  * @param limitBytes the limit; {@code NaN} if there is none
@@ -37,22 +37,20 @@ record FastRise(
   /** A sentence names a line of code only if its memory grew by at least this many bytes. */
   private static final long LEAST_BYTES = 4 << 20;
 
-  /** A sentence names a line of code only if the line has at least this share of the rise. */
   private static final double LEAST_SHARE = 0.25;
 
   /**
-   * The longest time between the last description of a rise and the end of the run. An earlier rise
-   * did not cause the end.
+   * A rise that was last described longer than this before the end of the run did not cause the
+   * end.
    */
   private static final long LATEST_NANOS = 5_000_000_000L;
 
   /**
-   * If a rise was not described within this time before the end of the run, it ended before the run
-   * did.
+   * A rise that was last described longer than this before the end of the run had ended earlier.
    */
   private static final long ENDED_NANOS = 1_000_000_000L;
 
-  /** The largest number of lines of names that are read. An undamaged file has fewer. */
+  /** The most lines that are read. Only a damaged file has more. */
   private static final int MOST_NAMES = 1_000;
 
   private static final SiteNaming NAMING = new SiteNaming(List.of());
@@ -67,12 +65,11 @@ record FastRise(
   record GrownSite(long bytes, String thread, List<StackFrame> frames) {}
 
   /**
-   * The growth of all call sites of one name, with the frame that gives the name, and the thread of
-   * the site that grew most.
+   * The growth of all call sites with one name. The frame and the thread are those of the site that
+   * grew most.
    */
   private record GrownLine(String name, long bytes, Optional<StackFrame> frame, String thread) {
 
-    /** Adds a site with this name. Sites are added in the order of their growth, most first. */
     GrownLine with(GrownSite site) {
       return new GrownLine(name, bytes + site.bytes(), frame, thread);
     }
@@ -86,8 +83,8 @@ record FastRise(
   }
 
   /**
-   * Parses lines that each describe a frame. Returns the frames by their recorded 64-bit values.
-   * Skips other lines.
+   * Skips lines that do not describe a frame. The keys are the 64-bit values that stand for the
+   * frames in the recording.
    */
   static Map<Long, StackFrame> names(String text) {
     Map<Long, StackFrame> frames = new HashMap<>();
@@ -108,7 +105,7 @@ record FastRise(
     return frames;
   }
 
-  /** Reads a rise from its record in the recording. The caller has checked the record's length. */
+  /** Reads a rise from its record, whose length the caller has checked. */
   static FastRise read(ByteBuffer record, Map<Long, StackFrame> names) {
     ByteBuffer burst =
         record
@@ -137,8 +134,8 @@ record FastRise(
       StackFrame frame =
           names.get(burst.getLong(at + RecordingFormat.GROWN_STACK + i * Long.BYTES));
       if (frame == null) {
-        // Frames after a frame without a name are left out, because otherwise they would be blamed
-        // for the allocations of that frame.
+        // The list ends at a frame without a name, because otherwise the next frame would be blamed
+        // for its allocations.
         break;
       }
       frames.add(frame);
@@ -153,26 +150,25 @@ record FastRise(
   }
 
   /**
-   * Returns the charged bytes when the rise was recorded, minus the given bytes of cached files, as
-   * a share of the limit; {@code NaN} without a limit.
+   * Returns the charged bytes, less {@code fileBytes} of cached files, as a share of the limit;
+   * {@code NaN} without a limit.
    */
   double shareOfLimit(double fileBytes) {
     return Math.max(0, chargedBytes - fileBytes) / limitBytes;
   }
 
   /**
-   * Returns whether the rise lasted until a time of the monotonic clock, or until less than 5 s
-   * before it. False if the memory was freed again.
+   * Returns whether the rise was last described less than 5 s before {@code endNanos}, and its
+   * memory was not freed again.
    */
   boolean lastedUntil(long endNanos) {
     return !sites.isEmpty() && endNanos - monotonicNanos < LATEST_NANOS;
   }
 
   /**
-   * Returns words on the line of code that allocated most in the rise, such as {@code in the last
-   * 0.3 s Buffers.grab (Buffers.java:7) allocated 223 MiB on http-8}. If the rise ended more than a
-   * second before the run did, the words say how long before. Empty if no line allocated at least 4
-   * MiB and a quarter of the rise.
+   * Returns words on the line of code that allocated most, such as {@code in the last 0.3 s
+   * Buffers.grab (Buffers.java:7) allocated 223 MiB on http-8}. Empty if no line allocated at least
+   * 4 MiB and a quarter of the rise.
    *
    * @param endNanos the time of the run's last record by the monotonic clock
    */
@@ -213,7 +209,6 @@ record FastRise(
                 line.thread().isEmpty() ? "" : " on " + line.thread()));
   }
 
-  /** Returns the frame that gives a site its name. */
   private static Optional<StackFrame> frame(GrownSite site, String name) {
     return site.frames().stream()
         .filter(frame -> NAMING.name(List.of(frame)).equals(name))

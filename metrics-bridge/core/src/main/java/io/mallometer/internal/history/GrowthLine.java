@@ -11,7 +11,6 @@ import java.util.Optional;
 /**
  * The growth of a call site within a recording.
  *
- * @param site the site's name
  * @param bytes the growth; a lower bound if the first recorded list of sites was full and did not
  *     contain the site
  * @param time the time from the first to the last recorded list of sites
@@ -42,8 +41,8 @@ record GrowthLine(String site, long bytes, Duration time) {
   }
 
   /**
-   * Returns the bytes of a site in a recorded list of the largest sites. If the list is full and
-   * lacks the site, returns the most bytes that the site can have had.
+   * Returns the bytes of a site in a list of the largest sites. If a full list lacks the site,
+   * returns the most bytes that the site can have had.
    */
   static long before(String name, Map<String, Long> list, int most) {
     return list.getOrDefault(name, list.size() < most ? 0 : least(list.values()));

@@ -8,13 +8,11 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * The memory of the process at points of the last hour, at a lower resolution for older times.
+ * The memory of the process at points of the last hour, with fewer points for older times.
  * Thread-safe.
  *
- * <p>Stores a point a second (or each poll) for five minutes, one every ten seconds for a quarter
- * of an hour, and one a minute for an hour: at most 550 points, some 50 KiB. Stores the parts of
- * the memory every 15 s for five minutes, and every minute for an hour: at most 90 times one
- * kilobyte.
+ * <p>Stores at most about 550 points, some 50 KiB, and at most about 90 times the parts of the
+ * memory, one kilobyte each.
  */
 public final class History {
 
@@ -30,8 +28,8 @@ public final class History {
           new Span(Duration.ofMinutes(1), Duration.ofHours(1)));
 
   /**
-   * Adds a point for a snapshot, unless the latest point is less than a second old. Adds the parts
-   * of its memory, unless the latest parts are less than a quarter of a minute old.
+   * Adds a point for a snapshot, and the parts of its memory, each unless the latest one is too
+   * recent.
    *
    * @param nanoTime the time by {@link System#nanoTime()} or a clock like it
    */
@@ -40,12 +38,10 @@ public final class History {
     moments.add(nanoTime, () -> MemoryMoment.of(snapshot));
   }
 
-  /** Returns the points, oldest first. */
   public synchronized List<HistoryPoint> points() {
     return points.points();
   }
 
-  /** Returns the parts of the memory at each stored moment, oldest first. */
   public synchronized List<MemoryMoment> moments() {
     return moments.points();
   }

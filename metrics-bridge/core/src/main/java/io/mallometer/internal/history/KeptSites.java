@@ -13,10 +13,11 @@ import java.util.Map;
 
 /**
  * The numbers of the call sites (live and allocated objects and bytes) at one moment, for
- * comparison with a later moment. They take 76 bytes a site, at most 152 KiB. Stacks are not
- * stored, because a later reading has them, and the number of a site never changes. At most {@value
- * #MOST_SITES} sites are kept: half of them those with most live bytes, and the rest those with
- * most allocated bytes.
+ * comparison with a later one. Stacks are not stored, because a later reading has them, and the
+ * number of a site never changes.
+ *
+ * <p>Keeps at most {@value #MOST_SITES} sites with 76 bytes each: half of them those with most live
+ * bytes, the rest those with most allocated bytes.
  */
 public final class KeptSites {
 
@@ -59,7 +60,6 @@ public final class KeptSites {
     }
   }
 
-  /** Returns the numbers of a reading of the call sites, for storage. */
   public static KeptSites of(CallSites read) {
     return new KeptSites(read, SiteMoment.largest(read, MOST_SITES));
   }

@@ -12,6 +12,5 @@ import java.time.Instant;
  */
 public record KnownLeak(String stack, Instant time, LeakEvidence evidence) {
 
-  /** The largest number of leaks that are recorded. */
   public static final int MOST = 64;
 }

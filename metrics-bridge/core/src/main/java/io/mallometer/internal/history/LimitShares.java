@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Finds when the used share of the limit exceeds a threshold. After that, the same threshold counts
- * again only once the share has fallen more than 5 % of the limit below the threshold.
+ * Finds when the used share of the limit exceeds a threshold. The same threshold counts again only
+ * after the share has fallen more than 5 % of the limit below it.
  */
 public final class LimitShares {
 
@@ -14,7 +14,6 @@ public final class LimitShares {
 
   private final boolean[] exceeded = new boolean[PERCENT.length];
 
-  /** Creates thresholds none of which is exceeded. */
   public LimitShares() {}
 
   /** Returns whether a share newly exceeds a threshold. Changes nothing. */

@@ -41,7 +41,6 @@ final class MemoryLines {
 
   private MemoryLines() {}
 
-  /** Returns the largest number of lines of a kind. */
   static int most(String kind) {
     return switch (kind) {
       case "library" -> MOST_LIBRARIES;
@@ -50,10 +49,6 @@ final class MemoryLines {
     };
   }
 
-  /**
-   * Returns the lines on the memory in a snapshot and on the leaks that the next run shall
-   * recognize.
-   */
   static MemoryText of(Snapshot snapshot, List<KnownLeak> known) {
     MemoryText text = new MemoryText();
     text.line("state", snapshot.status().state());
@@ -126,7 +121,6 @@ final class MemoryLines {
         .figure("allocator-retained-bytes", allocator.retainedBytes());
   }
 
-  /** Adds a line of some 60 bytes about a leak. */
   private static void add(MemoryText text, KnownLeak leak) {
     text.line(
         KNOWN_LEAK,
@@ -135,7 +129,6 @@ final class MemoryLines {
         leak.evidence().tag());
   }
 
-  /** Returns the leaks that a run recorded; ignores invalid lines. */
   static List<KnownLeak> knownLeaks(MemoryText text) {
     return text.all(KNOWN_LEAK).stream()
         .flatMap(line -> knownLeak(line).stream())
@@ -158,7 +151,6 @@ final class MemoryLines {
     }
   }
 
-  /** Adds the worst leaks, in some hundred bytes each. */
   private static void add(MemoryText text, LeakSummary leaks) {
     leaks
         .worst()
@@ -173,8 +165,8 @@ final class MemoryLines {
   }
 
   /**
-   * Adds the lines on call sites. They are the last lines, because the end of the text is lost if
-   * the text is too long for its slot in the recording.
+   * Adds the lines on call sites. They come last, because the end of a text that is too long for
+   * its slot in the recording is lost.
    */
   private static void add(MemoryText text, SiteSummary sites) {
     text.line("sites-time", sites.time());

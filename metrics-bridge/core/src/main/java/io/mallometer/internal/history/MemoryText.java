@@ -9,15 +9,14 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * A text that Java writes into the recording. It consists of lines, each with words that tabs
- * separate; the first word names the kind of line. Readers skip unknown lines, so later versions
- * may write more.
+ * A text that Java writes into the recording: lines of words that tabs separate. The first word
+ * names the kind of line. Readers skip unknown lines, so later versions may write more.
  */
 final class MemoryText {
 
   /**
-   * The first word of the line with the bytes that were live before an attach. Live bytes are these
-   * bytes, plus the allocated bytes, minus the freed bytes.
+   * The line with the bytes that were live before an attach. Live bytes are these bytes plus the
+   * allocated minus the freed bytes.
    */
   static final String BEFORE = "live-before-bytes";
 
@@ -40,24 +39,18 @@ final class MemoryText {
     return this;
   }
 
-  /**
-   * Adds a line with a number, rounded down to an integer. Adds no line if the number is unknown.
-   */
   MemoryText figure(String first, double value) {
     return Double.isFinite(value) ? line(first, (long) value) : this;
   }
 
-  /** Returns the second word of the first line of a kind. */
   Optional<String> word(String first) {
     return all(first).stream().filter(line -> line.size() > 1).map(line -> line.get(1)).findFirst();
   }
 
-  /** Returns the second word of the first line of a kind as a number. */
   OptionalLong number(String first) {
     return word(first).map(MemoryText::asNumber).orElse(OptionalLong.empty());
   }
 
-  /** Returns the lines of a kind as a map from the second word to the third, which is a number. */
   Map<String, Long> table(String first) {
     Map<String, Long> table = new LinkedHashMap<>();
     for (List<String> line : all(first)) {
@@ -68,7 +61,6 @@ final class MemoryText {
     return table;
   }
 
-  /** Returns all lines of a kind, each with its first word. */
   List<List<String>> all(String first) {
     return lines.stream().filter(line -> line.get(0).equals(first)).toList();
   }

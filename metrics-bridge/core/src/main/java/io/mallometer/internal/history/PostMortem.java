@@ -16,11 +16,9 @@ import java.util.regex.Pattern;
  * Facts about a recorded run from outside the file, at the time when the file is read.
  *
  * @param inUse whether a process still writes the file
- * @param machineRestarted whether the machine was started again after the run; false if that is
- *     unknown
- * @param oomKills the number of processes of the run's cgroup that the kernel has killed because of
- *     the limit; {@code NaN} if that cgroup no longer exists or cannot be read, or if the machine
- *     was started again
+ * @param machineRestarted whether the machine was started again after the run; false if unknown
+ * @param oomKills the kernel's count of kills in the run's cgroup; {@code NaN} if the cgroup no
+ *     longer exists or cannot be read, or if the machine was started again
  */
 record PostMortem(boolean inUse, boolean machineRestarted, double oomKills) {
 
@@ -28,7 +26,6 @@ record PostMortem(boolean inUse, boolean machineRestarted, double oomKills) {
   private static final int LARGEST_TEXT = 64 << 10;
   private static final Pattern OOM_KILL = Pattern.compile("^oom_kill (\\d+)$", Pattern.MULTILINE);
 
-  /** Reads the facts on this machine. */
   static PostMortem of(RecordedLife life, boolean inUse) {
     String boot = text(BOOT_ID).strip();
     boolean known = !boot.isEmpty() && !life.header().bootId().isEmpty();

@@ -23,10 +23,11 @@ import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
 
 /**
- * Call sites in the recording, from which any report can be written later: a gzipped {@link
- * MemoryText}. Each distinct frame is a line, then each site with the numbers of its frames. There
- * are {@value #MOST_SITES} sites, or a half, a quarter and so on of this number if more do not fit:
- * half of them those with most live bytes, the rest those with most allocated bytes.
+ * Call sites in the recording: a gzipped {@link MemoryText}. Each distinct frame is a line, and
+ * each site is a line with the numbers of its frames.
+ *
+ * <p>Contains at most {@value #MOST_SITES} sites, half of them those with most live bytes, the rest
+ * those with most allocated bytes. The number is halved until the text fits.
  */
 final class ProfileText {
 
@@ -42,7 +43,6 @@ final class ProfileText {
 
   private ProfileText() {}
 
-  /** Returns a gzipped text with as many sites of a reading as fit into {@code room} bytes. */
   static byte[] write(CallSites read, int room) throws IOException {
     for (int most = MOST_SITES; most > 0; most /= 2) {
       byte[] zipped = zip(text(read, most).toString());
@@ -61,7 +61,6 @@ final class ProfileText {
     return zipped.toByteArray();
   }
 
-  /** Returns the sites of a reading that a profile contains if there is room for all of them. */
   static Collection<CallSite> sites(CallSites read) {
     return SiteMoment.largest(read, MOST_SITES);
   }
@@ -118,7 +117,6 @@ final class ProfileText {
         stack);
   }
 
-  /** Reads a profile; ignores invalid lines. */
   static CallSites read(byte[] zipped) throws IOException {
     MemoryText text = MemoryText.parse(unzip(zipped));
     List<StackFrame> frames = text.all("frame").stream().map(ProfileText::frame).toList();
@@ -172,8 +170,8 @@ final class ProfileText {
             Long.parseLong(line.get(6)));
       }
     } catch (IllegalArgumentException e) {
-      // Returns an unknown frame, as for a line that is too short, because sites refer to frames by
-      // the number of the line.
+      // Returns an unknown frame for an invalid line, because sites refer to frames by the number
+      // of the line.
     }
     return StackFrame.ofLibrary("", "", 0);
   }

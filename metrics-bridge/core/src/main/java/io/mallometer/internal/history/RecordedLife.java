@@ -31,14 +31,11 @@ import java.util.stream.Stream;
  * <p>The file may contain anything: a record is used only if its checksum is right, and each number
  * of the header is checked before it is used as an offset or a size.
  *
- * @param header the process
  * @param samples the samples, oldest first, denser towards the end; empty only if none was written
  * @param end the end of the run, as far as it was recorded
  * @param jvm what Java wrote about the JVM; empty if Java wrote nothing
- * @param parts the parts of the memory
  * @param profiles gzipped call sites of kept moments, the latest of each kind
  * @param rise the latest fast rise of memory; empty if there was none
- * @param damage what the file lacks
  */
 record RecordedLife(
     Header header,
@@ -58,12 +55,8 @@ record RecordedLife(
    *
    * @param life a number that no other run has
    * @param started when recording began, which may be after the process started
-   * @param startedMonotonicNanos when recording began, by the monotonic clock
-   * @param pid the process id
+   * @param startedMonotonicNanos the same time by the monotonic clock
    * @param bootId the kernel's id of the machine's boot
-   * @param library mallometer's library
-   * @param executable the program's name
-   * @param cgroup the memory cgroup
    */
   record Header(
       long life,
@@ -94,8 +87,8 @@ record RecordedLife(
   /**
    * Describes how a run ended.
    *
-   * @param exit the memory and counters of the process at its exit; empty if no exit was recorded
-   * @param exitCode the exit code of the process, if it exited
+   * @param exit the memory and counters at the exit; empty if no exit was recorded
+   * @param exitCode valid only if an exit was recorded
    * @param shutdown when Java began to shut down; empty if it did not
    */
   record End(Optional<Sample> exit, int exitCode, Optional<Instant> shutdown) {}
@@ -104,7 +97,7 @@ record RecordedLife(
    * The parts of the memory in the course of a run.
    *
    * @param minutes a text for each minute, oldest first
-   * @param exceeded a text for each time that a threshold of the limit was exceeded
+   * @param exceeded a text for each time that memory exceeded a threshold of the limit
    */
   record Parts(List<RecordedText> minutes, List<RecordedText> exceeded) {
 
@@ -112,12 +105,10 @@ record RecordedLife(
       return Stream.concat(minutes.stream(), exceeded.stream());
     }
 
-    /** Returns the latest text, whether of a minute or of an exceeded threshold. */
     Optional<RecordedText> latest() {
       return all().max(Comparator.comparingLong(RecordedText::monotonicNanos));
     }
 
-    /** Returns the text that is nearest to a moment. */
     private Optional<RecordedText> nearest(long monotonicNanos) {
       return all()
           .min(Comparator.comparingLong(text -> Math.abs(text.monotonicNanos() - monotonicNanos)));
@@ -133,10 +124,9 @@ record RecordedLife(
   record Damage(int tornRecords, boolean truncated) {}
 
   /**
-   * Returns whether a file is a recording of this user; false if there is no file.
+   * Returns whether the path is a recording that this user owns; false if there is no file.
    *
-   * @throws IOException if the path is something else, such as a link, another user's file or
-   *     another kind of file
+   * @throws IOException if the path is a link, another user's file, or no recording
    */
   static boolean isOwn(Path path) throws IOException {
     if (!Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
@@ -208,18 +198,16 @@ record RecordedLife(
     }
   }
 
-  /** Returns the sample at the exit, or the latest sample if the run has no exit record. */
   Sample last() {
     return end.exit().orElseGet(() -> samples.get(samples.size() - 1));
   }
 
-  /** Returns whether the recording has neither a sample nor an exit record. */
   boolean empty() {
     return samples.isEmpty() && end.exit().isEmpty();
   }
 
   /**
-   * Returns the call sites that were recorded for a kind of moment, such as the peak.
+   * Returns the call sites of a kind of moment, such as the peak.
    *
    * @throws UnreadableRecordingException if the recording has none; the message names the moments
    *     with call sites
@@ -241,7 +229,6 @@ record RecordedLife(
     return ProfileText.read(profile);
   }
 
-  /** Returns the duration of the run, as far as it was recorded. */
   Duration duration() {
     return empty()
         ? Duration.ZERO
@@ -285,8 +272,8 @@ record RecordedLife(
     }
 
     /**
-     * Returns whether live bytes were unknown at the end. The flags of the exit record do not show
-     * this, because they contain the exit status.
+     * Returns whether live bytes were unknown at the end. The exit record cannot show this, because
+     * its flags contain the exit status.
      */
     private boolean exitIsIncomplete() {
       return !samples.isEmpty()
@@ -294,8 +281,7 @@ record RecordedLife(
     }
 
     /**
-     * Adds to a sample the bytes that were live before an attach. Takes them from Java's text on
-     * the parts of the memory that is nearest in time.
+     * Adds to a sample the bytes that were live before an attach, from the nearest text of Java.
      */
     private Sample complete(Sample sample) {
       if (!Double.isNaN(sample.malloc().liveBytes())) {
@@ -340,7 +326,6 @@ record RecordedLife(
       samples.put(sample.monotonicNanos(), sample);
     }
 
-    /** Adds the call sites of a moment, in place of earlier ones of the same kind of moment. */
     private void profile(ByteBuffer record) {
       int percent = record.getInt(RecordingFormat.SAMPLE_FLAGS);
       int begin = record.arrayOffset() + RecordingFormat.FRAME_BYTES;
@@ -362,7 +347,6 @@ record RecordedLife(
           MemoryText.parse(content(record)));
     }
 
-    /** Returns the text of a record, which follows the record's header. */
     private static String content(ByteBuffer record) {
       return new String(
           record.array(),

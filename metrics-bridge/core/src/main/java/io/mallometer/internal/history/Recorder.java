@@ -24,22 +24,21 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Java's part of the recording. It passes the library a text with the parts of the memory once a
- * minute, when the known leaks change, and when memory exceeds 85, 90 or 95 % of the limit. When it
- * begins, it logs one line about the end of the previous run.
+ * Java's part of the recording. Passes the library a text with the parts of the memory once a
+ * minute, when the known leaks change, and when memory exceeds 85, 90 or 95 % of the limit. Logs
+ * one line about the end of the previous run.
  *
- * <p>Only the library creates and writes the file; Java reads it. Without the library in the
- * process nothing is recorded, and the state of the recording says so. The recording begins when
- * the library is attached.
+ * <p>Only the library writes the file; Java reads it. The recording begins when the library is
+ * attached.
  *
- * <p>The poller's thread reads the file and calls the library. The first failure is logged, and
- * Java writes nothing more. If several class loaders load this class, only the first one writes.
+ * <p>After the first failure, which is logged, Java writes nothing more. If several class loaders
+ * load this class, only the first one writes.
  */
 public final class Recorder {
 
   /**
-   * The name of the system property whose value is the file's name. Only the class loader that sets
-   * the property first writes the recording.
+   * The system property with the file's name. Only the class loader that sets it first writes the
+   * recording.
    */
   private static final String OWNER = "io.mallometer.recording";
 
@@ -50,8 +49,8 @@ public final class Recorder {
   private static final long MINUTE = 60_000_000_000L;
 
   /**
-   * Java writes up to this many nanoseconds before a minute has passed since its latest text,
-   * because polls do not come exactly at full seconds.
+   * The nanoseconds by which a text may come before its minute is over, because polls do not come
+   * exactly at full seconds.
    */
   private static final long TOLERANCE = 1_000_000_000L;
 
@@ -67,7 +66,7 @@ public final class Recorder {
   /** The leaks that earlier runs recorded; empty after {@link #takeKnownLeaks}. */
   private final AtomicReference<List<KnownLeak>> knownLeaks = new AtomicReference<>(List.of());
 
-  /** Whether Java writes. Guarded by this, like the fields below. */
+  /** Guarded by this, like the fields below. */
   private boolean writing;
 
   private @Nullable Thread goodbye;
@@ -76,7 +75,6 @@ public final class Recorder {
   private Optional<Long> lastMinute = Optional.empty();
   private Optional<Long> lastPeak = Optional.empty();
 
-  /** The profiles that are still to be written. */
   private final Map<KeptMoment, CallSites> profiles = new EnumMap<>(KeptMoment.class);
 
   private List<KnownLeak> lastLeaks = List.of();
@@ -122,7 +120,6 @@ public final class Recorder {
     }
   }
 
-  /** Returns whether a recording was requested since the previous call. */
   public boolean askedAnew() {
     return asked.getAndSet(false);
   }
@@ -134,12 +131,10 @@ public final class Recorder {
     }
   }
 
-  /** Returns the state of the recording. */
   public RecordingStatus recording() {
     return recording;
   }
 
-  /** Returns how the previous run ended; empty if none is recorded. */
   public Optional<PreviousRun> previousRun() {
     return previousRun;
   }
@@ -150,8 +145,8 @@ public final class Recorder {
   }
 
   /**
-   * Returns whether a snapshot newly exceeds 85, 90 or 95 % of the limit, so that the resident set
-   * should be divided into its parts again before {@link #observe} records the parts.
+   * Returns whether a snapshot newly exceeds 85, 90 or 95 % of the limit. The resident set should
+   * then be read again before {@link #observe} records its parts.
    */
   public synchronized boolean exceeds(Snapshot snapshot) {
     return writing && thresholds.wouldExceed(shareOfLimit(snapshot));
@@ -184,10 +179,7 @@ public final class Recorder {
     }
   }
 
-  /**
-   * Writes the call sites of a moment. Those of a peak are written at most once a minute; of
-   * several peaks in between, only the last. Never throws.
-   */
+  /** Writes the call sites of a moment; those of a peak at most once a minute. Never throws. */
   public synchronized void keep(KeptMoment moment, CallSites read) {
     if (!writing) {
       return;
@@ -267,8 +259,8 @@ public final class Recorder {
   }
 
   /**
-   * Reads the previous run. Its file still has its original name, because no library has renamed
-   * the file. Records nothing.
+   * Records nothing. The file of the previous run still has its original name, because only the
+   * library renames it.
    */
   private void beginWithoutLibrary(Path path) {
     recording = RecordingStatus.failed(path.toString(), NO_LIBRARY);
@@ -310,7 +302,6 @@ public final class Recorder {
     return own;
   }
 
-  /** Reads the previous run from its file, and logs how the run ended and where the file is. */
   private void tellHowThePreviousRunEnded(Path previous, String whereItIs) {
     try {
       // Without the library nothing has checked the file. It may be a pipe, and reading would
@@ -360,7 +351,6 @@ public final class Recorder {
         .isPresent();
   }
 
-  /** Returns the leaks of the latest run that recorded the memory; an unreadable file has none. */
   private static List<KnownLeak> knownLeaks(Path path, List<String> suffixes) {
     for (String suffix : suffixes) {
       Path file = Path.of(path + suffix);

@@ -10,12 +10,10 @@ import java.util.stream.IntStream;
  * @param kind the kind of records, by its number in {@link RecordingFormat}
  * @param slotBytes the size of a slot; a record begins at the slot's first byte and may be shorter
  * @param offset the offset of the first slot
- * @param slots the number of slots
  * @param intervalNanos time between two records; 0 if it is not fixed
  */
 record RecordingRegion(int kind, int slotBytes, long offset, int slots, long intervalNanos) {
 
-  /** Returns the regions that a header lists. */
   static List<RecordingRegion> all(ByteBuffer header) {
     int used = header.getInt(RecordingFormat.HEADER_REGIONS_USED);
     return IntStream.range(0, Math.min(used, RecordingFormat.REGIONS))

@@ -21,8 +21,8 @@ import java.util.stream.Collectors;
 public final class RecordingReport {
 
   /**
-   * The resolutions of the table by the distance from the end of the run. The last one is for all
-   * greater distances.
+   * The distance between two rows of the table, which grows with the distance from the end of the
+   * run.
    */
   private enum Resolution {
     SECONDS(Duration.ofMinutes(1), Duration.ofSeconds(1)),
@@ -55,7 +55,7 @@ public final class RecordingReport {
   private static final long CLOCK_WAS_SET_NANOS = 2_000_000_000L;
 
   /**
-   * If Java's latest text is older than this at the end of the run, the report says so. This is
+   * If Java's latest text is this much older than the end of the run, the report says so. This is
    * twice the time between two texts.
    */
   private static final Duration JAVA_IS_LATE = Duration.ofMinutes(2);
@@ -63,7 +63,6 @@ public final class RecordingReport {
   private final RecordedLife life;
   private final StringBuilder text = new StringBuilder();
 
-  /** The latest text on the parts of the memory; empty without one. */
   private final MemoryText latest;
 
   private RecordingReport(RecordedLife life) {
@@ -75,7 +74,6 @@ public final class RecordingReport {
    * Returns the report on a file.
    *
    * @throws UnreadableRecordingException if the file is no recording, or has another version
-   * @throws IOException if it cannot be read
    */
   public static String of(Path file) throws IOException {
     RecordedLife life = RecordedLife.read(file);
@@ -139,7 +137,6 @@ public final class RecordingReport {
     heading("This process %s.", ExitDiagnosis.of(life, aftermath).sentence());
   }
 
-  /** Reports if Java stopped writing while the library still recorded the counters. */
   private void lateJava() {
     if (life.empty() || life.parts().minutes().isEmpty()) {
       return;
@@ -191,8 +188,8 @@ public final class RecordingReport {
   }
 
   /**
-   * Returns the samples that the table shows: many from the last minutes of the run, few from
-   * before, and always the first and the last.
+   * Returns the samples for the table: many from the last minutes of the run, few from before, and
+   * always the first and the last.
    */
   private List<Sample> rows() {
     List<Sample> rows = new ArrayList<>();
@@ -203,8 +200,8 @@ public final class RecordingReport {
     for (int i = all.size() - 1; i >= 0; i--) {
       Sample sample = all.get(i);
       long fromEnd = end - sample.monotonicNanos();
-      // A sample may be up to a tenth of the step too close to the next row, because samples are
-      // not taken exactly at full seconds.
+      // A sample may be up to a tenth of the step too close to the next row, because samples do not
+      // come exactly at full seconds.
       if (rows.isEmpty() || i == 0 || fromEnd >= next) {
         rows.add(0, sample);
         long step = Resolution.stepAt(fromEnd);
@@ -403,7 +400,6 @@ public final class RecordingReport {
    *
    * @throws UnreadableRecordingException if the file is no recording, of another version, or has no
    *     call sites of that moment
-   * @throws IOException if it cannot be read
    */
   public static CallSites profile(Path file, KeptMoment moment) throws IOException {
     return RecordedLife.read(file).profile(moment);

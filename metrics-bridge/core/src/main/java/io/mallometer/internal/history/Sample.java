@@ -4,15 +4,7 @@ import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.util.concurrent.TimeUnit;
 
-/**
- * Memory and counters of the process at one moment. Unknown figures are {@code NaN}.
- *
- * @param time the wall clock's time
- * @param monotonicNanos the time of the monotonic clock
- * @param malloc the counters of malloc
- * @param residentBytes the resident set
- * @param cgroup the memory cgroup
- */
+/** Memory and counters of the process at one moment. Unknown figures are {@code NaN}. */
 record Sample(
     Instant time, long monotonicNanos, Malloc malloc, double residentBytes, Cgroup cgroup) {
 
@@ -21,8 +13,6 @@ record Sample(
    *
    * @param allocatedBytes bytes allocated since counting began
    * @param netBytes allocated less freed bytes; it may be negative after an attach
-   * @param liveBytes live bytes
-   * @param liveObjects live objects
    */
   record Malloc(double allocatedBytes, double netBytes, double liveBytes, double liveObjects) {}
 
@@ -30,15 +20,14 @@ record Sample(
    * Memory cgroup of the process.
    *
    * @param chargedBytes the bytes that the kernel charges to the cgroup
-   * @param limitBytes the cgroup's limit
    * @param fileBytes cached files, which the kernel drops before it kills
    * @param oomKills processes of the cgroup that the kernel killed because of the limit
    */
   record Cgroup(double chargedBytes, double limitBytes, double fileBytes, double oomKills) {
 
     /**
-     * Returns the charged bytes as a share of the limit, 0 to 1; {@code NaN} without a limit.
-     * Leaves out the cached files if their bytes are known.
+     * Returns the charged bytes, without cached files if those are known, as a share of the limit
+     * (0 to 1); {@code NaN} without a limit.
      */
     double shareOfLimit() {
       double files = Double.isNaN(fileBytes) ? 0 : fileBytes;
@@ -62,7 +51,6 @@ record Sample(
     return TimeUnit.SECONDS.toNanos(time.getEpochSecond()) + time.getNano() - monotonicNanos;
   }
 
-  /** Decodes a valid record. */
   static Sample read(ByteBuffer record) {
     boolean incomplete =
         (record.getInt(RecordingFormat.SAMPLE_FLAGS) & RecordingFormat.INCOMPLETE) != 0;

@@ -23,20 +23,19 @@ import java.util.stream.Collectors;
 
 /**
  * The live memory of the call sites in the last hour: every 15 s for the latest ten minutes, which
- * is how often the resident set is read, and every minute for the rest of the hour. At most 92
- * moments of at most 4,096 sites with 24 bytes a site: 8.6 MiB, and some 1.1 MiB with the 500 sites
- * of a usual service. Stacks are not kept, because later readings have them, and the number of a
- * site never changes. Thread-safe.
+ * is how often the resident set is read, and every minute before that. Thread-safe.
+ *
+ * <p>Takes at most 8.6 MiB (92 moments of 4,096 sites with 24 bytes each), and some 1.1 MiB in a
+ * usual service with 500 sites. Stacks are not kept, because later readings have them.
  */
 public final class SiteHistory {
 
   /**
-   * A stored moment is used for a requested one only if they are at most this far apart: twice the
+   * A stored moment stands for a requested one only if they are at most this far apart: twice the
    * step of old moments.
    */
   private static final Duration TOO_FAR = Duration.ofMinutes(2);
 
-  /** The largest number of sites of a group that are shown with their stacks. */
   private static final int MOST_STACKS = 3;
 
   private final FallingResolution<SiteMoment> moments =
@@ -48,10 +47,8 @@ public final class SiteHistory {
   private Optional<Long> withoutSites = Optional.empty();
 
   /**
-   * Adds a reading of the call sites, unless the latest one is less than a quarter of a minute old.
-   * After a reading without sites, rates are computed only from later readings.
-   *
-   * @param nanoTime the time by {@link System#nanoTime()} or a clock like it
+   * Adds a reading of the call sites, unless the latest one is too recent. After a reading without
+   * sites, rates are computed only from later readings.
    */
   public synchronized void add(CallSites read, long nanoTime) {
     if (read.sites().isEmpty()) {
@@ -67,7 +64,7 @@ public final class SiteHistory {
   /**
    * Returns a reading with the allocation rates of its sites. Keeps rates that sites already have.
    *
-   * @param nanoTime the time of the reading, by the clock of {@link #add}
+   * @param nanoTime the time by the clock of {@link #add}
    */
   public synchronized CallSites withRates(CallSites read, long nanoTime) {
     List<Dated<SiteMoment>> since = new ArrayList<>();
@@ -85,11 +82,11 @@ public final class SiteHistory {
   }
 
   /**
-   * Returns the changes between two stored moments, those nearest to {@code from} and {@code to};
-   * {@code now} counts as a stored moment. If {@code from} is before the first reading and that
-   * reading is still stored, returns the changes since the first reading, and says so.
+   * Returns the changes between the stored moments nearest to {@code from} and {@code to}. If
+   * {@code from} is before the first reading, and that reading is still stored, the changes begin
+   * with it, and the result says so.
    *
-   * @param now the latest reading, which has the stacks
+   * @param now the latest reading, which has the stacks and counts as a stored moment
    */
   public SiteChanges changes(Instant from, Instant to, CallSites now) {
     if (now.sites().isEmpty()) {
@@ -119,10 +116,9 @@ public final class SiteHistory {
   }
 
   /**
-   * Returns the changes from the stored moment nearest to {@code over} ago up to {@code now}.
-   * Ignores moments less than half of {@code over} ago, unless no older one is stored. If the first
-   * reading is later than {@code over} ago, the changes begin with this reading, and the result
-   * says so. If {@code now} has no sites, the result has no changes and says why.
+   * Returns the changes from about {@code over} ago up to {@code now}. Prefers moments that are at
+   * least half of {@code over} old. If the first reading is later, the changes begin with it, and
+   * the result says so.
    */
   public SiteChanges changes(Duration over, CallSites now) {
     if (now.sites().isEmpty()) {
@@ -147,9 +143,9 @@ public final class SiteHistory {
   }
 
   /**
-   * Returns the live bytes of groups of sites at each stored moment and now: the groups with most
-   * live bytes and those that grew most, {@code most} of each. A site that a moment left out
-   * because the site was small counts as 0: otherwise the sum of its group would be unknown.
+   * Returns the live bytes of groups of sites at each stored moment and now: the {@code most}
+   * groups with most live bytes, and the {@code most} that grew most. A site that a moment left out
+   * because it was small counts as 0.
    *
    * @param now the latest reading, which has the stacks
    * @param keyOf the group of a site
@@ -233,7 +229,6 @@ public final class SiteHistory {
     return known;
   }
 
-  /** Returns the first reading, if it is still stored and later than the requested time. */
   private synchronized Optional<SiteMoment> beginning(List<SiteMoment> known, Instant asked) {
     SiteMoment oldest = known.get(0);
     return oldest.time().equals(beginning) && asked.isBefore(beginning)

@@ -11,12 +11,12 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 
 /**
- * The bytes and objects of the call sites at one moment: 24 bytes a site, in the order of the
- * sites' numbers. At most {@value #MOST_SITES} sites are stored: half of them those with most live
- * bytes, and the rest those with most allocated bytes.
+ * The bytes and objects of the call sites at one moment, in the order of the sites' numbers. At
+ * most {@value #MOST_SITES} sites are stored: half of them those with most live bytes, and the rest
+ * those with most allocated bytes.
  *
- * <p>The values are floats. Their relative error of a sixteen-millionth is less than the
- * uncertainty of the estimates.
+ * <p>The values are floats, because their rounding error is less than the uncertainty of the
+ * estimates.
  */
 final class SiteMoment {
 
@@ -77,39 +77,30 @@ final class SiteMoment {
     return figure(number, liveBytes);
   }
 
-  /**
-   * Returns the live objects of a site. If this moment lacks the site: 0 if no sites were left out,
-   * else {@code NaN}.
-   */
   double liveObjects(int number) {
     return figure(number, liveObjects);
   }
 
   /**
-   * Returns the bytes that a site had allocated since counting began. If this moment lacks the
-   * site: 0 if no sites were left out, else {@code NaN}.
+   * Returns the bytes that a site had allocated since counting began. For a site that this moment
+   * lacks, see {@link #liveBytes}.
    */
   double allocatedBytes(int number) {
     return figure(number, allocatedBytes);
   }
 
   /**
-   * Returns a number of bytes, with 0 in place of {@code NaN}, because a site that is not stored
-   * had fewer bytes than the stored sites.
+   * Returns 0 in place of {@code NaN}, because a site that is not stored had fewer bytes than the
+   * stored sites.
    */
   static double orNone(double bytes) {
     return Double.isNaN(bytes) ? 0 : bytes;
   }
 
-  /**
-   * Returns the objects that a site had allocated since counting began. If this moment lacks the
-   * site: 0 if no sites were left out, else {@code NaN}.
-   */
   double allocatedObjects(int number) {
     return figure(number, allocatedObjects);
   }
 
-  /** Returns the number of samples of a site; 0 if the site is not stored. */
   int samples(int number) {
     int index = Arrays.binarySearch(numbers, number);
     return index >= 0 ? samples[index] : 0;
@@ -124,9 +115,9 @@ final class SiteMoment {
   }
 
   /**
-   * Returns all sites if they are few enough, else the largest: the first half by live bytes, the
-   * others by allocated bytes. Sorts an array of their bytes instead of the sites. This is faster
-   * in interpreted code, and this code runs too seldom for the JVM to compile it.
+   * Returns all sites if they are few enough, else the largest: half of them by live bytes, the
+   * others by allocated bytes. Sorts an array of bytes instead of the sites, which is faster in
+   * code that runs too seldom to be compiled.
    */
   static Collection<CallSite> largest(CallSites read, int most) {
     if (read.sites().size() <= most) {
@@ -146,7 +137,6 @@ final class SiteMoment {
     return known(site.allocatedBytes().value());
   }
 
-  /** Returns a number of bytes; negative infinity if the number is unknown. */
   private static double known(double bytes) {
     return Double.isNaN(bytes) ? Double.NEGATIVE_INFINITY : bytes;
   }

@@ -7,10 +7,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Allocation rates of call sites. The rate of a site is measured over the shortest window in which
- * enough of its samples were taken, else over the longest known window. In a shorter window, a slow
- * leak could have no sample, and its rate would seem to be 0. A site that has stopped allocating
- * has a rate of 0 once the longest window has none of its samples.
+ * Allocation rates of call sites, each over the shortest window with enough samples of the site,
+ * else over the longest known window. In a shorter window, a slow leak could have no sample, and
+ * its rate would seem to be 0.
  */
 final class SiteRates {
 
@@ -31,8 +30,8 @@ final class SiteRates {
           Duration.ofHours(1));
 
   /**
-   * A moment that is younger than a window by up to this time still counts as the window's start,
-   * because moments do not come at exact times.
+   * A moment that is younger than a window by up to this time still counts as its start, because
+   * moments do not come at exact times.
    */
   private static final Duration EARLY = Duration.ofSeconds(3);
 
@@ -43,7 +42,7 @@ final class SiteRates {
    * Chooses the stored moment at the start of each window.
    *
    * @param moments the stored moments, oldest first
-   * @param now the time of the reading, by the clock of the moments
+   * @param now the time by the clock of the moments
    */
   SiteRates(List<Dated<SiteMoment>> moments, long now) {
     this.now = now;
@@ -63,9 +62,8 @@ final class SiteRates {
   }
 
   /**
-   * Returns the site with its rate. Returns it unchanged if it has a rate or no earlier moment is
-   * known. Most sites never have {@value #ENOUGH_SAMPLES} samples; these are looked up in the
-   * oldest moment only.
+   * Returns the site with its rate, unless it has a rate or no earlier moment is known. Most sites
+   * have fewer than {@value #ENOUGH_SAMPLES} samples, and are looked up in the oldest moment only.
    */
   CallSite of(CallSite site) {
     if (youngestFirst.isEmpty() || !Double.isNaN(site.bytesPerSecond())) {

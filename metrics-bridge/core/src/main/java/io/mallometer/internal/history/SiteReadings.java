@@ -14,10 +14,9 @@ public interface SiteReadings {
   CallSites callSitesNow();
 
   /**
-   * Returns the latest reading if it is younger than {@code age}, or if a new one would cost too
-   * much; otherwise a new one. If the latest reading was dropped, a new one is made at any cost.
-   * The poller's thread calls this, and drops the reading after the poll unless a caller has
-   * requested sites.
+   * Returns the latest reading if it is younger than {@code age} or a new one would cost too much;
+   * otherwise, or if the latest one was dropped, a new one. Only for the poller's thread, which
+   * drops the reading after the poll unless a caller has requested sites.
    *
    * @param timeScale divides the pauses between readings
    */
@@ -31,8 +30,7 @@ public interface SiteReadings {
 
   /**
    * Returns the latest reading if it is younger than a second, else a new one; empty if that would
-   * cost too much. The poller's thread calls this, and drops the reading after the poll unless a
-   * caller has requested sites.
+   * cost too much. Only for the poller's thread.
    *
    * @param urgent whether the reading must be a new one, at any cost
    */

@@ -33,7 +33,6 @@ public final class TopNames {
   private final int staying;
   private Set<String> in = Set.of();
 
-  /** Creates a choice of as many names as a {@link SiteSummary} has. */
   public TopNames() {
     this(SiteSummary.TOP, SiteSummary.STAYING);
   }
@@ -49,7 +48,6 @@ public final class TopNames {
     this.staying = staying;
   }
 
-  /** Returns live bytes by name, most first. */
   public static List<Share> ranked(List<CallSite> sites, Function<CallSite, String> name) {
     Map<String, Double> bytes = new HashMap<>();
     for (CallSite site : sites) {
@@ -94,12 +92,10 @@ public final class TopNames {
         : SiteSummary.OTHER;
   }
 
-  /** Adds bytes to those of a name. */
   public static void add(Map<String, Double> bytes, String name, double more) {
     bytes.put(name, bytes.getOrDefault(name, 0.0) + more);
   }
 
-  /** Returns bytes by name, most first. */
   public static List<Share> ranked(Map<String, Double> bytes) {
     List<Share> ranked = new ArrayList<>(bytes.size());
     for (Map.Entry<String, Double> entry : bytes.entrySet()) {
@@ -109,7 +105,6 @@ public final class TopNames {
     return ranked;
   }
 
-  /** Returns the chosen names, and the sum of the others. */
   public List<Share> choose(List<Share> ranked) {
     List<Share> chosen = new ArrayList<>();
     Set<String> names = new HashSet<>();

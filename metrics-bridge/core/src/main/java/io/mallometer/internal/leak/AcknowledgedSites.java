@@ -6,13 +6,11 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Names of acknowledged call sites. An entry that ends in {@code *} acknowledges all names that
- * begin with the text before it. Stores at most {@value #MOST} entries and ignores further ones.
- * Thread-safe.
+ * begin with the text before it. Ignores entries beyond {@value #MOST}. Thread-safe.
  *
- * <p>The set initially contains the call sites at which HotSpot allocates its own records of
- * compiled methods. Only the garbage collector reads these records, and each lives as long as its
- * compiled code. They look like a leak while a program warms up, but the size of the code cache
- * limits them.
+ * <p>Initially contains the call sites at which HotSpot allocates its records of compiled methods.
+ * They look like a leak while a program warms up, because only the garbage collector reads them,
+ * but the size of the code cache limits them.
  */
 final class AcknowledgedSites {
 

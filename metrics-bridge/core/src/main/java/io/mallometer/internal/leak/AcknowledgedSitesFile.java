@@ -13,11 +13,9 @@ import java.util.List;
 import java.util.TreeSet;
 
 /**
- * The names of call sites that were acknowledged at run time, in a file that outlives the process.
- * The file has one name on each line, sorted. Lines that begin with {@code #} are comments; they
- * are lost when a name is added or removed. A failed read or write is logged once; acknowledgements
- * then last until the process ends. Thread-safe; a slow file system delays only threads that read
- * or write.
+ * The file of the names that were acknowledged at run time: one name on each line, sorted. Lines
+ * that begin with {@code #} are comments, and are lost when a name is added or removed. A failed
+ * read or write is logged once; acknowledgements then last until the process ends. Thread-safe.
  *
  * <p>Processes that share a file keep each other's names, unless they write in the same moment.
  */
@@ -37,7 +35,6 @@ final class AcknowledgedSitesFile {
     return path;
   }
 
-  /** Returns the names; an empty list if the file does not exist or cannot be read. */
   synchronized List<String> read() {
     try {
       return names();
@@ -48,8 +45,7 @@ final class AcknowledgedSitesFile {
   }
 
   /**
-   * Adds or removes a name in the file, and keeps the names that other processes wrote. Ignores a
-   * name that cannot be a line of the file.
+   * Keeps the names that other processes wrote. Ignores a name that cannot be a line of the file.
    */
   synchronized void put(String name, boolean acknowledged) {
     if (name.isEmpty() || name.startsWith(COMMENT) || name.chars().anyMatch(c -> c < ' ')) {

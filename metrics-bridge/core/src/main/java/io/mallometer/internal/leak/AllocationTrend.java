@@ -13,14 +13,13 @@ import org.jspecify.annotations.Nullable;
  * still allocates objects that become idle.
  *
  * <p>The time of arrivals is the time in which idle objects can have been allocated. It begins at
- * the first allocation of an idle object. It ends {@code lag} seconds before the end of the
- * observation, because an object that is allocated later cannot be idle yet. The first allocation
- * only marks the beginning; a steady leak spreads the other allocations evenly over the time of
- * arrivals.
+ * the first allocation of an idle object, and ends {@code lag} seconds before the end of the
+ * observation, because a later object cannot be idle yet. A steady leak spreads its allocations
+ * evenly over this time.
  *
  * <p>The caller judges the objects of several stacks in two ways: as if one stack had allocated all
- * of them, and each object in the time of arrivals of its own stack. Several stacks that allocated
- * once, one after the other, look like a steady leak only in the first way.
+ * of them, and each object in the time of arrivals of its own stack. Only the first way mistakes
+ * several stacks that allocated once, one after the other, for a steady leak.
  */
 final class AllocationTrend {
 
@@ -42,18 +41,14 @@ final class AllocationTrend {
 
   private final List<Birth> laterBirths = new ArrayList<>();
 
-  /**
-   * For each of {@link #laterBirths}, the third (0 to 2) of the site's time of arrivals that
-   * contains the birth. The time of arrivals is from the first to the last possible birth of an
-   * idle object.
-   */
+  /** For each of {@link #laterBirths}, the third (0 to 2) of its site's time of arrivals. */
   private final List<Integer> thirds = new ArrayList<>();
 
   private final double firstAge;
   private final double threshold;
   private final double lag;
 
-  /** The time from the first to the last possible birth of an idle object, in seconds. */
+  /** The length of the time of arrivals, in seconds. */
   private final double seconds;
 
   /**
@@ -61,8 +56,7 @@ final class AllocationTrend {
    *
    * @param births the births of idle objects, at least one, in any order
    * @param threshold the least idle time of an idle object, in seconds
-   * @param lag the age from which an object can count as idle, in seconds: the threshold plus the
-   *     time for which objects are usually used
+   * @param lag the threshold plus the time for which objects are usually used, in seconds
    */
   AllocationTrend(List<Birth> births, double threshold, double lag) {
     List<Birth> oldestFirst = new ArrayList<>(births);
@@ -82,10 +76,7 @@ final class AllocationTrend {
     this.seconds = firstAge - lag;
   }
 
-  /**
-   * Returns whether the live samples show that their stacks allocate repeatedly, and not only once
-   * each.
-   */
+  /** Returns whether the stacks of the live samples allocate repeatedly, and not only once each. */
   static boolean arriveRepeatedly(List<SampledObject> live, long nowNanos) {
     List<Birth> births = new ArrayList<>(live.size());
     for (SampledObject object : live) {
@@ -97,14 +88,14 @@ final class AllocationTrend {
             >= LeakThresholds.ARRIVAL_SHARE;
   }
 
-  /** Returns whether the time in which idle objects can have been born is enough for a verdict. */
+  /** Returns whether the time of arrivals is long enough for a verdict. */
   boolean isLongEnough() {
     return seconds >= LeakThresholds.ARRIVAL_SPAN * threshold;
   }
 
   /**
-   * Returns whether the site still allocates objects that become idle. The result is valid only if
-   * {@link #isLongEnough()}.
+   * Returns whether the site still allocates objects that become idle; valid only if {@link
+   * #isLongEnough()}.
    *
    * @param since the number of live samples of the site that are too young to be idle
    */
@@ -116,10 +107,6 @@ final class AllocationTrend {
         && !ceased(since);
   }
 
-  /**
-   * Returns whether births of idle objects have ended or become rarer, by more than chance
-   * explains.
-   */
   boolean ceased(long since) {
     return fallsOff() || ended(since);
   }
@@ -137,8 +124,8 @@ final class AllocationTrend {
   }
 
   /**
-   * Returns whether the births in the last third have much less weight than those in the first, by
-   * more than chance explains. This happens if the program has only warmed up.
+   * Returns whether the last third has much less birth weight than the first, by more than chance
+   * explains. This happens if the program has only warmed up.
    */
   private boolean fallsOff() {
     return shareBound(1, 2, LeakThresholds.ARRIVAL_ERRORS) < LeakThresholds.FALLEN_SHARE;
@@ -194,8 +181,8 @@ final class AllocationTrend {
   }
 
   /**
-   * Returns the number of moments at which objects were born. A moment begins at a birth and lasts
-   * for the share {@link LeakThresholds#MOMENT_SHARE} of the time of arrivals.
+   * Returns the number of moments at which objects were born. Births within the share {@link
+   * LeakThresholds#MOMENT_SHARE} of the time of arrivals count as one moment.
    */
   private int moments() {
     int moments = 1;
@@ -210,10 +197,9 @@ final class AllocationTrend {
   }
 
   /**
-   * Returns whether the births of idle objects have ended: the pause since the latest birth is
-   * improbably long for the rate of births. The rate counts moments, so a batch counts once. The
-   * pause lasts until the end of the observation. If live objects are too young to be idle, the
-   * pause ends {@code lag} seconds earlier, because these objects may become idle.
+   * Returns whether births have ended: the pause since the latest one is improbably long for their
+   * rate. The rate counts moments, so a batch counts once. Live objects that are too young to be
+   * idle shorten the pause by {@code lag} seconds, because they may become idle.
    */
   boolean ended(long since) {
     if (laterBirths.isEmpty()) {

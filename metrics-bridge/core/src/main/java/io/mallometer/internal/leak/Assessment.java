@@ -10,13 +10,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * The result of one evaluation for one stack, or for several that are assessed together.
  *
- * @param verdict the verdict
- * @param idle the idle samples
  * @param suspected the suspected objects: those that the idle samples stand for, or the lost ones
- * @param noLeakReason the reason why idle objects are no leak; null if they are a leak, or if the
- *     reason is unknown
- * @param refutesLeak whether the assessment speaks against an earlier verdict of a leak: objects
- *     are used again or freed, or no more are allocated
+ * @param noLeakReason the reason why idle objects are no leak; null if they are a leak, or if it is
+ *     unknown
+ * @param refutesLeak whether objects are used again or freed, or no more are allocated, which
+ *     speaks against an earlier verdict of a leak
  * @param increase the increase of live bytes over the last minutes; null if the site does not grow
  * @param lost the objects that searches of memory found to be lost; null without any
  * @param known the leak of an earlier run with the same stack, because of which the site is a leak;
@@ -35,7 +33,6 @@ record Assessment(
   /**
    * The samples that have been idle for longer than the threshold.
    *
-   * @param count the number of samples
    * @param watched the number of observed objects that are old enough to be idle; 0 if unknown
    * @param longestSeconds the longest idle time of an object; {@code NaN} without one
    * @param objectSeconds the sum of the idle times
@@ -60,13 +57,10 @@ record Assessment(
 
   private static final Estimate UNKNOWN = new Estimate(Double.NaN, Double.NaN, 0);
 
-  /** The assessment of a site whose accesses are unknown. */
   static final Assessment UNSEEN = none(UNKNOWN, Double.NaN, false, 0);
 
-  /** The assessment of a site whose observed objects are all freed. */
   static final Assessment NONE_LEFT = none(UNKNOWN, Double.NaN, true, 0);
 
-  /** Returns this assessment with the objects of another one added. The verdict stays. */
   Assessment plus(Assessment other) {
     return new Assessment(
         verdict,
@@ -111,7 +105,6 @@ record Assessment(
     return none(Estimate.ZERO, thresholdSeconds, refutesLeak, watched);
   }
 
-  /** Returns the kind of evidence that makes the site a leak. */
   LeakEvidence leakEvidence() {
     if (lost != null) {
       return LeakEvidence.LOST;
@@ -134,7 +127,6 @@ record Assessment(
     return with(verdict, refutes, increase, lost, known);
   }
 
-  /** Returns this assessment with the verdict healthy, for stacks that each allocated only once. */
   Assessment asHealthy() {
     return with(Verdict.HEALTHY, refutesLeak, increase, lost, known);
   }
@@ -145,19 +137,14 @@ record Assessment(
     return with(worse ? verdict : Verdict.GROWING, refutesLeak, by, lost, known);
   }
 
-  /** Returns this assessment with the verdict leak, because the site loses memory. */
   Assessment withLostObjects(LostObjects proof, Suspected objects) {
     return new Assessment(Verdict.LEAK, idle, objects, noLeakReason, false, increase, proof, null);
   }
 
-  /**
-   * Returns this assessment with the verdict leak, because the stack was a leak in an earlier run.
-   */
   Assessment asKnownLeak(KnownLeak earlier) {
     return with(Verdict.LEAK, false, increase, lost, earlier);
   }
 
-  /** Returns this assessment with the verdict that the memory waits for a garbage collection. */
   Assessment asWaiting() {
     return with(Verdict.WAITS_FOR_GC, true, increase, null, null);
   }

@@ -12,7 +12,7 @@ import io.mallometer.model.Estimate;
 record EstimatedShare(double share, double variance) {
 
   /**
-   * Returns the share of the objects with the property.
+   * Estimates the share from weights.
    *
    * @param some the sum of the weights of the objects with the property
    * @param all the sum of the weights of all objects of which the property is known
@@ -21,12 +21,11 @@ record EstimatedShare(double share, double variance) {
   static EstimatedShare of(double some, double all, double squares) {
     double share = all > 0 ? Math.min(1, some / all) : 0;
     double count = all > 0 ? all * all / squares : 0;
-    // One object with the property and one without are added, so that the variance is never 0.
+    // Adds one object with the property and one without, so that the variance is never 0.
     double doubtful = (share * count + 1) / (count + 2);
     return new EstimatedShare(share, doubtful * (1 - doubtful) / (count + 3));
   }
 
-  /** Returns the estimate of the part that has this share of a total. */
   Estimate times(Estimate total) {
     return new Estimate(
         share * total.value(),

@@ -20,7 +20,6 @@ record IdleLimits(double floorSeconds, double longestTimeoutSeconds, double scal
         scale);
   }
 
-  /** Returns the least idle time that no timeout explains, in seconds. */
   double outlastedSeconds() {
     return longestTimeoutSeconds + LeakThresholds.OUTLASTED_SECONDS / scale;
   }

@@ -7,19 +7,18 @@ import java.util.List;
 
 /**
  * Estimates which share of the objects that were ever idle for a threshold is neither used nor
- * freed afterwards: Kaplan and Meier's estimate of survival (JASA 53, 1958) over idle time. Two
- * {@link DurationSketch}es have the idle times that have ended: those between two accesses, and
- * those before a free. The idle times of objects that are still idle are censored observations.
- * Each idle time counts with its weight.
+ * freed afterwards (Kaplan and Meier, JASA 53, 1958). Two {@link DurationSketch}es have the idle
+ * times that ended with an access or a free. The idle times of objects that are still idle are
+ * censored observations.
  */
 final class IdleSurvival {
 
   private IdleSurvival() {}
 
   /**
-   * Returns the estimated share (0 to 1) of idle objects that stay idle. The estimate ends at an
-   * idle time that a share of only {@link LeakThresholds#SURVIVAL_HORIZON} of the objects has
-   * reached, because too few objects have longer ones.
+   * Returns the estimated share (0 to 1) of idle objects that stay idle. Ends at the idle time that
+   * only {@link LeakThresholds#SURVIVAL_HORIZON} of the objects have reached, because too few have
+   * longer ones.
    *
    * @param live the site's live objects; only those in slots (pages of their own) count
    * @param threshold the least idle time, in seconds

@@ -20,18 +20,15 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The stacks that were a leak in earlier runs, and the leaks of this run, which are recorded for
- * later runs.
+ * The stacks that leaked in earlier runs, and the leaks of this run, which are recorded for later
+ * runs. Not thread-safe.
  *
- * <p>A stack stays known from run to run, also in runs that do not show whether it leaks. It is
- * forgotten when its verdict of a leak is given up, when it becomes a pool, when it is
- * acknowledged, and when it has had no idle object for a time longer than the longest timeout.
- * Stacks that are judged together are not remembered, because each has too few idle samples. Not
- * thread-safe.
+ * <p>A stack is forgotten when its verdict of a leak is given up, when it becomes a pool or is
+ * acknowledged, or when it has had no idle object for longer than the longest timeout. Stacks that
+ * are judged together are not remembered, because each has too few idle samples.
  */
 public final class KnownLeaks {
 
-  /** The leaks of earlier runs, by the fingerprint of the stack. */
   private final Map<String, KnownLeak> ofEarlierRuns = new HashMap<>();
 
   private final Map<String, KnownLeak> ofThisRun = new HashMap<>();
@@ -42,7 +39,6 @@ public final class KnownLeaks {
   /** The moment since which a site has had no idle object, by the number of the site. */
   private final Map<Integer, Instant> usedSince = new HashMap<>();
 
-  /** Adds the leaks of earlier runs. */
   public void add(List<KnownLeak> recorded) {
     for (KnownLeak leak : recorded) {
       if (!refuted.contains(leak.stack()) && !ofThisRun.containsKey(leak.stack())) {
@@ -61,7 +57,6 @@ public final class KnownLeaks {
         .toList();
   }
 
-  /** Returns the leak of an earlier run with this stack; null if there was none. */
   @Nullable KnownLeak of(List<StackFrame> frames) {
     return ofEarlierRuns.isEmpty() ? null : ofEarlierRuns.get(StackFingerprint.of(frames));
   }
@@ -70,7 +65,7 @@ public final class KnownLeaks {
    * Updates the known leaks after an evaluation of a site: records a leak, or forgets the stack.
    *
    * @param state the state after the evaluation
-   * @param acknowledged returns whether the call sites with a name are acknowledged
+   * @param acknowledged whether the call sites with a name are acknowledged
    */
   void learn(
       CallSite site,

@@ -12,7 +12,6 @@ public interface LatestAccesses {
    */
   LastUse of(int site, boolean write);
 
-  /** Returns an instance that answers each query with the reason why accesses are unknown. */
   static LatestAccesses unavailable(String reason) {
     LastUse unavailable = LastUse.unavailable(reason);
     return (site, write) -> unavailable;

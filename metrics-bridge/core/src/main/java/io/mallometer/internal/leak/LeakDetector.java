@@ -17,27 +17,27 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Judges the call sites by successive readings of {@link Evidence}.
+ * Judges the call sites by successive readings of {@link Evidence}. Not thread-safe.
  *
  * <p>Each stack is judged by itself, so that a leak behind a wrapper is separated from the
- * wrapper's other callers. All stacks of a name and library are also judged together, except those
- * that are leaks by themselves: native offsets and inlining make several stacks of one leak, each
- * with little evidence. A report combines all suspects of a name into one entry. A milder kind of
- * suspect that has more bytes than the graver kind gets an entry of its own.
+ * wrapper's other callers. The stacks of a name and library that are no leaks by themselves are
+ * also judged together, because native offsets and inlining split one leak into several stacks. A
+ * report combines all suspects of a name; a milder kind of suspect gets its own entry if it has
+ * more bytes than the graver kind.
  *
  * <p>A site becomes growing, unused or a leak of lost objects at the first evaluation that finds
- * this, and healthy when all its observed objects are freed. Other changes need {@link
- * LeakThresholds#EVALUATIONS_TO_CHANGE} evaluations in a row, because one epoch (the time between
- * two readings of the accessed bits) proves nothing. Growth ends, and a leak is given up, after
- * {@link LeakThresholds#EVALUATIONS_TO_CLEAR} evaluations in a row that speak against it. Unused
- * memory keeps its verdict until its figures fall to about half of the thresholds. An evaluation
- * without a new valid epoch can only change a verdict from healthy to growing or back.
+ * this. A site that is no leak becomes healthy when all its observed objects are freed. Other
+ * changes need {@link LeakThresholds#EVALUATIONS_TO_CHANGE} evaluations in a row, because one epoch
+ * (the time between two readings of the accessed bits) proves nothing. Growth ends, and a leak is
+ * given up, after {@link LeakThresholds#EVALUATIONS_TO_CLEAR} evaluations in a row that speak
+ * against it. Unused memory keeps its verdict until its figures fall to about half of the
+ * thresholds. An evaluation without a new valid epoch can only change a verdict from healthy to
+ * growing or back.
  *
- * <p>A site that cannot be judged because of an exception keeps its verdict, and {@link #failure()}
- * has the exception. The other sites are judged.
+ * <p>A site that cannot be judged because of an exception keeps its verdict.
  *
- * <p>The time of an evaluation is proportional to the sites and samples: 13,000 sites and 10,000
- * samples take 20 ms of CPU time, and 0.2 s before they are compiled. Not thread-safe.
+ * <p>An evaluation of 13,000 sites and 10,000 samples takes 20 ms of CPU time, and 0.2 s before the
+ * code is compiled.
  */
 public final class LeakDetector {
 
@@ -59,11 +59,6 @@ public final class LeakDetector {
     this(options, new KnownLeaks());
   }
 
-  /**
-   * Creates a detector.
-   *
-   * @param known the leaks of earlier runs; evaluations add to them
-   */
   public LeakDetector(MallometerOptions options, KnownLeaks known) {
     this(options, new VoidTime(), known);
   }
@@ -84,7 +79,6 @@ public final class LeakDetector {
     return new LeakDetector(options, voidTime, known);
   }
 
-  /** Returns the time between two evaluations. */
   public static Duration interval(MallometerOptions options) {
     return Duration.ofNanos(
         (long) (LeakThresholds.EVALUATION_SECONDS * NANOS / options.get(Setting.LEAK_TIME_SCALE)));
@@ -94,9 +88,8 @@ public final class LeakDetector {
    * Evaluates evidence.
    *
    * @param sites the call sites, read at about the same moment
-   * @param time the moment of the evidence
    * @param uses the latest accesses to the objects of each site
-   * @param acknowledged returns whether the call sites with a name are acknowledged
+   * @param acknowledged whether the call sites with a name are acknowledged
    */
   public LeakReport evaluate(
       Evidence evidence,
@@ -133,7 +126,6 @@ public final class LeakDetector {
   /**
    * Starts or finishes a search of memory for lost objects, if one is due.
    *
-   * @param latest the latest verdicts
    * @param collections the garbage collections so far
    * @param threads the number of threads of the process
    * @return whether the lost sites have changed; the next evaluation reports them
@@ -147,7 +139,6 @@ public final class LeakDetector {
     return lost.advance(library, latest, collections, threads, nowNanos);
   }
 
-  /** Returns whether a verdict on the site, alone or with others, says that memory is lost. */
   public boolean isLost(LeakReport latest, int site) {
     return lost.isLost(latest, site);
   }
@@ -159,7 +150,7 @@ public final class LeakDetector {
 
   /**
    * Returns whether an epoch (the time between two readings of the accessed bits) has ended with a
-   * valid result since the last evaluation, or no epoch has had a result.
+   * valid result since the last evaluation, or none ever had a result.
    */
   private boolean hasNews(Observation observation) {
     long valid = observation.period().epochs() - observation.period().voidEpochs();

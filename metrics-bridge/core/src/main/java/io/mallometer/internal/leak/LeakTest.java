@@ -22,17 +22,17 @@ import org.jspecify.annotations.Nullable;
  * Tests whether a site, or several that are judged as one, leak. {@link LeakThresholds} describes
  * the test. The result depends only on the arguments.
  *
- * <p>The leaked amount is estimated separately from the verdict: the idle share of the objects
- * older than the threshold, times the number of these objects. Only the few samples in page slots,
- * whose accesses are observed, give the share. Their weight is 1 / (p * q), with the probability p
- * of the sample and the probability q of its placement in a slot. All samples give the number, with
- * weights of 1 / p. The relative variances of the share and of the number add up.
+ * <p>The leaked amount is the idle share of the objects older than the threshold, times their
+ * number. The share comes from the few samples in page slots, whose accesses are observed: each has
+ * the weight 1 / (p * q), with the probability p of the sample and the probability q of its
+ * placement in a slot. The number comes from all samples, each with the weight 1 / p. The relative
+ * variances of share and number add up.
  */
 final class LeakTest {
 
   /**
-   * The live samples. If there are several stacks, only those of stacks with an object in a slot (a
-   * page of its own) that is old enough to be idle.
+   * The live samples, without those of a stack that has no object in a slot (a page of its own)
+   * that is old enough to be idle. A single stack keeps all.
    */
   private final List<SampledObject> live;
 
@@ -43,8 +43,7 @@ final class LeakTest {
 
   /**
    * The samples that are old enough to be idle, and are in a slot (a page of its own, where
-   * accesses are observed) or could have been put into one: they are small enough and no older than
-   * the site's first sample in a slot.
+   * accesses are observed) or could have been put into one.
    */
   private final List<SampledObject> oldEnough;
 
@@ -52,8 +51,8 @@ final class LeakTest {
   private final EstimatedShare idleShareOfObjects;
 
   /**
-   * The birth of the first object that is in a slot (a page of its own), by the number of the site.
-   * Earlier objects of the site could not be put into a slot.
+   * The birth of each site's first object in a slot (a page of its own), by the number of the site.
+   * Earlier objects could not be put into a slot.
    */
   private final Map<Integer, Long> firstInSlot = new HashMap<>();
 
@@ -78,7 +77,7 @@ final class LeakTest {
     this.idleShareOfObjects = share(oldEnough, idleObjects, LeakTest::one);
   }
 
-  /** Returns whether all samples are of one stack. The samples of a stack are side by side. */
+  /** The samples of a stack are side by side. */
   private static boolean isOfOneStack(List<SampledObject> live) {
     return live.get(0).site() == live.get(live.size() - 1).site();
   }
@@ -100,7 +99,6 @@ final class LeakTest {
   /**
    * Judges a site.
    *
-   * @param live the live samples
    * @param use the lifetimes and idle times of the site's objects so far
    */
   static Assessment judge(List<SampledObject> live, SiteUse use, ObservationWindow window) {
@@ -128,8 +126,8 @@ final class LeakTest {
   }
 
   /**
-   * Returns the number of objects that are old enough to be idle but are used; 0 unless they are
-   * the majority of the objects of that age.
+   * Returns the number of objects that are old enough to be idle but are used; 0 unless most
+   * objects of that age are used.
    */
   private static int countUsed(
       List<SampledObject> inSlots, double threshold, ObservationWindow window) {
@@ -145,9 +143,8 @@ final class LeakTest {
   }
 
   /**
-   * Returns {@code sooner}, which has the shorter threshold, if {@code sooner} finds unused memory,
-   * or if {@code sooner} alone has idle objects; otherwise returns {@code judged}. The result takes
-   * from {@code judged} whether a leak is refuted.
+   * Prefers {@code sooner}, which has the shorter threshold, if it finds unused memory, or if it
+   * alone has idle objects. Whether a leak is refuted always comes from {@code judged}.
    */
   private static Assessment preferUnused(Assessment judged, Assessment sooner) {
     boolean says =
@@ -178,9 +175,9 @@ final class LeakTest {
   }
 
   /**
-   * Returns whether the lack of idle objects shows that the program uses or frees objects: the
-   * observation is long enough, an object is old enough to be idle, or many objects that were idle
-   * for a shorter time were used or freed later.
+   * Returns whether the lack of idle objects shows that objects are used or freed: the observation
+   * is long enough, an object is old enough to be idle, or many objects that were idle for a
+   * shorter time were used or freed later.
    */
   private static boolean isUsed(
       List<SampledObject> inSlots, SiteUse use, ObservationWindow window, double threshold) {
@@ -201,7 +198,6 @@ final class LeakTest {
     return found;
   }
 
-  /** Returns the idle time from which on objects count as idle, in seconds. */
   static double threshold(SiteUse use, ObservationWindow window, double floor) {
     double own =
         Math.max(
@@ -249,8 +245,8 @@ final class LeakTest {
 
   /**
    * Returns whether births continue at the stacks that have an object which outlasted the longest
-   * timeout. Old objects of one stack and new objects of another are no leak. Returns false if only
-   * one stack has such objects, because each stack is also judged by itself.
+   * timeout, because old objects of one stack and new ones of another are no leak. A single stack
+   * is judged by itself.
    */
   private boolean continueApart(List<AllocationTrend.Birth> births, double lag, long since) {
     Set<Integer> sites = outlasting();
@@ -260,7 +256,6 @@ final class LeakTest {
         && new AllocationTrend(births, threshold, lag).continues(since);
   }
 
-  /** Returns the stacks that have an object which outlasted the longest timeout. */
   private Set<Integer> outlasting() {
     Set<Integer> sites = new HashSet<>();
     for (SampledObject object : idleObjects) {
@@ -271,10 +266,7 @@ final class LeakTest {
     return sites;
   }
 
-  /**
-   * Returns a test of only the stacks that have an object which outlasted the longest timeout. The
-   * leak consists of their objects.
-   */
+  /** Returns a test of only the stacks that have an object which outlasted the longest timeout. */
   private LeakTest testOfOutlasting() {
     Set<Integer> sites = outlasting();
     Predicate<SampledObject> theirs = object -> sites.contains(object.site());
@@ -289,10 +281,9 @@ final class LeakTest {
   }
 
   /**
-   * Returns whether several objects outlasted the longest timeout, one of them by a margin; a
-   * single object may be an outlier. The sum t of the idle times that are at least half of {@link
-   * IdleLimits#outlastedSeconds()} excludes random use: if uses are random with a mean gap g, the
-   * probability of no use in t seconds is exp(-t / g).
+   * Returns whether several objects outlasted the longest timeout, one by a margin, and their idle
+   * times exclude random use: with a mean gap g between uses, the probability of no use in t
+   * seconds is exp(-t / g).
    */
   private boolean haveOutlasted() {
     double timeout = window.times().longestTimeoutSeconds();
@@ -310,8 +301,8 @@ final class LeakTest {
   }
 
   /**
-   * Judges whether objects have been unused so far. A timeout, a scan or a swap might still use or
-   * free them.
+   * Judges whether objects have been unused so far, although the program might still use or free
+   * them.
    */
   private Assessment judgeUnused() {
     Idle idle = idle();
@@ -328,9 +319,8 @@ final class LeakTest {
 
   /**
    * Estimates the idle objects: the idle share of the objects in slots (pages of their own), times
-   * all observable objects. At first, the library puts none of a site's objects into slots. These
-   * early objects have no part in the verdict, but they count here, because the same code allocates
-   * and uses them.
+   * all observable objects. Objects that were never in a slot also count, because the same code
+   * allocates and uses them.
    */
   private Suspected suspected() {
     List<SampledObject> all = observable(live, window, threshold);
@@ -344,8 +334,8 @@ final class LeakTest {
   }
 
   /**
-   * Returns the number of objects that are idle, or are old enough to be idle even if the program
-   * used them during their initialization.
+   * Counts the objects that are idle, or would be if the program had used them only during their
+   * initialization.
    */
   private int watched() {
     double least = threshold + LeakThresholds.LEAST_EPOCHS * window.epochSeconds();
@@ -385,7 +375,6 @@ final class LeakTest {
     return 1;
   }
 
-  /** Returns the number of live samples up to an age. */
   private long countYoungerThan(double seconds) {
     long count = 0;
     for (SampledObject object : live) {
@@ -402,8 +391,8 @@ final class LeakTest {
   }
 
   /**
-   * Returns how long the program usually uses an object, in seconds: the quantile {@link
-   * LeakThresholds#USED_QUANTILE} of the times from birth to the latest access of the idle objects.
+   * Returns how long the program usually uses an object, in seconds: a quantile of the times from
+   * birth to the latest access of the idle objects.
    */
   private double usualUse() {
     double[] used = new double[idleObjects.size()];
@@ -416,8 +405,7 @@ final class LeakTest {
 
   /**
    * Returns the births of the idle objects that are at least {@code lag} seconds old. If most
-   * objects of that age are idle, returns the births of all {@link #observable} objects of that
-   * age.
+   * objects of that age are idle, uses all {@link #observable} objects of that age, which are more.
    */
   private List<AllocationTrend.Birth> births(double lag) {
     List<SampledObject> oldEnough = filter(live, object -> isOlder(object, lag));
@@ -432,10 +420,8 @@ final class LeakTest {
   }
 
   /**
-   * Returns the objects that are at least {@code seconds} old and are in a slot (a page of its
-   * own), or could be in one: they are small enough and were allocated after the observation began.
-   * Objects that are older than the site's first object in a slot also count, because they show
-   * when objects are born and how many there are.
+   * Returns the objects that are at least {@code seconds} old, and are in a slot (a page of its
+   * own), or are small enough for one and were allocated after the observation began.
    */
   static List<SampledObject> observable(
       List<SampledObject> live, ObservationWindow window, double seconds) {
@@ -448,10 +434,6 @@ final class LeakTest {
                         && object.bytes() <= LeakThresholds.LARGEST_PLACED_BYTES));
   }
 
-  /**
-   * Returns whether an object has at least this age, and is in a slot (a page of its own) or could
-   * have been put into one.
-   */
   private boolean isOlder(SampledObject object, double seconds) {
     return window.ageSeconds(object) >= seconds && (object.inSlot() || isComparable(object));
   }
@@ -488,8 +470,8 @@ final class LeakTest {
   }
 
   /**
-   * Estimates the total of a value, such as bytes, over all objects that the samples stand for, by
-   * Horvitz and Thompson's estimator.
+   * Estimates the total of a value, such as bytes, over all objects that the samples stand for
+   * (Horvitz and Thompson's estimator).
    */
   private static Estimate total(
       List<SampledObject> objects, ToDoubleFunction<SampledObject> figure) {
@@ -503,7 +485,6 @@ final class LeakTest {
     return new Estimate(value, variance, objects.size());
   }
 
-  /** Returns the idle share of the bytes, or of the number, of the objects that are old enough. */
   private static EstimatedShare share(
       List<SampledObject> oldEnough,
       List<SampledObject> idleObjects,

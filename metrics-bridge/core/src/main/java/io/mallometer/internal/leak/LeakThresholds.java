@@ -51,29 +51,27 @@ public final class LeakThresholds {
   static final double GAP_FACTOR = 3;
 
   /**
-   * The least threshold, in epochs (times between two readings of the accessed bits). The kernel
-   * may clear the accessed bit of a page itself, so several epochs must agree.
+   * The least threshold, in epochs (times between two readings of the accessed bits). Several
+   * epochs must agree, because the kernel may clear accessed bits itself.
    */
   static final double LEAST_EPOCHS = 3;
 
   /**
-   * The least time from the first to the last possible birth of an idle object (time of arrivals),
-   * as a multiple of the threshold. Objects that a program allocates once at its start arrive
-   * within a shorter time.
+   * The least time of arrivals (from the first to the last possible birth of an idle object), as a
+   * multiple of the threshold. It excludes objects that a program allocates only at its start.
    */
   static final double ARRIVAL_SPAN = 2;
 
   /**
-   * The least lower bound of a share: the births of idle objects in the last two thirds of the time
-   * in which idle objects can have been born, divided by all their births. The share is 0.67 for
-   * steady births, and at most 0.27 for births that fall off like 1/t.
+   * The least lower bound of the share of births in the last two thirds of the time of arrivals.
+   * The share is 0.67 for steady births, and at most 0.27 for births that fall off like 1/t.
    */
   static final double ARRIVAL_SHARE = 0.35;
 
   /**
-   * The births of idle objects have fallen off if the upper bound of a share is below this number:
-   * the births in the last third of the time, divided by those in the first and the last third
-   * together. Steady births have a share of 0.5.
+   * Births have fallen off if the upper bound of a share is below this number: the births in the
+   * last third of the time of arrivals, divided by those in the first and last third. Steady births
+   * have a share of 0.5.
    */
   static final double FALLEN_SHARE = 0.25;
 
@@ -84,14 +82,14 @@ public final class LeakThresholds {
   static final double ARRIVAL_ERRORS = 1;
 
   /**
-   * If at least this share of the objects that are old enough to be idle is idle, the births of all
-   * these objects are used, also of the many without a slot (a page of their own).
+   * If at least this share of the objects that are old enough is idle, the births of all these
+   * objects are used, also of the many without a slot (a page of their own).
    */
   static final double MOSTLY_IDLE = 0.8;
 
   /**
-   * The usual time of use is this quantile of the times from birth to the latest access of idle
-   * objects. A birth counts only if the object is older than this time plus the threshold.
+   * The quantile of the times from birth to latest access of idle objects that counts as the usual
+   * time of use.
    */
   static final double USED_QUANTILE = 0.75;
 
@@ -99,22 +97,19 @@ public final class LeakThresholds {
 
   /**
    * The fewest moments at which the idle objects of a leak were born. Three phases of a program
-   * that each keep some objects are not yet a leak.
+   * that each keep some objects are no leak.
    */
   static final int FEWEST_MOMENTS = 4;
 
-  /** Births within this share of the time in which idle objects can be born count as one moment. */
+  /** Births within this share of the time of arrivals count as one moment. */
   static final double MOMENT_SHARE = 1 / 24.0;
 
-  /**
-   * The births of idle objects have ended if steady births would pause as long as since the latest
-   * birth with less than this probability.
-   */
+  /** Births have ended if steady births would pause for so long with less than this probability. */
   static final double ENDED_PROBABILITY = 0.02;
 
   /**
-   * The mean gap between a site's samples is assumed to have grown by at most this factor. A site
-   * is sampled more seldom the more it has allocated.
+   * A site is sampled more seldom the more it has allocated. The mean gap between its samples is
+   * assumed to have grown by at most this factor.
    */
   static final double FEWER_SAMPLES = 2;
 
@@ -130,18 +125,16 @@ public final class LeakThresholds {
   static final double LEAST_BYTES = 1 << 20;
 
   /**
-   * The bytes, as the allocator counts them, of the largest object that fits into a slot (pages of
-   * its own, where accesses are observed).
+   * The bytes of the largest object that fits into a slot (pages of its own, where accesses are
+   * observed), as the allocator counts them.
    */
   static final long LARGEST_PLACED_BYTES = (16L << 20) - 8;
 
-  /** The fewest live samples for a growth rate. */
   static final int FEWEST_FOR_GROWTH = 3;
 
   /**
-   * The shortest time over which a suspect's growth rate is computed, in seconds at time scale 1;
-   * the time is longer if samples are few. A site without a new sample for half of this time may
-   * have stopped growing.
+   * The shortest time for a growth rate, in seconds at time scale 1; it is longer if samples are
+   * few. A site without a new sample for half of this time may have stopped growing.
    */
   static final double GROWTH_RATE_SECONDS = 180;
 
@@ -156,38 +149,37 @@ public final class LeakThresholds {
   // ---- Thresholds for growing sites
 
   /**
-   * The windows of growth, in seconds at time scale 1, shortest first. Frequent births show growth
-   * soon; large objects that are born seldom need longer.
+   * The windows of growth, in seconds at time scale 1, shortest first. Large objects that are born
+   * seldom need a longer window.
    */
   static final double[] GROWTH_SECONDS = {90, 120, 180, 900, 3_600};
 
-  /** The fewest live samples of a growing site that were born in the window. */
   static final int FEWEST_BORN = 8;
 
   /**
-   * The fewest samples born in the window by Kish's effective number: the number of equally
-   * weighted samples that would give the same precision.
+   * The fewest samples born in the window, by Kish's effective number: as many equally weighted
+   * samples would be as precise.
    */
   static final double FEWEST_EFFECTIVE_BORN = 6;
 
   /**
-   * The largest share of the samples born in the window that may be born in one quarter of it. A
-   * larger share is a burst.
+   * The largest share of the samples born in the window that may be born in one quarter of it. More
+   * is a burst.
    */
   static final double MOST_IN_A_QUARTER = 0.6;
 
   /**
    * The least increase of a growing site, as a share of the bytes of its live objects that were
-   * born in the window. The rest of these bytes replaces freed objects.
+   * born in the window. The other bytes replace freed objects.
    */
   static final double KEPT_SHARE_OF_BORN = 0.5;
 
   // ---- Thresholds for growth after an attach
 
   /**
-   * A site that replaces freed objects from before the attach does not grow. So its increase must
-   * exceed the bytes of these freed objects, whose estimate is raised by this many standard errors.
-   * By chance alone, the freed bytes exceed this bound in 1 of 30,000 evaluations.
+   * The increase of a site must exceed the freed bytes from before the attach, which the site may
+   * only replace, raised by this many standard errors. By chance, the freed bytes exceed this bound
+   * in 1 of 30,000 evaluations.
    */
   static final double REPLACED_ERRORS = 4;
 
@@ -208,22 +200,18 @@ public final class LeakThresholds {
    */
   static final double LONGEST_UNUSED_SECONDS = 120;
 
-  /** The least sum of the idle times of unused objects, in seconds at time scale 1. */
   static final double UNUSED_OBJECT_SECONDS = 600;
 
-  /** The least idle share of the objects of an unused site that are old enough to be idle. */
   static final double UNUSED_SHARE = 0.5;
 
-  /** The fewest idle objects of a call site that stays unused. */
   static final int FEWEST_IDLE_LEFT = 3;
 
-  /** The least idle share of the observed objects of a call site that stays unused. */
   static final double UNUSED_SHARE_LEFT = 0.25;
 
   /**
-   * The factor by which a sum of idle times must exceed a mean gap between random uses to exclude
-   * such uses. If uses are random with a mean gap g, the probability of no use in t seconds is
-   * exp(-t / g), which is 1 % for t = 4.6 g.
+   * The factor by which a sum of idle times must exceed the mean gap g between random uses to
+   * exclude them. The probability of no use in t seconds is exp(-t / g), which is 1 % for t = 4.6
+   * g.
    */
   static final double EXCLUDED_GAPS = 4.6;
 
@@ -236,8 +224,8 @@ public final class LeakThresholds {
   static final double OUTLASTED_SECONDS = 300;
 
   /**
-   * The largest probability, for an object that outlasted the longest timeout, that an access was
-   * missed because it came in a time without evidence.
+   * For an object that outlasted the longest timeout, the largest probability that an access was
+   * missed in a time without evidence.
    */
   static final double HIDDEN_PROBABILITY = 0.01;
 
@@ -246,12 +234,11 @@ public final class LeakThresholds {
 
   // ---- Thresholds for lost memory, of which searches found no address
 
-  /** The largest share of one processor's time that searches take. */
   static final double SEARCH_SHARE = 0.001;
 
   /**
-   * The most unused CPU time that is saved up for searches, in seconds; also the initial amount.
-   * One search of {@link #SEARCHED_BYTES} takes this time.
+   * The most unused CPU time that is saved up for searches, in seconds; also the initial amount. It
+   * pays for one search of {@link #SEARCHED_BYTES}.
    */
   static final double SEARCH_CREDIT_SECONDS = 6;
 
@@ -259,15 +246,14 @@ public final class LeakThresholds {
   static final double SEARCH_PAUSE_SECONDS = 60;
 
   /**
-   * The time after which memory is searched again regardless of changes and of the CPU time that is
-   * left, in seconds at time scale 1.
+   * After this time, in seconds at time scale 1, memory is searched again even if nothing changed
+   * and no CPU time is left.
    */
   static final double SEARCH_REPEAT_SECONDS = 3_600;
 
   /**
-   * A garbage collection is followed by a search if the unused bytes that are not proved lost have
-   * grown by this factor since the previous search. Without such growth the collection may have
-   * changed nothing.
+   * After a garbage collection, memory is searched again if the unused bytes that are not proved
+   * lost have grown by this factor since the previous search.
    */
   static final double SEARCH_GROWTH = 1.25;
 
@@ -280,7 +266,6 @@ public final class LeakThresholds {
    */
   static final double UNSEARCHED_SHARE = 0.01;
 
-  /** The fewest objects of a site that two searches must both have looked for to prove a loss. */
   static final int FEWEST_SEARCHED = 5;
 
   /**
@@ -291,7 +276,7 @@ public final class LeakThresholds {
 
   /**
    * A loss is proved only if more than this many objects are lost for each thread whose registers
-   * could not be read, because these registers may contain the addresses of some objects.
+   * could not be read, because registers may contain addresses.
    */
   static final double LOST_FOR_EACH_THREAD = 4;
 
@@ -308,10 +293,8 @@ public final class LeakThresholds {
   /** The time between two evaluations, in seconds at time scale 1. */
   static final double EVALUATION_SECONDS = 15;
 
-  /** The number of evaluations in a row that must agree before a verdict changes. */
   static final int EVALUATIONS_TO_CHANGE = 3;
 
-  /** The number of evaluations in a row that must speak against a leak before it is given up. */
   static final int EVALUATIONS_TO_CLEAR = 20;
 
   /**

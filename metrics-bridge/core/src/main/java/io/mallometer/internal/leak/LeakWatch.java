@@ -37,11 +37,10 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Starts the observation of objects, and evaluates its results on the poller's thread. An
- * evaluation takes place every 15 s. If this would take more than a thousandth of the time,
- * evaluations are less frequent, but at least one a minute. These times are divided by the time
- * scale. Watchpoints on objects of the worst leaking sites show the latest accesses to these
- * objects.
+ * Starts the observation of objects, and evaluates its results on the poller's thread every 15 s,
+ * or less often (down to once a minute) if this would take more than a thousandth of the time. The
+ * time scale divides these times. Watchpoints show the latest accesses to objects of the worst
+ * leaking sites.
  */
 public final class LeakWatch {
 
@@ -73,7 +72,7 @@ public final class LeakWatch {
   private volatile LeakReport latest;
   private volatile Optional<LeakSummary> summary = Optional.empty();
 
-  /** The file of acknowledged sites. Guarded by this, like the fields below. */
+  /** Guarded by this, like the fields below. */
   private @Nullable AcknowledgedSitesFile acknowledgedSitesFile;
 
   private @Nullable LeakDetector detector;
@@ -121,7 +120,6 @@ public final class LeakWatch {
     }
   }
 
-  /** Uses a file of acknowledged sites, unless there is one already. */
   private void useFile(Path path) {
     if (acknowledgedSitesFile == null) {
       acknowledgedSitesFile = new AcknowledgedSitesFile(path);
@@ -153,11 +151,6 @@ public final class LeakWatch {
     }
   }
 
-  /**
-   * Ends the observation and discards the verdicts, because nothing is counted.
-   *
-   * @param reason why nothing is counted
-   */
   public synchronized void suspend(String reason) {
     if (!options.get(Setting.LEAK_ENABLED) || latest.reason().equals(reason)) {
       return;
@@ -167,44 +160,36 @@ public final class LeakWatch {
     publish(LeakReport.none(clock.instant(), reason));
   }
 
-  /**
-   * Clears the published reason why nothing was counted, if no evaluation has published verdicts
-   * yet.
-   */
+  /** Clears the reason why nothing was counted, if no evaluation has published verdicts yet. */
   public synchronized void resume() {
     if (options.get(Setting.LEAK_ENABLED) && !everEvaluated) {
       publish(LeakReport.none(clock.instant(), ""));
     }
   }
 
-  /** Adds the leaks that earlier runs recorded. */
   public synchronized void addKnownLeaks(List<KnownLeak> recorded) {
     knownLeaks.add(recorded);
   }
 
-  /** Returns the leaks for later runs. */
   public synchronized List<KnownLeak> knownLeaks() {
     return knownLeaks.all();
   }
 
-  /** Returns the latest verdicts. */
   public LeakReport latest() {
     return latest;
   }
 
-  /** Returns whether a verdict of the latest report says that the site loses memory. */
   public synchronized boolean isLost(int site) {
     return detector != null && detector.isLost(latest, site);
   }
 
-  /** Returns the summary for the meters; empty while nothing is judged. */
   public Optional<LeakSummary> summary() {
     return summary;
   }
 
   /**
-   * Records whether the call sites with a name are acknowledged, and updates the latest verdicts
-   * before it returns.
+   * Records whether the call sites with a name are acknowledged. The latest verdicts show this when
+   * the method returns.
    */
   public void acknowledge(String site, boolean acknowledged) {
     AcknowledgedSitesFile file = note(site, acknowledged);
@@ -213,10 +198,7 @@ public final class LeakWatch {
     }
   }
 
-  /**
-   * Records an acknowledgement in memory. Returns the file in which to store it; null if no file is
-   * configured.
-   */
+  /** Returns the file in which to store the acknowledgement; null if no file is configured. */
   private synchronized @Nullable AcknowledgedSitesFile note(String site, boolean acknowledged) {
     if (acknowledged) {
       acknowledgedSites.add(List.of(site));
@@ -233,9 +215,8 @@ public final class LeakWatch {
   }
 
   /**
-   * Evaluates if an evaluation is due, or if a search of memory has changed the sites with lost
-   * objects. An evaluation that is due waits until there is a reading of the call sites, or one can
-   * be made within the time allowed for readings.
+   * Evaluates if an evaluation is due and a reading of the call sites is affordable, or if a search
+   * of memory has changed the lost objects.
    */
   public synchronized void evaluateIfDue(int threads) {
     long now = nanoTime.getAsLong();
@@ -252,8 +233,8 @@ public final class LeakWatch {
   }
 
   /**
-   * Evaluates, and schedules the next evaluation. The pause is the same after a failure, because a
-   * failed evaluation takes as much time.
+   * Evaluates, and schedules the next evaluation. Pauses after a failure, too, because a failed
+   * evaluation takes as much time.
    */
   private void evaluate() {
     MallometerOptions current = options;
@@ -307,7 +288,6 @@ public final class LeakWatch {
     return !current.find(setting).equals(detectorOptions.find(setting));
   }
 
-  /** Publishes a report as the latest verdicts. */
   public void publish(LeakReport report) {
     latest = report;
     boolean judged = report.observation().state() == Observation.State.ON;
@@ -333,8 +313,8 @@ public final class LeakWatch {
   }
 
   /**
-   * Returns the suspected bytes of the sites with the given verdict, by the name of the site: only
-   * the names with most bytes, without acknowledged sites.
+   * Returns the suspected bytes of the sites with a verdict, by the name of the site; names with
+   * few bytes are combined. Leaves out acknowledged sites.
    */
   private static List<SiteSummary.Share> idleBytes(
       LeakReport report, Verdict verdict, TopNames top) {
@@ -406,7 +386,6 @@ public final class LeakWatch {
 
   // ---- Logging
 
-  /** Logs each leak by its name, at most once a day. */
   private void warn() {
     Instant now = clock.instant();
     warned.values().removeIf(time -> !time.plus(WARNED_FOR).isAfter(now));
@@ -417,7 +396,6 @@ public final class LeakWatch {
     }
   }
 
-  /** Logs a failure once, because each evaluation would repeat it. */
   private void logFailure() {
     if (detector != null && detector.failure().isPresent()) {
       failure.warn(

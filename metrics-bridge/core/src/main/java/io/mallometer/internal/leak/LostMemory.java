@@ -25,19 +25,17 @@ import org.jspecify.annotations.Nullable;
  * Finds the call sites that lose memory: no address of most of their sampled objects exists in the
  * process, so no code can use or free them.
  *
- * <p>Garbage in the Java heap may contain addresses of lost objects. So the objects that were
- * allocated before the latest collection are judged separately from younger ones. A search begins
- * when a site becomes unused. While memory is unused, a search also begins after an hour without
- * one, and after a collection under one of three conditions: the previous search found too few
- * objects from before a collection, memory of the old generation was freed, or the unused bytes
- * have grown by a quarter. All searches but the hourly ones stay within a budget of CPU time.
+ * <p>Garbage in the Java heap may contain addresses of lost objects, so objects from before the
+ * latest collection are judged separately. A search begins when a site becomes unused, and each
+ * hour while memory is unused. It also begins after a collection if the previous search found too
+ * few objects from before a collection, if memory of the old generation was freed, or if the unused
+ * bytes have grown by a quarter. All searches but the hourly ones stay within a budget of CPU time.
  *
- * <p>If a search finds no address of most objects of a call site, a second one must agree. A single
- * search may miss an address that the program moves while the search reads.
+ * <p>A second search must confirm a loss, because one may miss an address that the program moves
+ * meanwhile.
  */
 final class LostMemory {
 
-  /** The prefix of the names of call sites inside HotSpot itself. */
   private static final String JVM = "libjvm.so!";
 
   private static final String NOT_PROVED = "not proved: ";
@@ -56,24 +54,20 @@ final class LostMemory {
 
   private List<Integer> searched = List.of();
 
-  /**
-   * The stacks of each verdict of unused memory, unless an earlier search had proved this memory
-   * lost.
-   */
+  /** The stacks of each verdict of unused memory that was not yet proved lost. */
   private List<List<Integer>> unproved = List.of();
 
-  /** The suspected bytes of the verdicts in {@link #unproved}. */
   private double unprovedBytes;
 
   /**
-   * Whether nothing could be proved for some call site because too few of its objects were
-   * allocated before the latest garbage collection.
+   * Whether some call site had too few objects from before the latest garbage collection to prove
+   * anything.
    */
   private boolean awaitsCollection;
 
   /**
-   * Whether garbage was collected since the first search began; {@link #freedOld} is whether memory
-   * of the old generation was freed since then.
+   * Whether garbage was collected since a pair of searches began; {@link #freedOld} tells whether
+   * memory of the old generation was freed.
    */
   private boolean collected;
 
@@ -85,15 +79,16 @@ final class LostMemory {
   private long collectionsNanos;
 
   /**
-   * The latest moment that is known to be before the latest collection of any kind. {@link
-   * #beforeWhole} is known to be before the latest collection of the whole heap.
+   * The latest moment that is known to be before the latest collection of any kind; {@link
+   * #beforeWhole} is that of the whole heap.
    */
   private long beforeCollection = Long.MIN_VALUE;
 
   private long beforeWhole = Long.MIN_VALUE;
 
   /**
-   * The values of {@link #beforeCollection} and {@link #beforeWhole} when the first search began.
+   * The value of {@link #beforeCollection} when a pair of searches began; {@link #provingNanos} is
+   * that of {@link #beforeWhole}.
    */
   private long eligibleNanos = Long.MIN_VALUE;
 
@@ -108,31 +103,22 @@ final class LostMemory {
   private long creditNanos;
   private double costSeconds;
 
-  /**
-   * Creates an instance without lost memory.
-   *
-   * @param scale the divisor of all times
-   */
   LostMemory(double scale) {
     this.scale = scale;
   }
 
   /**
-   * Stores the sites of each verdict.
-   *
-   * @param stacks the numbers of all sites of a verdict, by the number of its first site; a verdict
-   *     on one site has no entry
+   * Stores the numbers of all sites of a verdict, by the number of its first site. A verdict on one
+   * site has no entry.
    */
   void setStacks(Map<Integer, List<Integer>> stacks) {
     this.stacks = stacks;
   }
 
-  /** Returns the lost objects of a site; null if it loses none. */
   @Nullable LostObjects lostOf(int site) {
     return found.get(site);
   }
 
-  /** Returns whether a verdict on the site, alone or with others, says that memory is lost. */
   boolean isLost(LeakReport latest, int site) {
     return latest.sites().stream()
         .filter(verdict -> verdict.grounds().evidence() == LeakEvidence.LOST)
@@ -140,16 +126,15 @@ final class LostMemory {
         .anyMatch(number -> number == site);
   }
 
-  /** Returns the result of the latest search, or the reason why nothing is proved, in words. */
   String resultText() {
     return resultText;
   }
 
   /**
-   * Takes the result of a search that has ended, or begins a search that is due.
+   * Takes the result of a search that has ended, or begins a search that is due. Returns whether
+   * the lost sites have changed.
    *
    * @param threads the number of threads of the process
-   * @return whether the lost sites have changed
    */
   boolean advance(
       NativeLibrary library,
@@ -189,8 +174,8 @@ final class LostMemory {
   }
 
   /**
-   * Records whether garbage was collected since the previous reading of the counts. The moment of
-   * that reading is the latest that is known to be before the collection.
+   * Records whether garbage was collected since the previous reading of the counts. That reading is
+   * the latest moment that is known to be before the collection.
    */
   private void note(GarbageCollections now, long nowNanos) {
     GarbageCollections before = collections;
@@ -208,10 +193,7 @@ final class LostMemory {
 
   // ---- Beginning and ending a search
 
-  /**
-   * Chooses the sites of a search. Returns false if no search is due: no memory is newly unused, no
-   * collection can have made a proof possible, and the latest result is not old.
-   */
+  /** Chooses the sites of a search. Returns false if no search is due. */
   private boolean chooseSites(LeakReport latest, long nowNanos) {
     List<List<Integer>> unused = new ArrayList<>();
     double bytes = 0;
@@ -244,9 +226,9 @@ final class LostMemory {
   }
 
   /**
-   * Returns whether the credit (unused CPU time) pays for a pair of searches. It grows by a
-   * thousandth of one processor's time. A pair that costs more than the largest credit is made only
-   * by the hourly repetition.
+   * Returns whether the credit pays for a pair of searches. The credit is unused CPU time, and
+   * grows by a thousandth of one processor's time. Only the hourly search may cost more than the
+   * largest credit.
    */
   private boolean isAffordable(long nowNanos) {
     double earned = LeakThresholds.SEARCH_SHARE * scale * (nowNanos - creditNanos) / 1e9;
@@ -306,9 +288,9 @@ final class LostMemory {
   }
 
   /**
-   * Returns whether most of the objects that a pair of searches took for lost have been freed, or
-   * their addresses were found by a later search. Other objects of the site do not refute the loss,
-   * because garbage may contain the addresses of young objects.
+   * Returns whether most of the objects that were taken for lost were freed, or found by a later
+   * search. Other objects of the site do not count, because garbage may contain the addresses of
+   * young objects.
    */
   private boolean isRefuted(int site, MemorySearch search) {
     Set<Long> known = lostObjects.getOrDefault(site, Set.of());
@@ -331,8 +313,8 @@ final class LostMemory {
   // ---- Stating the result in words
 
   /**
-   * Sets {@link #resultText}. Only if the whole heap was collected before the search does the text
-   * state that nothing is lost. Otherwise an address that the search found may lie in garbage.
+   * Sets {@link #resultText}. It says that nothing is lost only if the whole heap was collected
+   * before the search, because otherwise a found address may lie in garbage.
    */
   private void setResult(MemorySearch search, Map<Integer, Count> counts) {
     List<Count> open =
@@ -372,10 +354,6 @@ final class LostMemory {
 
   // ---- Choosing sites, and counting the objects whose addresses searches found or not
 
-  /**
-   * Returns the reason why a search is inconclusive, such as memory that it did not read; empty if
-   * it is conclusive.
-   */
   private static Optional<String> obstacle(MemorySearch search) {
     if (search.state() != MemorySearch.State.DONE) {
       return Optional.of(search.reason());
@@ -396,9 +374,9 @@ final class LostMemory {
   }
 
   /**
-   * Returns the call sites whose objects are searched for; an empty list while no site is unused.
-   * Suspects come first. The other sites follow, because they may become suspects long before the
-   * next search.
+   * Returns the call sites whose objects are searched for, suspects first; none while no site is
+   * unused. Sites without suspicion follow, because they may become suspects long before the next
+   * search.
    */
   private List<Integer> candidates(LeakReport latest) {
     List<SiteVerdict> possible =
@@ -426,8 +404,8 @@ final class LostMemory {
   }
 
   /**
-   * Returns whether the objects of a site may be searched for. Excludes acknowledged sites, and
-   * sites of HotSpot, which may store the addresses of its own objects in an encoded form.
+   * Excludes acknowledged sites, and sites of HotSpot, which may store the addresses of its own
+   * objects in an encoded form.
    */
   private static boolean mayBeLost(SiteVerdict site) {
     return !site.acknowledged() && !site.site().name().startsWith(JVM);
@@ -437,7 +415,6 @@ final class LostMemory {
     return site.verdict().compareTo(Verdict.GROWING) <= 0;
   }
 
-  /** Counts the objects of each site that both searches looked for. */
   private Map<Integer, Count> counts(MemorySearch first, MemorySearch second) {
     Map<Long, SearchedObject> before = new HashMap<>();
     first.objects().forEach(object -> before.put(object.id(), object));
@@ -460,7 +437,6 @@ final class LostMemory {
     return counts;
   }
 
-  /** Returns the lost objects of each site that loses memory. */
   private static Map<Integer, LostObjects> proved(Map<Integer, Count> counts, int unreadThreads) {
     Map<Integer, LostObjects> proved = new HashMap<>();
     counts.forEach(
@@ -474,19 +450,15 @@ final class LostMemory {
     return proved;
   }
 
-  /** Counts the searched objects of a site, or of all sites of a verdict. */
   private static final class Count {
     private final Sums all = new Sums();
 
-    /**
-     * The objects that were allocated before the latest garbage collection that preceded the
-     * searches.
-     */
+    /** The objects from before the latest garbage collection that preceded the searches. */
     private final Sums collected = new Sums();
 
     /**
-     * The number of objects that were allocated before the latest collection of the whole heap that
-     * preceded the searches.
+     * The number of objects from before the latest collection of the whole heap that preceded the
+     * searches.
      */
     private int proving;
 
@@ -519,10 +491,7 @@ final class LostMemory {
           && collected.lost < LeakThresholds.FEWEST_SEARCHED;
     }
 
-    /**
-     * Returns the lost objects, with their shares among all objects of the site, young ones
-     * included.
-     */
+    /** The shares are those among all objects of the site, young ones included. */
     LostObjects lost(Sums proof) {
       return new LostObjects(proof.searched, proof.lost, all.bytes.share(), all.objects.share());
     }

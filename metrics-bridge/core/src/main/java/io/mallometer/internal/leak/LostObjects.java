@@ -8,27 +8,22 @@ import io.mallometer.model.SiteVerdict.Suspected;
  * The lost objects of a site, by two searches of the process's memory.
  *
  * @param searched the number of live samples that both searches looked for
- * @param lost the number of live samples of which neither search found an address
- * @param bytes the share of lost bytes among the bytes that the samples stand for
- * @param objects the share of lost objects among the objects that the samples stand for
+ * @param lost the number of them of which neither search found an address
+ * @param bytes the share of lost bytes
+ * @param objects the share of lost objects
  */
 record LostObjects(int searched, int lost, EstimatedShare bytes, EstimatedShare objects) {
 
-  /**
-   * Returns the lost objects of this site with the number of another site's samples added. The
-   * shares are those of this site.
-   */
   LostObjects plus(LostObjects other) {
     return new LostObjects(searched + other.searched, lost + other.lost, bytes, objects);
   }
 
   /**
-   * Returns the lost objects of a site. All idle objects count as lost, because a search misses
-   * lost objects whose addresses are in garbage or in unused memory. Of the objects that are too
-   * young to be idle, as large a share counts as is lost among the samples. The result has no idle
-   * time, because it includes young objects.
+   * Estimates the lost objects of a site. All idle objects count as lost, because a search misses
+   * lost objects whose addresses are in garbage or in unused memory. Of younger objects, the share
+   * that is lost among the samples counts. The result has no idle time, because it includes young
+   * objects.
    *
-   * @param idle the idle objects of the site
    * @param oldBytes the bytes that are old enough to be idle
    * @param oldObjects the objects that are old enough to be idle
    */

@@ -11,10 +11,7 @@ import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/**
- * Calls a listener for each call site that becomes a leak. Checks for new leaks after each poll,
- * and calls the listener on another thread than the poller's.
- */
+/** Calls a listener for each call site that becomes a leak, on another thread than the poller's. */
 public final class NewLeakNotifier implements Consumer<Snapshot> {
 
   private record Key(String site, String library) {
@@ -29,10 +26,7 @@ public final class NewLeakNotifier implements Consumer<Snapshot> {
   private final Executor executor;
   private volatile boolean closed;
 
-  /**
-   * The leaks at the latest poll. The listener is called only for leaks that are not among them.
-   * Guarded by this.
-   */
+  /** The leaks at the latest poll, of which the listener already knows. Guarded by this. */
   private Set<Key> reported = Set.of();
 
   private final Log.Once failure = Log.MALLOMETER.once();
@@ -59,7 +53,6 @@ public final class NewLeakNotifier implements Consumer<Snapshot> {
     }
   }
 
-  /** Ends all reports. */
   public void close() {
     closed = true;
   }

@@ -10,7 +10,6 @@ import io.mallometer.model.Observation;
  * @param startedNanos the beginning of the observation, by {@link System#nanoTime()}
  * @param endNanos the end of the latest valid epoch
  * @param epochSeconds the mean length of epochs; void epochs count as part of the next valid one
- * @param times the times by which idle objects are judged
  * @param voidTime the time without evidence
  */
 record ObservationWindow(
@@ -28,8 +27,8 @@ record ObservationWindow(
   }
 
   /**
-   * Returns the mean time between the ends of two valid epochs, in seconds. The length of a single
-   * epoch may be an outlier, which would change thresholds.
+   * Returns the mean time between the ends of two valid epochs, in seconds. A single epoch may be
+   * an outlier, which would change thresholds.
    */
   private static double meanEpoch(Observation observation) {
     long valid = observation.period().epochs() - observation.period().voidEpochs();
@@ -38,14 +37,13 @@ record ObservationWindow(
     return valid > 0 ? seconds / valid : observation.period().epochSeconds();
   }
 
-  /** Returns the length of the observation, in seconds. */
   double observedSeconds() {
     return (endNanos - startedNanos) / NANOS;
   }
 
   /**
-   * Returns the time for which an object in a slot (a page of its own) was not accessed, minus the
-   * time without evidence, in seconds.
+   * Returns the idle time of an object in a slot (a page of its own) in seconds, minus the time
+   * without evidence.
    */
   double idleSeconds(SampledObject object) {
     double idle = (endNanos - object.lastAccessNanos()) / NANOS;
@@ -54,8 +52,7 @@ record ObservationWindow(
 
   /**
    * Returns whether an object was idle for longer than the longest timeout, by a margin. The
-   * probability that the object was used in time without evidence must be at most {@link
-   * LeakThresholds#HIDDEN_PROBABILITY}.
+   * probability of a use in the times without evidence must be small.
    */
   boolean hasOutlasted(SampledObject object) {
     return idleSeconds(object) >= times.outlastedSeconds()

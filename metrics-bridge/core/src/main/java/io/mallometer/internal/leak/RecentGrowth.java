@@ -12,13 +12,11 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Finds growing sites by their live samples. A site grows if many of its samples were born in the
- * last minutes, spread evenly, and few of the earlier ones were freed. {@link LeakThresholds} has
- * the numbers.
+ * Finds growing sites: many of their live samples were born in the last minutes, spread evenly, and
+ * few of the earlier ones were freed.
  *
- * <p>After an attach every site begins at 0. Objects that replace objects from before the attach
- * look like growth until all objects from before the attach are freed. {@link ReplacedBytes}
- * estimates this part of an increase.
+ * <p>After an attach every site begins at 0, and objects that replace objects from before the
+ * attach look like growth. {@link ReplacedBytes} estimates this part of an increase.
  *
  * <p>All readings of the last minutes are kept, and some of the last hour.
  */
@@ -31,14 +29,14 @@ final class RecentGrowth {
   /** The time for which all readings are stored, in seconds at time scale 1. */
   private static final double ALL_SECONDS = 180;
 
-  /** The least time between two readings that are stored for longer, in seconds at time scale 1. */
+  /** The least time between two readings that are kept for an hour, in seconds at time scale 1. */
   private static final double APART_SECONDS = 150;
 
   /**
    * A reading of all sites' live samples.
    *
-   * @param bytes the bytes of the live samples, by the array index of the site. If the library has
-   *     since given a site's index to another site, the growth of the other one looks too small
+   * @param bytes their bytes, by the array index of the site; if the index was later given to
+   *     another site, that site's growth looks too small
    * @param variances the variances of the bytes, by index; empty without an attach
    * @param lasts whether the reading is kept for an hour
    */
@@ -92,7 +90,6 @@ final class RecentGrowth {
     }
   }
 
-  /** Returns the second oldest reading. Only the oldest can be older than the longest window. */
   private Reading secondToLast() {
     Iterator<Reading> oldestFirst = latestFirst.descendingIterator();
     Reading last = oldestFirst.next();
@@ -113,8 +110,8 @@ final class RecentGrowth {
   }
 
   /**
-   * Returns the increase of sites over the shortest window in which they grow together; empty if
-   * they do not.
+   * Returns the increase of several sites together over the shortest window in which they grow;
+   * empty if they do not.
    *
    * @param live the live samples of these sites
    */
@@ -143,11 +140,9 @@ final class RecentGrowth {
   }
 
   /**
-   * Returns the growth rate of several sites together. The sites have stopped growing if the latest
-   * live sample is much older than the mean gap between samples. Otherwise the rate is that of the
-   * last minutes, or of a longer time if samples are few.
-   *
-   * @param live the live samples of these sites
+   * Returns the growth rate of several sites together, over the last minutes, or longer if samples
+   * are few. Growth has stopped if the latest sample is much older than the mean gap between
+   * samples.
    */
   GrowthRate rateOf(List<Integer> sites, List<SampledObject> live) {
     if (live.size() < LeakThresholds.FEWEST_FOR_GROWTH) {
@@ -183,10 +178,7 @@ final class RecentGrowth {
     return replaced.computeIfAbsent(then, this::compare);
   }
 
-  /**
-   * Compares an earlier reading with the latest. Samples that are live at both readings cancel, so
-   * they have no part in the variance.
-   */
+  /** Samples that are live at both readings cancel, so they have no part in the variance. */
   private ReplacedBytes compare(Reading then) {
     Reading now = latestFirst.element();
     boolean attached = now.counted().mostBeforeBytes() > 0;
@@ -236,10 +228,6 @@ final class RecentGrowth {
         : Optional.empty();
   }
 
-  /**
-   * Returns whether there are enough samples and they are spread over the window: each quarter has
-   * a sample, at most one quarter has a single sample, and none has a burst.
-   */
   private static boolean isEven(long[] quarters) {
     long born = sum(quarters);
     int few = 0;

@@ -6,11 +6,10 @@ import io.mallometer.internal.leak.evidence.SampledObject;
  * Estimates how many bytes of the sites' increases between two readings only replace objects from
  * before an attach.
  *
- * <p>Objects from before an attach belong to no site, so a site that replaces them seems to grow.
- * The sum of their freed bytes is known: it is the change of all sites' live bytes, an estimate
- * from samples, minus the change of the exact counters. Samples that were live at both readings
- * cancel, so only samples that were born or freed in between contribute to the error of the sum.
- * The sum is at least 0, and at most the live bytes at the attach.
+ * <p>Such objects belong to no site, so a site that replaces them seems to grow. The sum of their
+ * freed bytes is the change of all sites' live bytes, estimated from samples, minus the change of
+ * the exact counters. Samples that are live at both readings cancel, so they do not contribute to
+ * its error.
  *
  * <p>The sum does not show which site replaced the objects. So there are two bounds: {@link
  * #mostBytes} for a verdict and {@link #leastBytes} for a rate. Without an attach both are 0.
@@ -30,7 +29,7 @@ final class ReplacedBytes {
    * @param changes the changes of each site's live bytes, by the array index of the site
    * @param variances the variances of these changes
    * @param netChange the change of allocated less freed bytes, by the exact counters
-   * @param mostBefore the most bytes that may have been live at the attach; 0 without attach
+   * @param mostBefore the most bytes that were live at the attach; 0 without attach
    */
   ReplacedBytes(float[] changes, float[] variances, double netChange, double mostBefore) {
     this.changes = changes;
@@ -51,8 +50,8 @@ final class ReplacedBytes {
 
   /**
    * Returns the most bytes that sites together can have replaced: all freed bytes, plus the error
-   * from the other sites' samples. The error of these sites' own samples cancels, because their
-   * increase is part of the estimate. An increase above this bound is growth.
+   * from the other sites' samples. The error of these sites' own samples cancels, because the
+   * estimate contains it, too.
    */
   double mostBytes(Iterable<Integer> sites) {
     double others = variance;
@@ -63,8 +62,8 @@ final class ReplacedBytes {
   }
 
   /**
-   * Returns the fewest bytes that sites together must have replaced: all freed bytes, minus the
-   * increases of the other sites and the error of these increases.
+   * Returns the fewest bytes that sites together must have replaced: all freed bytes, minus what
+   * the other sites can have replaced.
    */
   double leastBytes(Iterable<Integer> sites) {
     double others = risen;

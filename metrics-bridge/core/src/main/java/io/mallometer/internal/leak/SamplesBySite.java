@@ -5,8 +5,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The live samples of each site. One array contains the samples of each site side by side, in their
- * original order; another contains the beginning of each site's samples. Immutable.
+ * The live samples of each site. One array contains all samples, sorted by site; another contains
+ * the index of each site's first sample. Immutable.
  */
 final class SamplesBySite {
 
@@ -15,8 +15,8 @@ final class SamplesBySite {
   private final List<SampledObject> samples;
 
   /**
-   * The index of each site's first sample, by the array index of the site. The last element is the
-   * number of samples.
+   * Contains the index of each site's first sample, by the array index of the site. The last
+   * element is the number of samples.
    */
   private final int[] begins;
 
@@ -42,13 +42,11 @@ final class SamplesBySite {
     this.samples = Arrays.asList(sorted);
   }
 
-  /** Returns the samples of a site. */
   List<SampledObject> of(int site) {
     int place = SampledObject.arrayIndex(site);
     return has(site) ? samples.subList(begins[place], begins[place + 1]) : List.of();
   }
 
-  /** Returns whether a site has samples. */
   boolean has(int site) {
     int place = SampledObject.arrayIndex(site);
     return place < begins.length - 1
@@ -56,7 +54,6 @@ final class SamplesBySite {
         && samples.get(begins[place]).site() == site;
   }
 
-  /** Returns the bytes that the samples of each site stand for, by the array index of the site. */
   float[] bytes() {
     float[] bytes = new float[begins.length - 1];
     for (SampledObject object : samples) {
@@ -82,10 +79,6 @@ final class SamplesBySite {
     return variances;
   }
 
-  /**
-   * Returns whether any sample of a site is in a slot (a page of its own), where accesses are
-   * observed.
-   */
   boolean anyInSlot(int site) {
     for (SampledObject object : of(site)) {
       if (object.inSlot()) {

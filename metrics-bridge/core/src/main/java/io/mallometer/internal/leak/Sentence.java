@@ -84,10 +84,7 @@ public final class Sentence {
         : oldest;
   }
 
-  /**
-   * Describes idle objects. If no object was ever used, the text also says which random use is
-   * excluded.
-   */
+  /** If no object was ever used, the text also says which random use is excluded. */
   private static String unused(Assessment shown) {
     String longest = atLeast(shown.idle().longestSeconds());
     return ": "
@@ -103,7 +100,6 @@ public final class Sentence {
         + " is possible";
   }
 
-  /** Returns the two moments between which all live objects were allocated, in words. */
   private static String allocated(Growth growth, Instant begun) {
     return " allocated " + between(begun, growth.stopped().orElse(begun));
   }
@@ -172,9 +168,9 @@ public final class Sentence {
   }
 
   /**
-   * Returns the innermost Java method and the name of the site: {@code render from write} for the
-   * method {@code render} and the site {@code write}. Returns only the name of the site if the
-   * method has the same name, or if there is no Java method.
+   * Returns the innermost Java method and the name of the site, such as {@code render from write}
+   * for the method {@code render} and the site {@code write}; only the name if the method has the
+   * same one.
    */
   static String siteText(String name, List<StackFrame> frames) {
     String site = HumanText.shortName(name);
@@ -189,7 +185,6 @@ public final class Sentence {
     return site;
   }
 
-  /** Returns bytes such as {@code 1.3 GiB}. */
   public static String bytes(double bytes) {
     return HumanText.roundedBytes(bytes);
   }
@@ -236,8 +231,7 @@ public final class Sentence {
   }
 
   /**
-   * Returns a rounded number. Avoids Formatter, which would load the data of locales: thousands of
-   * objects that stay live.
+   * Avoids Formatter, which would load the data of locales: thousands of objects that stay live.
    */
   private static String whole(double value) {
     return Double.isNaN(value) ? "NaN" : Long.toString(Math.round(value));

@@ -4,21 +4,18 @@ import io.mallometer.model.Verdict;
 import java.time.Instant;
 
 /**
- * The verdict on a stack, or on several stacks together, and how many evaluations already support
- * another verdict. Immutable.
+ * The verdict on one or several stacks, and how many evaluations already support another verdict.
+ * Immutable.
  *
- * @param verdict the verdict
  * @param since the moment at which the verdict began
  * @param next the verdict of the latest evaluation
  * @param agreements the number of evaluations in a row, up to the latest, that had the verdict
- *     {@code next}. If {@code verdict} is a leak, the number of those that spoke against the leak,
- *     with any verdict. 0 if the latest evaluation confirmed {@code verdict}
+ *     {@code next}; for a leak, of those that spoke against it. 0 if the latest one confirmed
+ *     {@code verdict}
  * @param shown the latest assessment that agreed with the verdict; for a healthy site, the latest
- *     assessment
  */
 record SiteState(Verdict verdict, Instant since, Verdict next, int agreements, Assessment shown) {
 
-  /** Returns a healthy state that shows an assessment. No evaluation supports another verdict. */
   static SiteState of(Assessment latest, Instant time) {
     return new SiteState(Verdict.HEALTHY, time, Verdict.HEALTHY, 0, latest);
   }
@@ -42,23 +39,21 @@ record SiteState(Verdict verdict, Instant since, Verdict next, int agreements, A
   }
 
   /**
-   * Returns whether a new assessment of a leak is weaker than the shown one: the shown one rests on
-   * objects that outlasted the longest timeout, and the new one only on the leak of an earlier run.
+   * Returns whether the shown leak rests on objects that outlasted the longest timeout, and the new
+   * one only on the leak of an earlier run.
    */
   private boolean isWeaker(Assessment latest) {
     return isLeak() && latest.known() != null && shown.known() == null && shown.lost() == null;
   }
 
-  /** Returns whether the shown assessment has a proof of lost objects, and the new one has none. */
   private boolean isUnproven(Assessment latest) {
     return shown.lost() != null && latest.lost() == null;
   }
 
   /**
-   * Returns the number of evaluations in a row after which the verdict changes. One evaluation is
-   * enough if all objects are freed. One is also enough for a graver verdict of growing, unused or
-   * lost memory, because that memory was observed for minutes before. The end of a leak or of
-   * growth takes the largest number.
+   * Returns the number of evaluations in a row after which the verdict changes. The end of a leak
+   * takes the largest number. Otherwise one is enough if all objects are freed, and for a graver
+   * verdict of growing, unused or lost memory, which was observed for minutes before.
    */
   private int evaluationsNeeded(Assessment latest) {
     if (isLeak()) {
@@ -79,27 +74,20 @@ record SiteState(Verdict verdict, Instant since, Verdict next, int agreements, A
         : LeakThresholds.EVALUATIONS_TO_CHANGE;
   }
 
-  /** Returns a state with this verdict and a new assessment, and sets {@code agreements} to 0. */
   SiteState confirmedBy(Assessment latest) {
     return agreements == 0 && shown == latest
         ? this
         : new SiteState(verdict, since, verdict, 0, latest);
   }
 
-  /**
-   * Returns this state after an evaluation that cannot change the verdict. A healthy state then
-   * shows the new assessment.
-   */
   SiteState ignoring(Assessment latest) {
     return isHealthy() ? new SiteState(verdict, since, next, agreements, latest) : this;
   }
 
-  /** Returns this state with another beginning of the verdict. */
   SiteState since(Instant begin) {
     return new SiteState(verdict, begin, next, agreements, shown);
   }
 
-  /** Returns this state, but a healthy one with the given beginning. */
   SiteState healthySince(Instant begin) {
     return isHealthy() ? since(begin) : this;
   }
@@ -112,9 +100,6 @@ record SiteState(Verdict verdict, Instant since, Verdict next, int agreements, A
     return verdict == Verdict.HEALTHY;
   }
 
-  /**
-   * Returns whether the verdict has been healthy since a moment, and the latest evaluation agreed.
-   */
   boolean isHealthySince(Instant time) {
     return isHealthy() && agreements == 0 && since.equals(time);
   }

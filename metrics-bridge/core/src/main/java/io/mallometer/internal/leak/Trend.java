@@ -6,17 +6,17 @@ import java.util.Arrays;
  * Estimates whether a series of numbers grows, and how fast.
  *
  * <p>The slope is Theil's and Sen's: the median of the slopes between all pairs of points (Journal
- * of the American Statistical Association 63, 1968). A compiler that allocates 30 MiB and frees
- * them again does not change the slope. The slope counts as growth only under three conditions.
- * Most pairs of figures rise, which excludes noise, a single step and a pool's sawtooth. The last
- * third rises at least half as fast as the whole, which excludes a cache that is nearly full. The
- * rise is large enough. {@code docs/explanation/leaks.md} states the error rates.
+ * of the American Statistical Association 63, 1968), so memory that is allocated and soon freed
+ * again does not change it. The series grows if most pairs rise (not so with noise, a single step
+ * or a pool's sawtooth), if the last third rises at least half as fast as the whole (not so with a
+ * cache that is nearly full), and if the rise is large enough. {@code docs/explanation/leaks.md}
+ * states the error rates.
  */
 public final class Trend {
 
   /**
-   * A series grows only if the later number is the larger one in at least this share of all pairs
-   * of its numbers. A series that rises in three even steps has a share of 0.75.
+   * The least share of the pairs of numbers in which the later one is larger, if a series grows. A
+   * series with three even steps has a share of 0.75.
    */
   private static final double RISING_PAIRS = 0.8;
 
@@ -37,12 +37,11 @@ public final class Trend {
   private Trend() {}
 
   /**
-   * Returns the slope of a series; all {@code NaN} if the series does not grow. The interval is
-   * Sen's, from the ranks of the slopes.
+   * Returns the slope of a series with Sen's interval, from the ranks of the slopes; all {@code
+   * NaN} if the series does not grow.
    *
    * @param seconds the times, rising
-   * @param figures the figures, one for each time
-   * @param least the least rise over the whole time of a series that grows
+   * @param least the least rise of a growing series over the whole time
    */
   public static Slope slope(double[] seconds, double[] figures, double least) {
     if (!mostPairsRise(figures)) {
@@ -71,16 +70,12 @@ public final class Trend {
         slopes[rank(points)], median(slopes), slopes[slopes.length - 1 - rank(points)]);
   }
 
-  /** Returns the number of sorted slopes below the interval. */
   private static int rank(int points) {
     double deviation = Math.sqrt(points * (points - 1) * (2 * points + 5) / 18.0);
     return (int) Math.max(0, (pairs(points) - DEVIATIONS * deviation) / 2);
   }
 
-  /**
-   * Returns whether most pairs rise. Stops as soon as the result is known, because most series do
-   * not grow.
-   */
+  /** Stops as soon as the result is known, because most series do not grow. */
   private static boolean mostPairsRise(double[] figures) {
     int all = pairs(figures.length);
     double most = all - RISING_PAIRS * all;
@@ -97,12 +92,10 @@ public final class Trend {
     return points * (points - 1) / 2;
   }
 
-  /** Returns the median slope of all pairs of points from {@code from} to {@code to}, exclusive. */
   public static double median(double[] seconds, double[] figures, int from, int to) {
     return median(slopes(seconds, figures, from, to));
   }
 
-  /** Returns the slopes between all pairs of some points, sorted. */
   private static double[] slopes(double[] seconds, double[] figures, int from, int to) {
     double[] slopes = new double[pairs(to - from)];
     int next = 0;

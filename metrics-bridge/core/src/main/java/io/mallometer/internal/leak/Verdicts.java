@@ -33,26 +33,20 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The verdicts of one evaluation: one on each allocation stack, and one on all stacks with the same
- * name together, without those stacks that are leaks by themselves. {@link LeakDetector} explains
- * why.
+ * The verdicts of one evaluation: one on each allocation stack, and one on the stacks of each name
+ * together; {@link LeakDetector} explains why.
  */
 final class Verdicts {
 
-  /**
-   * The largest number of healthy stacks in a report. The report has those with the most live
-   * bytes.
-   */
+  /** A report has at most this many healthy stacks: those with the most live bytes. */
   private static final int MOST_HEALTHY = 200;
 
   /**
-   * The states that one evaluation passes to the next. Most stacks are healthy since the first
-   * evaluation; they have no entry.
+   * The states that one evaluation passes to the next. A stack that has always been healthy has no
+   * entry.
    *
-   * @param firstEvaluation the moment of the first evaluation
-   * @param stacks the states of stacks, by number
-   * @param names the states of the stacks that are assessed together, by name and library
-   * @param separateKinds the kinds of suspects that are reported separately, by name
+   * @param stacks the states of single stacks, by the stack's number
+   * @param names the states of stacks that are assessed together, by name and library
    */
   record States(
       Instant firstEvaluation,
@@ -65,23 +59,11 @@ final class Verdicts {
     }
   }
 
-  /**
-   * The readings of earlier evaluations and of this one.
-   *
-   * @param growth the readings of live samples
-   * @param lost the results of searches for lost objects
-   * @param garbage the memory that waits for a garbage collection
-   */
   record Past(RecentGrowth growth, LostMemory lost, WaitingGarbage garbage) {}
 
   /**
-   * The stacks of one assessment.
-   *
-   * @param stacks the stacks, the one with the most suspected bytes first
-   * @param latest the assessment of this evaluation; if it failed, the assessment that was shown
-   *     before
-   * @param failed whether this evaluation could not assess the stacks
-   * @param state the state after this evaluation
+   * The stacks of one assessment, those with the most suspected bytes first. If the assessment
+   * failed, {@code latest} is the assessment that was shown before.
    */
   private record AssessedStacks(
       List<CallSite> stacks, Assessment latest, boolean failed, SiteState state) {
@@ -112,10 +94,7 @@ final class Verdicts {
       return bySuspicion && !Double.isNaN(suspected) ? suspected : liveBytes();
     }
 
-    /**
-     * Returns a number for the kind of verdict, from 1, the gravest: lost memory, another leak,
-     * another suspect, memory that waits for a collection, a pool; 0 for healthy stacks.
-     */
+    /** Returns the rank of the verdict: 1 is the gravest; 0 means healthy. */
     int kind() {
       return switch (verdict()) {
         case LEAK -> state.shown().leakEvidence() == LeakEvidence.LOST ? 1 : 2;
@@ -126,7 +105,6 @@ final class Verdicts {
       };
     }
 
-    /** Combines the assessments of one name into one, which has the state of the gravest. */
     static AssessedStacks sum(List<AssessedStacks> same) {
       same.sort(WORST_FIRST);
       AssessedStacks gravest = same.get(0);
@@ -178,16 +156,15 @@ final class Verdicts {
   private final PriorityQueue<AssessedStacks> healthy = new PriorityQueue<>(WORST_FIRST.reversed());
 
   /**
-   * The stacks, each assessed by itself, from which the known leaks are updated: those that are not
-   * healthy, and those that are part of a verdict on several stacks.
+   * The stacks for {@link #remember}: those that are not healthy by themselves, or that are part of
+   * a verdict on several stacks.
    */
   private final List<AssessedStacks> toRemember = new ArrayList<>();
 
   private final Map<List<String>, List<CallSite>> names = new HashMap<>();
 
   /**
-   * The stacks that are no leaks, by name. Stacks of different libraries with the same name are
-   * together.
+   * The stacks that are no leaks, by name. Unlike {@link #names}, it does not separate libraries.
    */
   private final Map<String, List<CallSite>> withoutLeaks = new HashMap<>();
 
@@ -197,9 +174,7 @@ final class Verdicts {
   /**
    * Begins an evaluation.
    *
-   * @param past the readings so far, including that of the evidence
-   * @param before the states after the previous evaluation
-   * @param hasNewEpoch whether new evidence of use has come since the previous evaluation
+   * @param hasNewEpoch whether accesses were read again since the previous evaluation
    */
   Verdicts(
       Evidence evidence,
@@ -227,7 +202,6 @@ final class Verdicts {
     return states;
   }
 
-  /** Returns the first exception of this evaluation; empty without one. */
   Optional<RuntimeException> failure() {
     return Optional.ofNullable(failure);
   }
@@ -296,8 +270,8 @@ final class Verdicts {
   }
 
   /**
-   * Returns whether a stack has no live memory and was not suspicious before. This is so for half
-   * of the stacks of most programs.
+   * Returns whether a stack has no live memory and was not suspicious before, as half of the stacks
+   * of most programs.
    */
   private boolean holdsNothing(CallSite site) {
     return !(site.liveBytes().value() > 0)
@@ -348,14 +322,11 @@ final class Verdicts {
   }
 
   /**
-   * Assesses the stacks of a name together. Returns null if the stacks are reported one by one: if
-   * they are healthy together, or if the verdict on them rests on stacks that have a graver verdict
-   * by themselves.
+   * Assesses the stacks of a name together. Returns null if they are to be reported one by one.
    *
-   * @param sites the stacks that are no leak by themselves
-   * @param members the assessments of those stacks that hold memory
-   * @param becameLeak whether a stack of the name has just become a leak by itself, and so left the
-   *     members
+   * @param sites the stacks that are no leaks by themselves
+   * @param members the assessments of those {@code sites} that hold memory
+   * @param becameLeak whether a stack of the name became a leak in this evaluation
    */
   private @Nullable AssessedStacks assessTogether(
       List<String> name, List<CallSite> sites, List<AssessedStacks> members, boolean becameLeak) {
@@ -392,10 +363,9 @@ final class Verdicts {
   }
 
   /**
-   * Returns the stacks that have suspected objects, the most suspected bytes first. If no suspected
-   * object is observed, returns all stacks, the most live bytes first. A suspected object of a leak
-   * has outlasted the longest timeout. Growing stacks are kept unless the verdict is leak, because
-   * unused and growing stacks are reported as one suspect.
+   * Returns the stacks that have suspected objects, the most suspected bytes first. Without
+   * suspected objects, returns all stacks, the most live bytes first. Growing stacks are kept too,
+   * unless the verdict is leak.
    */
   private List<CallSite> mostSuspectedFirst(List<AssessedStacks> members, SiteState state) {
     double least =
@@ -467,8 +437,8 @@ final class Verdicts {
   }
 
   /**
-   * Returns whether the stacks of the site's name were a suspect together after the previous
-   * evaluation, and lose enough memory together. Each of them may lose too little alone.
+   * Returns whether the stacks of this name were a suspect together and have lost enough memory
+   * together; each alone may have lost too little.
    */
   private boolean isPartOfSuspect(CallSite site) {
     @Nullable SiteState together = before.names().get(name(site));
@@ -488,10 +458,6 @@ final class Verdicts {
     return proof.suspected(site, idle, LeakTest.bytes(old), LeakTest.objects(old));
   }
 
-  /**
-   * Returns the assessment as a known leak if the stack was a leak in an earlier run, grows, and
-   * has been unused for long enough; otherwise returns it unchanged.
-   */
   private Assessment knownFrom(Assessment assessment, CallSite site) {
     boolean again =
         assessment.verdict() == Verdict.UNUSED
@@ -504,8 +470,8 @@ final class Verdicts {
   }
 
   /**
-   * Assesses the stacks of a name together. The past use of a stack counts even if no object of the
-   * stack is observed, or none is live.
+   * Assesses the stacks of a name together. Earlier accesses count even for a stack without live
+   * objects.
    */
   private Assessment assessment(List<CallSite> sites, List<AssessedStacks> members) {
     for (AssessedStacks one : members) {
@@ -528,8 +494,8 @@ final class Verdicts {
   }
 
   /**
-   * Assesses the use of objects. The library stores evidence of a limited number of sites. Without
-   * evidence of a site's freed objects, its idle objects are not enough for a verdict.
+   * Judges the stacks by the accesses to their objects. There is no verdict if the library has not
+   * stored the past accesses of one of them.
    */
   private Assessment assessUse(List<CallSite> sites) {
     if (!evidence.observation().hasSeen()) {
@@ -563,8 +529,8 @@ final class Verdicts {
   }
 
   /**
-   * Updates the known leaks by the state of each stack in {@link #toRemember} and of each healthy
-   * stack of the report. Each of these states is that of the stack alone.
+   * Updates the known leaks by the state of each stack alone, not by that of several stacks
+   * together.
    */
   void remember(Predicate<String> acknowledged) {
     toRemember.addAll(healthy);
@@ -579,12 +545,6 @@ final class Verdicts {
 
   // ---- Making the verdicts of the report
 
-  /**
-   * Returns the verdicts: suspects that grow, then other suspects, then the rest, each worst first.
-   *
-   * @param latest the verdicts of the previous evaluation; such a verdict stays if an exception
-   *     prevents the new one
-   */
   List<SiteVerdict> verdicts(
       List<SiteVerdict> latest, LatestAccesses uses, Predicate<String> acknowledged) {
     List<SiteVerdict> verdicts = new ArrayList<>();
@@ -603,7 +563,7 @@ final class Verdicts {
             .forEach(verdicts::add);
       }
     }
-    verdicts.sort(GROWING_FIRST); // the sort is stable, so each part stays worst first
+    verdicts.sort(GROWING_FIRST);
     return List.copyOf(verdicts);
   }
 
@@ -622,12 +582,11 @@ final class Verdicts {
   }
 
   /**
-   * Combines the suspects of a name into one entry. A milder kind that has more bytes than the
-   * graver kind gets an entry of its own, so that neither hides the other. The milder kind keeps
-   * this entry until it has less than half the bytes of the graver kind. Pools and memory that
-   * waits for a collection are always separate from graver kinds.
+   * Combines the suspects of a name into one entry.
    *
-   * @param kinds the suspects by kind, gravest first
+   * <p>A milder kind with more bytes than the graver kind gets an entry of its own, so that neither
+   * hides the other, and keeps it until it has less than half the bytes. Pools and memory that
+   * waits for a collection always have entries of their own.
    */
   private List<AssessedStacks> combinedByKind(
       List<String> name, Map<Integer, List<AssessedStacks>> kinds) {
@@ -653,9 +612,8 @@ final class Verdicts {
   }
 
   /**
-   * Returns, for each name, the memory that waits for a garbage collection. Uses the samples of all
-   * stacks of the name that are no leaks: together they have enough samples for a result earlier
-   * than each has alone.
+   * Returns, for each name, the memory that waits for a garbage collection. All stacks of a name
+   * are taken together, because they have enough samples for a result earlier than each alone.
    */
   Map<String, Garbage> garbageByName() {
     Map<String, Garbage> known = new HashMap<>();
@@ -670,8 +628,8 @@ final class Verdicts {
   }
 
   /**
-   * Returns the numbers of all stacks of a verdict, by the number of its first stack. A verdict on
-   * one stack has no entry.
+   * Returns the numbers of all stacks of a verdict, by the number of its first stack. Leaves out
+   * verdicts on one stack.
    */
   Map<Integer, List<Integer>> stacks() {
     return stacks;
@@ -805,9 +763,8 @@ final class Verdicts {
   }
 
   /**
-   * Returns the kind of evidence. For a verdict other than leak, the evidence is the observed
-   * accesses to objects in slots (pages of their own); without any, the ages of live objects that
-   * would fit into a slot; else none.
+   * Returns on what a verdict rests. Without a leak: on observed accesses, or else on the ages of
+   * the objects that are small enough to be observed.
    */
   private LeakEvidence evidence(AssessedStacks one) {
     if (one.verdict() == Verdict.LEAK) {

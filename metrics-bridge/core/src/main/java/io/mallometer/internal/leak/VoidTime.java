@@ -7,34 +7,33 @@ import java.util.Deque;
 import java.util.Iterator;
 
 /**
- * Records the time without evidence (void time). An epoch, the time between two readings of the
- * accessed bits, is void if the kernel itself cleared bits in it: an access may have left no trace,
- * so the epoch does not count as idle time. Idle times end with the latest valid epoch, so a void
- * epoch is recorded only once a later valid epoch has ended. At most {@value #MOST} spans are kept;
- * a further span merges the two oldest.
+ * Records void time: epochs in which the kernel itself cleared accessed bits, so that an access may
+ * have left no trace. They do not count as idle time. An epoch is the time between two readings of
+ * the accessed bits.
+ *
+ * <p>Idle times end with the latest valid epoch, so a void epoch is recorded only after a later
+ * valid one. At most {@value #MOST} spans are kept.
  */
 final class VoidTime {
 
   static final int MOST = 256;
 
-  /** An instance without void time (time without evidence). */
   static final VoidTime NONE = new VoidTime();
 
-  /** The probability at which the calculation stops, because further factors do not matter. */
+  /** The product ends below this probability, because further factors do not matter. */
   private static final double NEGLIGIBLE = 1e-4;
 
-  /** An amount of time without evidence, which lies somewhere between two moments. */
+  /** An amount of void time that lies somewhere between two moments. */
   private record Span(long beginNanos, long endNanos, long voidNanos) {}
 
   private final Deque<Span> spans = new ArrayDeque<>();
   private long known;
 
-  /** The time without evidence after the end of the latest valid epoch. */
+  /** The void time after the end of the latest valid epoch. */
   private long pendingNanos;
 
   private long lastEndNanos;
 
-  /** Adds the time without evidence since the last call. */
   void add(Evidence evidence) {
     Observation observation = evidence.observation();
     long epochNanos = (long) (observation.period().epochSeconds() * 1e9);
@@ -50,10 +49,7 @@ final class VoidTime {
     }
   }
 
-  /**
-   * Rounds {@code nanos}, the time since the end of the latest valid epoch, down to whole epochs.
-   * All of these epochs are void.
-   */
+  /** Rounds a time since the latest valid epoch down to whole epochs. */
   private static long wholeEpochs(long nanos, long epochNanos) {
     return epochNanos > 0 ? Math.max(0, nanos / epochNanos * epochNanos) : 0;
   }
@@ -72,16 +68,16 @@ final class VoidTime {
   }
 
   /**
-   * Returns the largest probability that all uses between two moments were in void time, if each
-   * use follows the one before within a timeout, and void time is random.
+   * Returns the largest probability that all uses between two moments were in void time, where they
+   * leave no trace. Assumes that uses are at most {@code timeout} seconds apart, and that void time
+   * is random.
    *
-   * <p>At least n uses have come, where n timeouts fit between the moments. The k-th of these uses
-   * came within k timeouts after the first moment, and within n + 1 - k timeouts before the second.
-   * The void part of that span is the probability that this use was in void time. If there was one
-   * more use, all n + 1 uses were in void time; the probability of each is the void part of the
-   * whole time. The product begins with the latest use and ends when it is negligible.
+   * <p>If n timeouts fit between the moments, there were at least n uses. Use k came within k
+   * timeouts after the first moment and within n + 1 - k timeouts before the second; it was hidden
+   * with the probability of void time there. The product of these probabilities is added to the
+   * probability that n + 1 uses were hidden.
    *
-   * @param timeout the timeout in seconds; 0 if nothing is used later
+   * @param timeout 0 if nothing is used later
    */
   double hiddenUseProbability(long from, long to, double timeout) {
     double all = voidPart(from, to);
@@ -98,7 +94,7 @@ final class VoidTime {
     return Math.min(1, fewest + Math.pow(all, uses + 1));
   }
 
-  /** Returns the largest share (0 to 1) of the time between two moments that can lack evidence. */
+  /** Returns the largest possible share of void time, from 0 to 1, between two moments. */
   private double voidPart(long from, long to) {
     long sum = 0;
     Iterator<Span> latestFirst = spans.descendingIterator();
@@ -113,7 +109,7 @@ final class VoidTime {
     return Math.min(1, sum / (double) Math.max(1, to - from));
   }
 
-  /** Returns the time without evidence since a moment, in seconds. */
+  /** Returns the void time since a moment, in seconds. */
   double secondsSince(long nanos) {
     long sum = 0;
     Iterator<Span> latestFirst = spans.descendingIterator();

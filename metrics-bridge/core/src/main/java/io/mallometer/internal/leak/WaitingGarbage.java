@@ -13,28 +13,24 @@ import java.util.Map;
 
 /**
  * Estimates the native memory whose Java owners are unreachable, so that cleaners free it after the
- * next garbage collection. An old collection is one of the old generation. A collection meets an
- * object if the object is live when the collection begins. The estimate rests on the samples that
- * the two latest old collections met.
+ * next garbage collection. It rests on the samples that were live when the last two collections of
+ * the old generation began.
  *
- * <p>The present garbage has two parts. Of the objects that were allocated since the last old
- * collection, it is the mean share that the two collections freed of objects that no earlier one
- * had met. Of older objects, it is the rate at which the two collections freed objects that an
- * earlier one had left, times the time since the last collection.
+ * <p>Of the objects that were allocated since the last one, the garbage is the mean share that the
+ * two collections freed of objects that were new to them. Older objects become garbage at the rate
+ * at which the two collections freed older objects.
  *
- * <p>A site waits for a collection only if garbage explains nearly all of its memory. Then each of
- * the two collections left at most a tenth of the samples that it met, and at most a twentieth of
- * the samples that the earlier one met survived both (upper bounds of binomial intervals). The
- * objects that survived both have at most a tenth of the live bytes. A leak or a cache fails these
- * conditions, because both collections would have left its objects. The conditions do not show a
- * change since the last collection, so the live bytes must also be at most twice the bytes that a
- * collection met.
+ * <p>A site waits for a collection only if garbage explains nearly all of its memory: each of the
+ * two collections left at most a tenth of the samples, at most a twentieth survived both (upper
+ * bounds of binomial intervals), and the survivors have at most a tenth of the live bytes. A leak
+ * or a cache fails these conditions. In case the site has changed since, its live bytes must also
+ * be at most twice the bytes at the beginning of a collection.
  */
 final class WaitingGarbage {
 
   /**
-   * A site waits for a collection only if at most this share of its samples survives one
-   * collection, and at most {@link #MOST_LEFT_BY_BOTH} survives two in a row.
+   * The largest share of a site's samples that may survive one collection, if the site waits for a
+   * collection.
    */
   private static final double MOST_LEFT = 0.1;
 
@@ -44,33 +40,32 @@ final class WaitingGarbage {
   private static final double ERRORS = 1.96;
 
   /**
-   * The most live bytes of a site that waits for a collection of the old generation, as a multiple
-   * of the bytes that were live when the last two such collections began (the larger number). For a
-   * young collection, the most live samples as a multiple of the samples that one collection frees.
+   * The most live bytes of a site that waits for an old collection, as a multiple of the bytes that
+   * were live when one of the last two began. For a young collection, the multiple of the samples
+   * that one collection frees.
    */
   private static final double MOST_SINCE = 2;
 
   /**
-   * The last two collections of the old generation must each have freed at least this share of the
-   * bytes that the other freed.
+   * Each of the last two old collections must have freed at least this share of the bytes that the
+   * other freed.
    */
   private static final double EVEN_SHARE = 0.25;
 
   /**
-   * The fewest samples that the last two collections of the old generation together must have freed
-   * for an estimate of the garbage.
+   * The fewest samples that the last two old collections together must have freed for an estimate.
    */
   private static final int FEWEST_FREED = 10;
 
   /**
-   * A collection can have been marking objects for this many seconds when it is noticed. Objects
-   * that were allocated meanwhile survive it, and count as objects of the next collection.
+   * A collection is noticed up to this many seconds after it began to mark objects. Objects that
+   * were allocated meanwhile survive it, and count for the next collection.
    */
   private static final double MARKING = 2;
 
   /**
-   * Cleaners are expected to take up to this many seconds, after a collection was noticed, to free
-   * the memory of the objects that the collection found unreachable.
+   * Cleaners are expected to free the memory of unreachable objects within this many seconds after
+   * a collection was noticed.
    */
   private static final double CLEANING = 2;
 
@@ -84,27 +79,22 @@ final class WaitingGarbage {
   private boolean isDelayed;
 
   /**
-   * The counts at the reading in which a site first had samples that a cleaner freed, by the number
-   * of the site. A cleaner thread is recognized some seconds after its first free; until then its
-   * frees count as those of another thread.
+   * The counts at the first reading in which a site has samples that a cleaner freed, by the number
+   * of the site. A cleaner is recognized some seconds after its first free; until then its frees
+   * count as those of another thread.
    */
   private final Map<Integer, First> firstCleaned = new HashMap<>();
 
   /**
-   * The counts at the first reading in which a site had samples that a cleaner freed.
+   * The counts at the first reading with samples that a cleaner freed.
    *
-   * @param old the number of old collections that had begun, minus those that {@link #knownAlready}
-   *     counts
-   * @param collections the number of all collections
-   * @param afterFirstYoung the number of samples that cleaners freed when exactly one collection, a
-   *     young one, had begun since their allocation
+   * @param old the number of old collections, minus those that {@link #knownAlready} counts
    */
   private record First(long old, long collections, long afterFirstYoung) {
 
     /**
-     * Returns the mean number of samples that cleaners freed after each collection since these
-     * counts were stored. Counts only samples that were freed when exactly one collection, a young
-     * one, had begun since their allocation.
+     * Returns the mean number of samples that cleaners have freed after each collection since then.
+     * Counts samples that were freed after exactly one collection, a young one.
      */
     double ofEach(Cleaned freed, long now) {
       return (double) (freed.afterFirstYoung() - afterFirstYoung) / Math.max(1, now - collections);
@@ -112,11 +102,10 @@ final class WaitingGarbage {
   }
 
   /**
-   * Adds a reading. Ignores a reading just after an old collection, because cleaners may still have
-   * to free what the collection found. Of two readings in a row, at most one is ignored.
+   * Adds a reading. Ignores a reading just after an old collection, when cleaners may not have
+   * freed everything yet, but never two readings in a row.
    *
-   * @param live the live samples
-   * @param now the moment, in seconds by {@link System#nanoTime()}
+   * @param now in seconds, by {@link System#nanoTime()}
    */
   void add(Cleaning cleaning, SamplesBySite live, double now) {
     if (cleaning.reason().isEmpty() && Double.isNaN(began)) {
@@ -145,8 +134,8 @@ final class WaitingGarbage {
   }
 
   /**
-   * Counts old collections back from the latest, as long as recognized cleaners freed samples after
-   * each of them and no other thread did. Stops at {@link Cleaning#KNOWN}.
+   * Counts the latest old collections, in a row, after which cleaners freed samples and no other
+   * thread did.
    */
   private static int knownAlready(Cleaned freed) {
     int known = 0;
@@ -158,7 +147,6 @@ final class WaitingGarbage {
     return known;
   }
 
-  /** Returns the reason why nothing is known about collections; empty otherwise. */
   String reason() {
     return latest.reason();
   }
@@ -171,10 +159,7 @@ final class WaitingGarbage {
     return beganAt(0) > 0 ? Math.max(0, seconds - beganAt(0)) : seconds - began;
   }
 
-  /**
-   * Returns the moment at which one of the latest old collections was noticed, in seconds; 0 if it
-   * is unknown.
-   */
+  /** Returns when an old collection, 0 for the latest, was noticed, in seconds; 0 if unknown. */
   private double beganAt(int collection) {
     return noticed(latest, collection);
   }
@@ -184,7 +169,6 @@ final class WaitingGarbage {
     return collection < known.size() ? known.get(collection) / NANOS : 0;
   }
 
-  /** Returns the number of collections of the old generation that began while an object lived. */
   private long metBy(SampledObject object) {
     long begun = latest.oldCollections() - object.oldCollections();
     boolean isKnown = begun >= 1 && begun <= latest.oldBeganNanos().size();
@@ -194,7 +178,6 @@ final class WaitingGarbage {
     return isLeftToNext ? begun - 1 : begun;
   }
 
-  /** The number of live samples and the bytes that they stand for. */
   private static final class Live {
 
     long count;
@@ -212,23 +195,18 @@ final class WaitingGarbage {
     }
   }
 
-  /** The counts of several sites together. */
   private final class Sums {
 
     private final Live all = new Live();
 
-    /**
-     * The live samples that survived the last collection of the old generation. {@link #leftByBoth}
-     * has those that survived the last two, and {@link #leftByAny} those that survived two
-     * collections of any kind.
-     */
+    /** The live samples that survived the last old collection. */
     private final Live left = new Live();
 
     private final Live leftByBoth = new Live();
 
     /**
-     * The samples of {@link #leftByBoth} that survived only the last two collections of the old
-     * generation, because they were allocated after the third-last.
+     * The live samples that survived only the last two old collections, because they were allocated
+     * after the third-last.
      */
     private final Live leftSecond = new Live();
 
@@ -239,7 +217,7 @@ final class WaitingGarbage {
     private double freedByEachYoung;
     private long since = Long.MAX_VALUE;
 
-    /** The number of collections that began before the allocation of the oldest live sample. */
+    /** How many collections had begun when the oldest live sample was allocated. */
     private long oldest = Long.MAX_VALUE;
 
     Sums(List<Integer> sites) {
@@ -299,7 +277,6 @@ final class WaitingGarbage {
       return met == 0 ? 1 : AllocationTrend.wilsonBound((double) count / met, met, ERRORS);
     }
 
-    /** Returns whether both collections freed nearly all samples that lived when they began. */
     boolean freesNearlyAll() {
       long met = samplesLeft(1) + old[1].atOnce();
       return mostLeft(samplesLeft(0), old[0].atOnce()) <= MOST_LEFT
@@ -307,24 +284,19 @@ final class WaitingGarbage {
           && mostLeft(leftByBoth.count, met - leftByBoth.count) <= MOST_LEFT_BY_BOTH;
     }
 
-    /**
-     * Returns whether the upper bound of the bytes of {@code held} is at most a tenth of {@code
-     * most} bytes.
-     */
     private boolean areFew(Live held, double most) {
       return all.count > 0 && held.mostBytes(all.bytes / all.count) <= MOST_LEFT * most;
     }
 
     boolean waitsForOld(boolean waitsAlready) {
       double met = Math.max(bytesMet(0), bytesMet(1));
-      // Just after a collection few bytes are live. An earlier verdict is then judged by the bytes
-      // that were live when the collection began.
+      // Few bytes are live just after a collection, so an earlier verdict is judged by the bytes
+      // before that collection.
       return freesNearlyAll()
           && areFew(leftByBoth, waitsAlready ? Math.max(met, all.bytes) : all.bytes)
           && all.bytes <= MOST_SINCE * met;
     }
 
-    /** Returns whether at most twice as many samples are live as a young collection frees. */
     boolean waitsForYoung() {
       return all.count <= MOST_SINCE * freedByEachYoung;
     }
@@ -361,16 +333,16 @@ final class WaitingGarbage {
     }
 
     /**
-     * Returns the time, in seconds, in which the garbage arose that the two collections freed. It
-     * begins at the collection before them, or at the first reading if that collection is unknown.
+     * Returns the seconds from the third-last to the last old collection, in which the garbage of
+     * the last two arose. Without a third-last one, they begin at the first reading.
      */
     private double span() {
       return beganAt(0) - (beganAt(2) > 0 ? beganAt(2) : began);
     }
 
     /**
-     * Returns, of the bytes that were allocated between the previous collection and this one, the
-     * share that cleaners freed within seconds after this one.
+     * Returns, of the bytes that were allocated between two old collections, the share that
+     * cleaners freed within seconds after the second.
      */
     private double firstShare(Outlived freed, double left) {
       double met = freed.firstBytes() + freed.otherwiseBytes() + left;
@@ -380,8 +352,7 @@ final class WaitingGarbage {
     /** Returns the live bytes that an old collection would free at this moment. */
     Estimate bytes() {
       double born = all.bytes - left.bytes;
-      // The earlier collection left the bytes that the later one freed, and the bytes that are
-      // still live.
+      // The earlier collection left what the later one freed, and what is still live.
       double again = old[0].againBytes();
       double[] shares = {
         firstShare(old[0], left.bytes - leftByBoth.bytes),
@@ -427,12 +398,11 @@ final class WaitingGarbage {
   }
 
   /**
-   * Returns whether garbage explains nearly all memory of sites. If there are several sites, none
-   * of them may hold much memory that both collections left.
+   * Returns whether garbage explains nearly all memory of the sites. If there are several, none may
+   * hold much memory that survived the last two old collections.
    *
    * @param suspect whether the sites would otherwise be suspects
-   * @param waitsAlready whether the previous verdict on the sites was that they wait for a
-   *     collection
+   * @param waitsAlready whether the sites were waiting before
    */
   boolean waits(List<Integer> sites, boolean suspect, boolean waitsAlready) {
     Sums sums = new Sums(sites);

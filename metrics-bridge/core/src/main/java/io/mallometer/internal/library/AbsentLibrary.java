@@ -37,13 +37,12 @@ public class AbsentLibrary implements NativeLibrary {
   /**
    * Creates an absent library.
    *
-   * @param allocator the allocator that serves the program, as far as it is known
+   * @param allocator the program's allocator, if known
    */
   public AbsentLibrary(Status status, String allocator) {
     this(status, allocator, false);
   }
 
-  /** Creates an absent library in a process whose allocator is unknown. */
   public AbsentLibrary(Status status) {
     this(status, SelfReport.UNKNOWN, false);
   }

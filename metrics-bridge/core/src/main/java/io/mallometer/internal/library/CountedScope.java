@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * A scope (a measured stretch of execution) whose counts are the counters at its end minus those at
- * its start. Its peak and its largest allocation are unknown.
+ * A scope (a measured stretch of execution). Its counts are the counters at its end minus those at
+ * its start.
  */
 final class CountedScope implements OpenScope {
 

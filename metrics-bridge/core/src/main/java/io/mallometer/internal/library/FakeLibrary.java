@@ -36,34 +36,28 @@ public class FakeLibrary extends AbsentLibrary {
   private final AtomicInteger trims = new AtomicInteger();
   private volatile Instant now = Instant.parse("2026-01-01T00:00:00Z");
 
-  /** Creates an active library with these counters. */
   public FakeLibrary(NativeCounters counters, SelfReport self) {
     super(Status.counting());
     this.counters = counters;
     this.self = self;
   }
 
-  /** Sets the counters of the next poll. */
   public void setCounters(NativeCounters counters) {
     this.counters = counters;
   }
 
-  /** Sets the library's report of the next poll. */
   public void setSelfReport(SelfReport self) {
     this.self = self;
   }
 
-  /** Sets the memory that the operating system reports at the next poll. */
   public void setMemory(ProcessMemory memory) {
     this.memory = memory;
   }
 
-  /** Sets the application's version of the next poll. */
   public void setApplicationVersion(String version) {
     this.applicationVersion = Optional.of(version);
   }
 
-  /** Sets the allocator's statistics of the next poll. */
   public void setAllocator(AllocatorStatistics statistics) {
     this.allocator = Optional.of(statistics);
   }
@@ -76,12 +70,10 @@ public class FakeLibrary extends AbsentLibrary {
     this.callSites = Optional.of(sites);
   }
 
-  /** Sets the huge requests of the next poll. */
   public void setHugeAllocations(List<HugeAllocation> allocations) {
     this.hugeAllocations = allocations;
   }
 
-  /** Returns how often the allocator was trimmed. */
   public int trims() {
     return trims.get();
   }
@@ -92,7 +84,6 @@ public class FakeLibrary extends AbsentLibrary {
     this.present = status.state() != State.UNAVAILABLE;
   }
 
-  /** Moves the time forward. */
   public void advanceClock(Duration duration) {
     now = now.plus(duration);
   }
@@ -140,12 +131,10 @@ public class FakeLibrary extends AbsentLibrary {
     return present && trims.incrementAndGet() > 0;
   }
 
-  /** Returns the time in nanoseconds, as {@link System#nanoTime()}. */
   public long nanoTime() {
     return ChronoUnit.NANOS.between(Instant.EPOCH, now);
   }
 
-  /** Returns the clock that the test moves. */
   public Clock clock() {
     InstantSource source = () -> now;
     return source.withZone(ZoneOffset.UTC);

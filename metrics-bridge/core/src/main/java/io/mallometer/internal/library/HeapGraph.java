@@ -4,13 +4,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The result of a walk over a Java heap: the values of type {@code long} through which sampled
- * native memory can be reached, and the objects on the reference paths to these values.
+ * The result of a walk over a Java heap: the {@code long} values through which sampled native
+ * memory can be reached, and the objects on the reference paths to these values.
  *
  * @param samples the number of samples that the walk searched for
  * @param freed the number of these samples that are no longer live
- * @param holds one element for each long that was found
- * @param objects the objects by their number
  */
 public record HeapGraph(int samples, int freed, List<Hold> holds, List<HeapObject> objects) {
 
@@ -18,20 +16,17 @@ public record HeapGraph(int samples, int freed, List<Hold> holds, List<HeapObjec
   public static final int NONE = -1;
 
   /**
-   * A Java long that is the address of native memory from which a sample can be reached.
+   * A Java {@code long} that is the address of native memory from which a sample can be reached.
    *
-   * @param sample the sample's number
    * @param freed whether the sample is no longer live
-   * @param object the number of the object that has the long; {@link #NONE} for a static field
-   * @param className the class of that object, or the class that has the static field
+   * @param object the number of the object that has the value; {@link #NONE} for a static field
    * @param field the field's name; empty for an element of an array, or if unknown
-   * @param steps the number of pointers in native memory from that address to the sample; 0 if it
-   *     is the sample's own address
+   * @param steps the number of pointers in native memory from the address to the sample
    */
   public record Hold(
       int sample, boolean freed, int object, String className, String field, int steps) {}
 
-  /** Kind of an object. Distinguishes only the kinds that a reference path treats differently. */
+  /** The kinds of objects that a reference path treats differently. */
   public enum Kind {
     OTHER,
     CLASS,
@@ -43,19 +38,17 @@ public record HeapGraph(int samples, int freed, List<Hold> holds, List<HeapObjec
     WEAK,
     SOFT,
     PHANTOM,
-    /** The JVM's own reference to an object with a finalizer. */
     FINAL
   }
 
   /**
-   * An object.
+   * An object on a reference path.
    *
    * @param className the class of the object; for a class object, the class that it represents
-   * @param followed whether its referrers were searched, or the next walk searches them
+   * @param followed whether its referrers were searched, or are searched by the next walk
    * @param expanded whether its referrers were searched
    * @param more whether it has more referrers than are listed
-   * @param reached whether anything refers to it; valid after a search for referrers
-   * @param referrers the references to it
+   * @param reached whether anything refers to it; valid once its referrers were searched
    */
   public record HeapObject(
       String className,
@@ -66,7 +59,6 @@ public record HeapGraph(int samples, int freed, List<Hold> holds, List<HeapObjec
       boolean reached,
       List<Link> referrers) {}
 
-  /** Kind of a reference. */
   public enum Reference {
     FIELD,
     ELEMENT,

@@ -7,7 +7,6 @@ import java.util.List;
 /** A scope that is being measured. Thread-safe; no method throws. */
 public interface OpenScope {
 
-  /** Returns a scope that measures nothing, with the reason. */
   static OpenScope none(String reason) {
     ScopeFigures nothing = ScopeFigures.none(reason);
     return new OpenScope() {
@@ -23,7 +22,6 @@ public interface OpenScope {
     };
   }
 
-  /** Returns the counts of the scope so far. */
   ScopeFigures read();
 
   /** Returns the call sites of memory allocated and not freed in the scope, most bytes first. */

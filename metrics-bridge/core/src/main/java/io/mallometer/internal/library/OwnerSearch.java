@@ -3,9 +3,8 @@ package io.mallometer.internal.library;
 import java.util.List;
 
 /**
- * A search of the Java heap for the Java objects that hold a call site's sampled memory, step by
- * step: see {@code mallometer_owners_step}. Steps that walk over the heap stop the program. Used by
- * one thread.
+ * A search of the Java heap, step by step, for the objects that hold a call site's sampled memory.
+ * Some steps stop the program. Used by one thread.
  */
 public interface OwnerSearch extends AutoCloseable {
 
@@ -18,18 +17,17 @@ public interface OwnerSearch extends AutoCloseable {
   }
 
   /**
-   * The state of a search after one of its steps.
+   * The state of a search after a step.
    *
    * @param failure why the step was not done; empty if it was
-   * @param samples the number of samples that are sought
-   * @param samplesLeftOut the number of further samples for which there was no room
-   * @param pointers the number of pairs of an address and a sample; pointers in native memory lead
-   *     from the address to the sample
+   * @param samplesLeftOut the number of samples for which there was no room
+   * @param pointers the number of pairs of an address and a sample that can be reached from it
+   *     through native memory
    * @param leftOut the number of results for which there was no room
    * @param nextObjects the number of objects whose referrers the next {@link Step#REFERRERS}
    *     searches
-   * @param nextClasses the number of classes of these objects: 0, 1, or 2 for two or more
-   * @param walkSeconds the time for which the latest walk stopped the program
+   * @param nextClasses the number of their classes; 2 means two or more
+   * @param walkSeconds for how long the latest walk stopped the program
    */
   record Figures(
       String failure,
@@ -52,16 +50,13 @@ public interface OwnerSearch extends AutoCloseable {
    */
   Figures begun();
 
-  /** Does a step. */
   Figures step(Step step);
 
-  /** Reads all results. */
   HeapGraph graph();
 
   @Override
   void close();
 
-  /** Returns a search that cannot be done, with the reason. */
   public static OwnerSearch none(String reason) {
     return new OwnerSearch() {
       @Override

@@ -12,12 +12,10 @@ public final class ProcFiles {
 
   private ProcFiles() {}
 
-  /** Returns {@code /proc/self/maps}: the mappings of this process. */
   public static Optional<String> mappedFiles() {
     return text("/proc/self/maps");
   }
 
-  /** Returns {@code /proc/self/mountinfo}: the mounts that this process sees. */
   public static Optional<String> mounts() {
     return text("/proc/self/mountinfo");
   }

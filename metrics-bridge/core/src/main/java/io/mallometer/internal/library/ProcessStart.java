@@ -16,8 +16,8 @@ public final class ProcessStart {
   private static final long TICK_NANOS = 10_000_000L;
 
   /**
-   * The index of the start time among the fields of {@code /proc/self/stat} that follow the second
-   * field's parenthesis.
+   * The index of the start time in {@code /proc/self/stat}, counted from the field after the
+   * closing parenthesis.
    */
   private static final int START_TICKS = 19;
 
@@ -26,9 +26,8 @@ public final class ProcessStart {
   private ProcessStart() {}
 
   /**
-   * Returns two words that distinguish a process from processes with the same id, such as those of
-   * other containers: its start in ticks, and its PID namespace. An unreadable word is {@value
-   * #UNKNOWN}.
+   * Returns two words that tell a process from others with the same id, such as those in other
+   * containers: its start in ticks, and its PID namespace. An unreadable word is {@value #UNKNOWN}.
    *
    * @param proc its directory in {@code /proc}
    */
@@ -42,10 +41,7 @@ public final class ProcessStart {
     }
   }
 
-  /**
-   * Returns whether two results of {@link #identity}, possibly of different processes, are of one
-   * process.
-   */
+  /** Returns whether two results of {@link #identity} can be of one process. */
   public static boolean isSame(String one, String other) {
     String[] ones = one.split(" ");
     String[] others = other.split(" ");
@@ -56,7 +52,6 @@ public final class ProcessStart {
         && (ones[1].equals(others[1]) || ones[1].equals(UNKNOWN) || others[1].equals(UNKNOWN));
   }
 
-  /** Returns the start of this process; empty if {@code /proc} cannot be read. */
   public static Optional<Instant> instant() {
     return of(
         ProcFiles.text("/proc/self/stat").orElse(""),
@@ -64,7 +59,6 @@ public final class ProcessStart {
         Instant.now());
   }
 
-  /** Returns the start, computed from the texts of two files that were read at the given time. */
   static Optional<Instant> of(String stat, String uptime, Instant now) {
     try {
       String[] fields = fields(stat);
@@ -72,7 +66,8 @@ public final class ProcessStart {
       // ticks.
       long ticks = Long.parseLong(uptime.split(" ")[0].replace(".", ""));
       long running = ticks - Long.parseLong(fields[START_TICKS]);
-      // A container can report its own uptime but the host's start times.
+      // In a container, the uptime can be that of the container and the start times those of the
+      // host.
       return running < 0 ? Optional.empty() : Optional.of(now.minusNanos(running * TICK_NANOS));
     } catch (NumberFormatException | ArrayIndexOutOfBoundsException e) {
       return Optional.empty();

@@ -11,16 +11,15 @@ import java.util.List;
 public interface RequestWatch {
 
   /**
-   * A request that was stored.
+   * A stored request.
    *
-   * @param allocation the request; its number counts from 1, and a gap between numbers means missed
-   *     requests
+   * @param allocation the request; a gap between the numbers of two requests means that some were
+   *     missed
    * @param stack its native stack, innermost frame first, up to the first frame of compiled Java
-   *     code; empty if it is unknown
+   *     code; empty if unknown
    */
   record Request(HugeAllocation allocation, List<StackFrame> stack) {}
 
-  /** Returns a watch that stores no requests, with the reason. */
   static RequestWatch none(String reason) {
     return new RequestWatch() {
       @Override
@@ -34,18 +33,17 @@ public interface RequestWatch {
       }
 
       @Override
-      public void close() {
-        // Does nothing, because nothing is open.
-      }
+      public void close() {}
     };
   }
 
   /** Returns the reason why no requests are stored; empty if they are. */
   String reason();
 
-  /** Returns the first 64 requests since the last reading, oldest first; none once closed. */
+  /**
+   * Returns the first 64 requests since the last reading, oldest first; none after {@link #close}.
+   */
   List<Request> read();
 
-  /** Ends the watch. A second call does nothing. */
   void close();
 }

@@ -1,6 +1,4 @@
-/**
- * The interface to the native library, whether it is there or not, and the data that it returns.
- */
+/** The interface to the native library, present or absent, and the data that it returns. */
 @NullMarked
 package io.mallometer.internal.library;
 

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Makes the allocator return free memory to the kernel (trims) at an interval, if it would return
- * enough. Trims on a thread of its own, so that no poll waits for a trim, which may take seconds.
+ * enough. Uses a thread of its own, because a trim may take seconds.
  */
 public final class AutomaticTrim implements AutoCloseable {
 
@@ -21,14 +21,12 @@ public final class AutomaticTrim implements AutoCloseable {
   private final Duration interval;
   private final double leastShare;
 
-  /** The thread that trims; null while it does not run. Guarded by this. */
+  /** Null while no thread trims. Guarded by this. */
   private @Nullable Thread thread;
 
   /**
    * Creates an automatic trim, which does nothing before {@link #start()}.
    *
-   * @param snapshots returns the latest snapshot
-   * @param trims trims once
    * @param leastShare the share of the resident set that a trim must return, 0 to 1
    */
   public AutomaticTrim(
@@ -81,17 +79,13 @@ public final class AutomaticTrim implements AutoCloseable {
     }
   }
 
-  /**
-   * Returns whether a trim would return at least {@code leastShare} of the resident set; false if
-   * that is unknown.
-   */
+  /** Returns whether a trim would return at least a share of the resident set; false if unknown. */
   static boolean worthWhile(Snapshot snapshot, double leastShare) {
     double trimmable =
         snapshot.allocator().map(AllocatorStatistics::trimmableBytes).orElse(Double.NaN);
     return trimmable > 0 && trimmable >= leastShare * snapshot.memory().residentBytes();
   }
 
-  /** Sleeps for one interval. Returns false when this is closed. */
   private synchronized boolean awaitNext() {
     long start = System.nanoTime();
     while (thread == Thread.currentThread()) {

@@ -35,46 +35,38 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The ready-made monitors. At each poll they read the counters and the requests that the library
- * has stored, and act on the thread of listeners, so that neither a poll nor a caller waits. Only
- * the library's work slows down allocations: watching for requests above a size slows down these
- * requests, and counting returned sizes slows down all allocations.
+ * The ready-made monitors. At each poll they read what the library has counted and stored, and act
+ * on the thread of listeners, so that no poll and no caller waits. Watching requests above a size
+ * slows down these requests; counting returned sizes slows down all allocations.
  */
 public final class BuiltInMonitors {
 
   private static final int MOST_SITES = 10;
 
-  /** The longest time that the end of a monitor waits for a listener. */
   private static final Duration LONGEST_CLOSE = Duration.ofSeconds(1);
 
   private BuiltInMonitors() {}
 
-  /** A monitor, which is called with each snapshot until it is closed. */
+  /** A monitor, called with each snapshot until it is closed. */
   public interface RunningMonitor extends Consumer<Snapshot> {
-    /**
-     * Returns the reason why the monitor reports less than requested; empty if it reports
-     * everything.
-     */
+    /** Returns why the monitor reports less than requested; empty if it reports everything. */
     default String reason() {
       return "";
     }
 
     /**
-     * Reports the requests that were not reported yet, and ends the library's work for this
-     * monitor. Called once.
+     * Reports the remaining requests, and ends the library's work for this monitor. Called once.
      */
     default void close() {}
   }
 
   /**
-   * Parts of the process that monitors need.
+   * The parts of the process that monitors need.
    *
-   * @param latest the latest snapshot
-   * @param sites the latest reading of the call sites if it is younger than a second, else a new
-   *     one
-   * @param keptSites makes a new reading of the call sites, and keeps it as that of the latest poll
-   *     at which live bytes exceeded the size of a monitor
-   * @param nanoTime the time by which monitors limit how often they write
+   * @param sites reads the call sites, unless the latest reading is younger than a second
+   * @param keptSites reads the call sites, and keeps the reading as that of the moment when live
+   *     bytes exceeded a monitor's size
+   * @param nanoTime the clock by which monitors limit how often they write
    */
   public record MonitorContext(
       NativeLibrary library,
@@ -85,7 +77,6 @@ public final class BuiltInMonitors {
       MonitorJournal book,
       LongSupplier nanoTime) {}
 
-  /** Creates a monitor. */
   public static RunningMonitor of(MonitorOptions options, MonitorContext context) {
     return switch (options.kind()) {
       case THRESHOLD -> new ThresholdMonitor(options, context);
@@ -110,8 +101,8 @@ public final class BuiltInMonitors {
   // ---- The monitor of requests above a size
 
   /**
-   * Reports requests above a size. The library watches them while it counts. If the library is too
-   * old for that, or all its watches are in use, only huge requests are reported.
+   * Reports requests above a size, which the library watches. If the library is too old for that,
+   * or has no watch left, only huge requests are reported.
    */
   private static final class ThresholdMonitor implements RunningMonitor {
     private final MonitorOptions options;
@@ -123,13 +114,13 @@ public final class BuiltInMonitors {
     /** The number of the last huge request before the monitor began. */
     private final long before;
 
-    /** The lock that a thread holds while it reports requests. No poll waits for the lock. */
+    /** Held while requests are reported. No poll waits for it. */
     private final ReentrantLock reporting = new ReentrantLock();
 
     /** Requests that were read and are not reported yet. Guarded by {@link #reporting}. */
     private final Queue<RequestWatch.Request> unreported = new ArrayDeque<>();
 
-    /** The library's watch for these requests. Guarded by this, as is {@link #closed}. */
+    /** Guarded by this, as is {@link #closed}. */
     private @Nullable RequestWatch watch;
 
     private boolean closed;
@@ -174,7 +165,6 @@ public final class BuiltInMonitors {
       huge.accept(snapshot);
     }
 
-    /** Opens the watch, unless it is open; returns why there is none, or an empty text. */
     private synchronized String openWatch() {
       if (closed) {
         return "";
@@ -194,9 +184,8 @@ public final class BuiltInMonitors {
     }
 
     /**
-     * Reports the requests that the library has stored for the watch. Reads the call sites without
-     * holding {@link #reporting}, because this may take seconds. If the monitor is closed
-     * meanwhile, the closing thread reports the requests.
+     * Reports the requests of the watch. Reads the call sites without holding {@link #reporting},
+     * because that may take seconds; a closing thread reports the requests meanwhile.
      */
     private void reportWatched() {
       pending.set(false);
@@ -280,8 +269,8 @@ public final class BuiltInMonitors {
     }
 
     /**
-     * Reads the call sites. Returns a function that describes, for a request of some bytes, the
-     * call sites whose mean request is closest to this size.
+     * Returns a function that describes, for a request of some bytes, the call sites whose mean
+     * request is closest to this size.
      */
     private LongFunction<List<String>> closestSites() {
       try {
@@ -355,10 +344,7 @@ public final class BuiltInMonitors {
       }
     }
 
-    /**
-     * Forgets that the size was exceeded. Called if no thread could be started for the report, so
-     * that the next poll tries again.
-     */
+    /** Called if no thread could be started for the report, so that the next poll tries again. */
     private synchronized void forget() {
       exceeded = false;
     }
@@ -405,8 +391,8 @@ public final class BuiltInMonitors {
 
   /**
    * Writes a row at each poll, at most one a second. The file is opened for each row, so that it
-   * can be moved away, and is not open while the JVM is checkpointed. A file that has grown to
-   * {@value #MOST_BYTES} bytes becomes FILE.1.
+   * can be moved away, and is closed while the JVM is checkpointed. At {@value #MOST_BYTES} bytes,
+   * the file becomes FILE.1.
    */
   private static final class CsvFileMonitor implements RunningMonitor {
     private static final long MOST_BYTES = 4 << 20;
@@ -419,7 +405,7 @@ public final class BuiltInMonitors {
     private final AtomicBoolean pending = new AtomicBoolean();
     private final Log.Once failure = Log.MALLOMETER.once();
 
-    /** The time of the latest row. Guarded by this, as is {@link #written}. */
+    /** Guarded by this, as is {@link #written}. */
     private long writtenAt;
 
     private boolean written;

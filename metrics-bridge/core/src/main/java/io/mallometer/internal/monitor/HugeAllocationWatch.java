@@ -11,11 +11,11 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
- * Reports each huge request once to one listener, after the poll that finds it.
+ * Reports each huge request once to a listener, after the poll that finds it, on another thread
+ * than the poller's.
  *
- * <p>The library numbers huge requests and keeps the latest 64. The watch reads them at most once a
- * second, so a listener gets at most 64 a second; the numbers show how many it missed. The listener
- * runs on another thread than the poller's, because it may be slow.
+ * <p>The library keeps the latest 64 huge requests, which are read at most once a second. So a
+ * listener gets at most 64 a second; the numbers of the requests show how many it missed.
  */
 public final class HugeAllocationWatch implements Consumer<Snapshot> {
 
@@ -32,7 +32,7 @@ public final class HugeAllocationWatch implements Consumer<Snapshot> {
   /** The highest number that was reported. Written on the executor's one thread. */
   private volatile long latestReported;
 
-  /** The time of the latest task for the executor; guarded by this, like the next field. */
+  /** The time of the latest task. Guarded by this, as is {@link #called}. */
   private long lastCall;
 
   private boolean called;
@@ -58,7 +58,6 @@ public final class HugeAllocationWatch implements Consumer<Snapshot> {
     }
   }
 
-  /** Ends the reports. */
   public void close() {
     closed = true;
   }

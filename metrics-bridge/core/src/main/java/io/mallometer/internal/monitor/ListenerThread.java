@@ -13,7 +13,7 @@ public final class ListenerThread implements Executor {
 
   private static final int IDLE_SECONDS = 5;
 
-  /** The executor, created with the first task; most programs have no task. Guarded by this. */
+  /** Created with the first task, because most programs have none. Guarded by this. */
   private @Nullable ThreadPoolExecutor threads;
 
   @Override

@@ -24,10 +24,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MonitorJournal {
 
-  /** The largest number of events, and that of phases, that are stored. */
+  /** The most events that are stored, and the most phases. */
   static final int KEPT = 64;
 
-  /** The largest number of events that are logged in a minute. */
   static final int LOGGED_A_MINUTE = 16;
 
   private record OpenPhase(
@@ -52,8 +51,8 @@ public final class MonitorJournal {
   }
 
   /**
-   * Keeps an event, passes it to the listeners, and logs it unless {@value #LOGGED_A_MINUTE} were
-   * logged in this minute.
+   * Stores an event, passes it to the listeners, and logs it unless {@value #LOGGED_A_MINUTE}
+   * events were logged in this minute.
    */
   public void publish(MonitorEvent event) {
     int number;
@@ -100,22 +99,18 @@ public final class MonitorJournal {
     kept.addLast(added);
   }
 
-  /** Calls a listener for each event from now on. */
   public void subscribe(Consumer<MonitorEvent> listener) {
     listeners.add(listener);
   }
 
-  /** Ends the calls of a listener. */
   public void unsubscribe(Consumer<MonitorEvent> listener) {
     listeners.remove(listener);
   }
 
-  /** Returns the latest events, oldest first. */
   public synchronized List<MonitorEvent> events() {
     return List.copyOf(events);
   }
 
-  /** Returns the latest phases that ended, oldest first. */
   public synchronized List<Phase> phases() {
     return List.copyOf(phases);
   }
@@ -123,8 +118,8 @@ public final class MonitorJournal {
   /**
    * Ends the current phase and begins the next.
    *
-   * @param name the name of the next phase; an empty one begins none
-   * @return the phase that ended; empty if there was none
+   * @param name the name of the next phase; if empty, none begins
+   * @return the phase that ended, if any
    */
   public synchronized Optional<Phase> nextPhase(String name) {
     OpenPhase ending = current;

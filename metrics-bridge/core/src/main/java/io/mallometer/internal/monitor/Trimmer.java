@@ -15,9 +15,8 @@ import java.util.function.Supplier;
 
 /**
  * Makes the allocator return free memory to the kernel (trims). Trims one at a time and not too
- * often, because a trim holds the locks that every malloc needs.
- *
- * <p>A trim runs on the requesting thread, never on the poller's, so that no poll waits for it.
+ * often, because a trim holds the locks that every malloc needs. Runs on the requesting thread, so
+ * that no poll waits.
  */
 public final class Trimmer {
 
@@ -27,7 +26,7 @@ public final class Trimmer {
   private final LongSupplier nanoTime;
   private final ReentrantLock running = new ReentrantLock();
 
-  /** The beginning of the latest trim, by {@link #nanoTime}; guarded by {@link #running}. */
+  /** When the latest trim began; guarded by {@link #running}. */
   private OptionalLong latest = OptionalLong.empty();
 
   public Trimmer(
@@ -45,11 +44,6 @@ public final class Trimmer {
     return running.isLocked();
   }
 
-  /**
-   * Trims, unless the latest trim is less than {@code pause} ago.
-   *
-   * @return the result, or the refusal
-   */
   public TrimReport trim(Duration pause) {
     if (!running.tryLock()) {
       return withoutTrim(Outcome.REFUSED, "another trim is running", Optional.empty());

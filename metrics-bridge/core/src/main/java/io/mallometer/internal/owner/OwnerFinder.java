@@ -19,15 +19,15 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Finds the Java owners of sampled native objects in the result of a walk over the heap. A field
- * counts as an owner if it contains the addresses of at least two samples and at least 30 % of the
- * live samples. A single number that equals an address may be a coincidence.
+ * Finds the Java fields that own sampled native objects, in the result of a walk over the heap. A
+ * field is an owner if it contains the addresses of at least two samples and of at least 30 % of
+ * the live samples.
  */
 public final class OwnerFinder {
 
   /**
-   * The fewest samples from which an owner is named. With fewer, a number that equals an address by
-   * chance could name a wrong one.
+   * The fewest samples from which an owner is named, because a single number may equal an address
+   * by chance.
    */
   public static final int FEWEST_SAMPLES = 2;
 
@@ -37,8 +37,8 @@ public final class OwnerFinder {
   private static final double NORMAL_QUANTILE = 1.96;
 
   /**
-   * The class of JNA's list of all its memory. The list refers to the memory weakly, so it is not
-   * an owner.
+   * JNA's list of all its memory is a static field of this class. The list refers to the memory
+   * weakly, so it is not an owner.
    */
   private static final String JNA_MEMORY_CLASS = "com.sun.jna.Memory";
 
@@ -50,10 +50,7 @@ public final class OwnerFinder {
   private record Field(String holder, boolean throughNative, boolean ofGarbage) {}
 
   private static final class HoldersOfField {
-    /**
-     * The numbers of the objects that contain the address of a sample, by sample; no number for a
-     * static field.
-     */
+    /** For each sample, the objects that contain its address; empty for a static field. */
     final Map<Integer, Set<Integer>> samples = new HashMap<>();
 
     String holder = "";
@@ -61,12 +58,10 @@ public final class OwnerFinder {
   }
 
   /**
-   * Returns the ways in which the samples that are still live are held: the fields that contain
-   * their addresses, and what keeps these fields. Ways that name an owner come first, in the order
-   * of {@link Holding}.
+   * Returns what holds the live samples: the fields that contain their addresses, and what keeps
+   * these fields. Ways that name an owner come first.
    *
-   * @param linked whether references were followed; otherwise it is unknown what keeps the objects
-   *     that contain the addresses
+   * @param linked whether references were followed; otherwise it is unknown what keeps the fields
    */
   public static List<Way> ways(HeapGraph graph, boolean linked) {
     int live = graph.samples() - graph.freed();
@@ -96,8 +91,8 @@ public final class OwnerFinder {
             }
           }
         });
-    // A sample with an owner that is kept is not reported as garbage, even if a cleaner or an
-    // unreachable object has its address too.
+    // A sample whose owner is kept is not reported as garbage, even if an unreachable object also
+    // has its address.
     ofGarbage.forEach(
         (field, group) -> {
           group.samples.keySet().removeAll(firm);
@@ -119,17 +114,13 @@ public final class OwnerFinder {
     return ways;
   }
 
-  /**
-   * Returns the length of the first path. Of two ways with equally many samples, the one with the
-   * shorter path comes first.
-   */
   private static int length(Way way) {
     return way.paths().isEmpty() ? 0 : way.paths().get(0).text().length();
   }
 
   /**
-   * Returns whether no object refers to the object that contains the address. The address may be
-   * stale: the native memory was freed, and the address was reused for the sample.
+   * Returns whether no object refers to the object with the address. Such an object may have the
+   * address of freed memory that malloc reused for the sample.
    */
   private static boolean isGarbage(HeapGraph graph, Hold hold) {
     if (hold.object() == HeapGraph.NONE) {
@@ -167,8 +158,8 @@ public final class OwnerFinder {
   }
 
   /**
-   * Returns whether a way stands for samples whose address no Java object has, and these are the
-   * minority. Such a way comes last.
+   * Returns whether a way stands for samples that no Java object refers to, and these are fewer
+   * than half. Such a way comes last.
    */
   private static boolean isRestWithoutHolder(Way way) {
     return way.holding() == Holding.NOBODY && way.share() < 0.5;
@@ -210,10 +201,9 @@ public final class OwnerFinder {
   }
 
   /**
-   * Returns the most frequent {@link Holding} of the samples; of equally frequent ones, the first
-   * in the order of the enum. A sample has the first holding in this order that was found for an
-   * object with its address. It is unreachable only if a path was searched for each such object,
-   * because garbage may contain stale addresses.
+   * Returns the most frequent {@link Holding} of the samples. A sample counts with the first
+   * holding of the enum among the objects that have its address. It is unreachable only if a path
+   * was searched for each of these objects.
    */
   private static Holding mostFrequent(
       HoldersOfField group, Map<Integer, RetentionPathFinder.Found> found) {
@@ -239,9 +229,6 @@ public final class OwnerFinder {
     return most;
   }
 
-  /**
-   * Returns what keeps each holder (object with a sample's address) whose referrers were searched.
-   */
   private static Map<Integer, RetentionPathFinder.Found> found(
       HoldersOfField group, RetentionPathFinder pathFinder, List<HeapObject> objects) {
     Map<Integer, RetentionPathFinder.Found> found = new LinkedHashMap<>();
@@ -263,7 +250,6 @@ public final class OwnerFinder {
     return PathText.of(links) + (isBookkeeping ? BOOKKEEPING : "");
   }
 
-  /** Returns the paths that were found, those with {@code holding} first. */
   private static List<Path> paths(Map<Integer, RetentionPathFinder.Found> found, Holding holding) {
     Map<Path, Integer> counts = new LinkedHashMap<>();
     found
@@ -281,8 +267,8 @@ public final class OwnerFinder {
   }
 
   /**
-   * Returns whether each holder whose referrers were searched is known to be kept by a root, or
-   * known to be unreachable.
+   * Returns whether each object whose referrers were searched is known to be kept by a root or to
+   * be unreachable.
    */
   public static boolean isConcluded(HeapGraph graph) {
     RetentionPathFinder pathFinder = new RetentionPathFinder(graph.objects());
@@ -295,7 +281,6 @@ public final class OwnerFinder {
         .allMatch(holding -> holding == Holding.KEPT || holding == Holding.UNREACHABLE);
   }
 
-  /** Returns the sentence that there are too few samples to name an owner. */
   public static String tooFew(int live) {
     return ("%d sampled %s too few for an answer, which takes at least %d: one address alone can be"
             + " chance")
@@ -306,7 +291,7 @@ public final class OwnerFinder {
    * Returns in one sentence what holds the samples.
    *
    * @param marksWhileWalking whether walks over the heap visit only reachable objects
-   * @param lost whether searches of the whole process's memory found no address of most objects
+   * @param lost whether most objects' addresses are nowhere in the memory of the process
    */
   public static String sentence(List<Way> ways, int live, boolean marksWhileWalking, boolean lost) {
     if (live < FEWEST_SAMPLES) {

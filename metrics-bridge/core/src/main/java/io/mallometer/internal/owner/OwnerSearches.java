@@ -20,28 +20,25 @@ import java.util.function.IntPredicate;
 import java.util.function.Supplier;
 
 /**
- * Searches the Java heap for the owners of native memory, one search at a time, within a budget of
- * pauses: a walk stops the program and cannot end early, so its duration is estimated first.
+ * Searches the Java heap for the owners of native memory, only on request and one search at a time.
+ * A walk over the heap stops the program and cannot end early, so its duration is estimated first
+ * and must be within a budget.
  *
- * <p>A search runs on the requesting thread, never on the poller's. No search runs without a
- * request.
+ * <p>A search runs on the requesting thread, never on the poller's.
  */
 public final class OwnerSearches {
 
   /** The largest number of references of a path that are followed. */
   public static final int MOST_LINKS = 8;
 
-  /** The largest share of the memory left below the limit that a walk over the heap may take. */
+  /** The largest share of the memory below the limit that a walk over the heap may take. */
   private static final double SHARE_OF_ROOM = 0.25;
 
   private static final String BUSY = "another search is under way";
 
-  /** Facts about the process that a search needs. */
   interface WalkConditions {
-    /** Returns the estimated pause for the present heap, collector and load. */
     PauseEstimate estimate(double correction);
 
-    /** Returns the bytes that the JVM has committed for the heap. */
     double committedHeapBytes();
 
     /** Returns the bytes left below the limit; {@code NaN} if unknown. */
@@ -61,7 +58,7 @@ public final class OwnerSearches {
   private volatile Optional<OwnerReport> latest = Optional.empty();
 
   /**
-   * Creates an object that has searched nothing.
+   * Creates searches without a result.
    *
    * @param isLost whether the search for lost memory proved that a call site's objects are lost
    */
@@ -78,12 +75,10 @@ public final class OwnerSearches {
     this.clock = clock;
   }
 
-  /** Returns the report of the latest search that was completed; empty before the first one. */
   public Optional<OwnerReport> latest() {
     return latest;
   }
 
-  /** Returns the estimated pause of the first walk, and why a search would be refused now. */
   public OwnerReport.Outlook outlook() {
     double estimated = estimatedSeconds();
     return new OwnerReport.Outlook(
@@ -98,15 +93,13 @@ public final class OwnerSearches {
    * Searches within the budget of the options.
    *
    * @param site the call site's number
-   * @param links the number of references to follow, beginning with those to the objects that
-   *     contain the addresses. Each takes a walk, which stops the program; at most {@link
-   *     #MOST_LINKS}
+   * @param links the number of references to follow outwards from the objects with the addresses,
+   *     at most {@link #MOST_LINKS}; each takes one walk, which stops the program
    */
   public OwnerReport search(int site, int links) {
     return search(site, links, budget.get());
   }
 
-  /** Searches within another budget than that of the options. */
   public OwnerReport search(int site, int links, OwnerBudget allowed) {
     if (!running.tryLock()) {
       return none(Outcome.REFUSED, BUSY, site, Double.NaN);
@@ -240,10 +233,7 @@ public final class OwnerSearches {
           remarks);
     }
 
-    /**
-     * Does a step that walks over the heap. Returns false if the walk failed; {@link #now} has the
-     * reason.
-     */
+    /** Walks over the heap. Returns false on failure, whose reason is in {@link #now}. */
     private boolean walk(Step step, boolean severalClasses) {
       PauseEstimate before = conditions.estimate(1);
       now = search.step(step);
@@ -259,7 +249,7 @@ public final class OwnerSearches {
       return pauses.stream().mapToDouble(Double::doubleValue).sum();
     }
 
-    /** Returns whether one more walk is within the budget; if not, a remark says so. */
+    /** Returns whether the budget allows one more walk. If it does not, adds a remark. */
     private boolean mayWalk(boolean severalClasses, String without) {
       String refusal =
           refusal(allowed, conditions.estimate(correction).seconds(severalClasses), paused());

@@ -18,8 +18,8 @@ final class PathText {
   private static final String ARRAY = "[]";
 
   /**
-   * Matches classes of containers and of their inner objects, such as {@code HashMap} and {@code
-   * HashMap$Node[]}, which a path shows as one {@code HashMap}.
+   * Matches containers and their inner objects, such as {@code HashMap} and {@code HashMap$Node[]}.
+   * A path shows both as {@code HashMap}.
    */
   private static final Pattern CONTAINER =
       Pattern.compile("java\\.util\\.(?:concurrent\\.)?([A-Z]\\w*)(?:[$.\\[].*)?");
@@ -28,13 +28,14 @@ final class PathText {
 
   private PathText() {}
 
-  /** Returns a class and one of its fields; without a field, as for an array, only the class. */
+  /**
+   * Returns a class and its field, or only the class if {@code field} is missing, as for an array.
+   */
   static String field(String className, @Nullable String field) {
     String name = simple(className);
     return field == null || field.isEmpty() ? name : name + "." + field;
   }
 
-  /** Returns the path from an object outwards. */
   static String of(List<Step> steps) {
     List<String> parts = new ArrayList<>();
     for (Step step : steps) {
@@ -85,8 +86,8 @@ final class PathText {
   }
 
   /**
-   * Returns a class name without its package, and that of a lambda also without the part that
-   * differs between runs.
+   * Returns a class name without its package. Removes the part of a lambda's name that differs
+   * between runs.
    */
   private static String simple(String className) {
     String whole = LAMBDA.matcher(className).replaceFirst("$1");

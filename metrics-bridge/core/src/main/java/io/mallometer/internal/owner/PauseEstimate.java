@@ -1,16 +1,16 @@
 package io.mallometer.internal.owner;
 
 /**
- * An estimate of how long a walk over the Java heap stops the program. Only one thread of the JVM
- * runs during the walk, so the estimate is the CPU time of the walk, times the slowdown by other
- * processes and a quota. The rates are the highest that were measured on JDK 17 and 25, with
- * objects of 42 bytes, under G1, Serial and ZGC; the parallel collector of JDK 25 took up to 1.7 s
- * for each GiB. Smaller objects take longer. The duration of the latest walk corrects the next
- * estimate.
+ * An estimate of how long a walk over the Java heap stops the program: the CPU time of the walk,
+ * which one thread of the JVM does, times the slowdown by other processes and a quota.
+ *
+ * <p>The rates are the highest that were measured with objects of 42 bytes on JDK 17 and 25, under
+ * G1, Serial and ZGC. Smaller objects take longer. So did the parallel collector of JDK 25: up to
+ * 1.7 s for each GiB.
  *
  * @param heapBytes used bytes of the heap
  * @param marks whether the collector is ZGC or Shenandoah, which read each reference with a barrier
- * @param slowdown the time that a second of CPU time takes, in seconds: at least 1
+ * @param slowdown the seconds that a second of CPU time takes, at least 1
  * @param correction the latest walk's duration as a multiple of its estimate; 1 before the first
  *     walk
  */
@@ -19,30 +19,26 @@ public record PauseEstimate(double heapBytes, boolean marks, double slowdown, do
   private static final double GIB = 1L << 30;
 
   /**
-   * Rates of walks that search for referrers of one or several classes, in seconds of CPU time for
-   * each GiB.
+   * The CPU time of a walk in seconds for each GiB of heap, by the number of classes whose
+   * referrers it searches.
    */
   private static final double ONE_CLASS = 1.2;
 
   private static final double ONE_CLASS_MARKING = 2.8;
   private static final double SEVERAL_CLASSES = 5;
 
-  /**
-   * The seconds until all threads stand still, plus those for work that does not depend on the
-   * heap.
-   */
+  /** The seconds that a walk takes for any heap, for example until all threads stand still. */
   private static final double LEAST_SECONDS = 0.02;
 
   /**
    * Returns the estimated seconds of a walk.
    *
-   * @param severalClasses whether the walk searches for the referrers of objects of several classes
+   * @param severalClasses whether the walk searches for referrers of several classes
    */
   public double seconds(boolean severalClasses) {
     return uncorrected(severalClasses) * correction;
   }
 
-  /** Returns the correction after a walk: its duration as a multiple of its estimate. */
   public double corrected(boolean severalClasses, double measuredSeconds) {
     return measuredSeconds / uncorrected(severalClasses);
   }
@@ -52,7 +48,7 @@ public record PauseEstimate(double heapBytes, boolean marks, double slowdown, do
     return (LEAST_SECONDS + rate * heapBytes / GIB) * slowdown;
   }
 
-  /** Returns the memory that the JVM takes for a walk, in bytes: a bit set, and a stack. */
+  /** Returns the bytes that the JVM takes for a walk: a bit set, and a stack. */
   public static double memoryBytes(double committedHeapBytes) {
     return committedHeapBytes / 64 + (20 << 20);
   }

@@ -9,10 +9,7 @@ import java.util.function.Supplier;
 /** The heap, the processors and the limit of this process. */
 public final class ProcessWalkConditions implements OwnerSearches.WalkConditions {
 
-  /**
-   * The time for which a measured slowdown is used before it is measured again. All walks of one
-   * search usually take less time.
-   */
+  /** A measured slowdown is used for this time, which is longer than most searches take. */
   private static final long SLOWDOWN_VALID_NANOS = 10_000_000_000L;
 
   private final Supplier<Limit> limit;

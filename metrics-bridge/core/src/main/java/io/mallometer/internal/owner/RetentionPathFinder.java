@@ -18,19 +18,18 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Searches for the path that keeps an object: breadth first, over strong references alone, then
- * over weaker ones too. A path over weaker references is returned only if no stronger path can have
- * been missed.
+ * Searches, breadth first, for the path of references that keeps an object: over strong references
+ * first, then over weaker ones too. A path over weaker references is returned only if no stronger
+ * path can have been missed.
  */
 final class RetentionPathFinder {
 
-  /** Effect of a reference on its target. */
   private enum Strength {
     STRONG,
     SOFT,
     LOCAL,
     /**
-     * The reference of a cleaner, which frees the target's memory when nothing else keeps the
+     * The reference of a cleaner, which frees the target's memory once nothing else keeps the
      * target.
      */
     CLEANER,
@@ -40,9 +39,9 @@ final class RetentionPathFinder {
   }
 
   /**
-   * A search over references of these strengths. {@code meaning} is the result if it finds a path.
-   * A search with {@code wantsAllKnown} is left out if an earlier search met an object with unknown
-   * referrers.
+   * A search over references of these strengths, which yields {@code meaning} if it finds a path.
+   * With {@code wantsAllKnown}, it runs only if the earlier searches knew the referrers of every
+   * object that they met.
    */
   private record Attempt(Set<Strength> strengths, Holding meaning, boolean wantsAllKnown) {}
 
@@ -59,13 +58,12 @@ final class RetentionPathFinder {
   /**
    * The result of a search.
    *
-   * @param links the references from the object outwards. The last one is from a root, a static
-   *     field, a cleaner or a soft or weak reference. With {@link Holding#DEEPER}, it is from the
-   *     farthest object whose referrers are not all known. Empty if there is no path
+   * @param links the references from the object outwards; empty if there is no path. The last one
+   *     is from a root, a static field, a cleaner or a soft or weak reference. With {@link
+   *     Holding#DEEPER}, it is from the farthest object whose referrers are not all known
    */
   record Found(Holding holding, List<Step> links) {}
 
-  /** A reference on a path, and the object that has it; empty for a root. */
   record Step(Link link, Optional<HeapObject> referrer) {}
 
   private record Predecessor(int object, Link link) {}
@@ -76,7 +74,6 @@ final class RetentionPathFinder {
     this.objects = objects;
   }
 
-  /** Returns what keeps an object whose referrers were searched. */
   Found from(int object) {
     if (objects.get(object).expanded() && !objects.get(object).reached()) {
       return new Found(Holding.UNREACHABLE, List.of());

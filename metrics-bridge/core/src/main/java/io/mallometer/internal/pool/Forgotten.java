@@ -11,11 +11,6 @@ import io.mallometer.model.Estimate;
  */
 record Forgotten(String kind, String line, Estimate buffers) {
 
-  /**
-   * Returns the forgotten buffers for which one tracked buffer stands.
-   *
-   * @param oneIn one in this many tracked buffers is read
-   */
   static Forgotten one(TrackedBuffer buffer, int oneIn) {
     return new Forgotten(buffer.kind(), buffer.line(), buffer.estimate(1, oneIn));
   }

@@ -7,35 +7,35 @@ import java.util.TreeSet;
  * Judges whether the buffers of one line of code are held longer and longer, from the readings of
  * the last hour.
  *
- * <p>A tracked buffer is late once it was live for a minute. The buffers are a suspect if, in the
- * later half of the time since the first buffer became late, more buffers became late than late
- * ones were released, by twice the standard error of the difference. A buffer counts as late only
- * if its arrival was seen; all late buffers that were released count. A program that keeps each
- * buffer for the same time is not a suspect after twice that time, because as many late buffers are
- * then released as become late. A program that fills a store at its start is not a suspect, because
- * no further buffers arrive.
+ * <p>A buffer is late once it was live for a minute. The buffers are a suspect if, in the later
+ * half of the time since the first one became late, more buffers became late than late ones were
+ * released, by twice the standard error. This is not so for a program that keeps each buffer for
+ * the same time, once twice that time has passed, nor for one that only fills a store at its start.
  */
 final class HoldTime {
 
   static final long MINUTE_NANOS = 60_000_000_000L;
 
-  /** The live buffers of a suspect arrived at this many different readings or more. */
+  /** The fewest different readings at which the live buffers of a suspect arrived. */
   private static final int FEWEST = 3;
 
-  /** The least age of a suspect's oldest live buffer whose arrival was seen. */
+  /**
+   * The oldest live buffer of a suspect must be at least this old; only buffers whose arrival was
+   * seen count.
+   */
   private static final long SHORTEST_NANOS = 3 * MINUTE_NANOS;
 
   private static final int WINDOW_MINUTES = 60;
 
   /**
-   * The number of buffers that became late (live for a minute) must exceed the number of late
-   * buffers that were released, by this multiple of the difference's standard error.
+   * Of a suspect, more buffers become late (live for a minute) than late ones are released, by more
+   * than this many standard errors.
    */
   private static final double LEAST_ERRORS = 2;
 
   /**
-   * Buffers arrive no longer if none came for this many mean gaps between arrivals. Chance alone
-   * causes such a pause in 1 of 55 cases.
+   * Buffers count as no longer arriving if none came for this many mean gaps between arrivals.
+   * Chance alone causes this in 1 of 55 cases.
    */
   private static final double LONGEST_GAP = 4;
 
@@ -44,9 +44,6 @@ final class HoldTime {
   private long minute = Long.MIN_VALUE;
   private long firstLate = Long.MAX_VALUE;
 
-  /**
-   * Adds the buffers that are live at a reading, and those that were released since the last one.
-   */
   void add(List<TrackedBuffer> live, List<TrackedBuffer> gone, long now) {
     advance(now);
     int slot = (int) Math.floorMod(minute, (long) WINDOW_MINUTES);
@@ -64,8 +61,8 @@ final class HoldTime {
   }
 
   /**
-   * Clears the counts of the minutes since the last reading, because their elements in the ring
-   * still have the counts of an hour before.
+   * Clears the counts of the minutes since the last reading, because the ring still has those of an
+   * hour before.
    */
   private void advance(long now) {
     long present = Math.floorDiv(now, MINUTE_NANOS);
@@ -83,7 +80,6 @@ final class HoldTime {
     return sum(late, WINDOW_MINUTES);
   }
 
-  /** Returns the number of buffers that were released in the last hour after a minute or more. */
   int releasedLate() {
     return sum(released, WINDOW_MINUTES);
   }
@@ -96,10 +92,6 @@ final class HoldTime {
     return sum;
   }
 
-  /**
-   * Returns whether more buffers became late (live for a minute) than late buffers were released,
-   * in the later half of the time since the first buffer became late.
-   */
   private boolean rises() {
     if (firstLate > minute) {
       return false;
@@ -110,7 +102,6 @@ final class HoldTime {
     return more - fewer > LEAST_ERRORS * Math.sqrt(more + fewer);
   }
 
-  /** Returns whether the buffers are held longer and longer. */
   boolean grows(List<TrackedBuffer> live, long now) {
     TreeSet<Long> arrivals = new TreeSet<>();
     for (TrackedBuffer buffer : live) {
@@ -138,10 +129,6 @@ final class HoldTime {
         .orElse(0);
   }
 
-  /**
-   * Returns whether, in the last hour, no buffer of the line became late (live for a minute), and
-   * no late buffer was released.
-   */
   boolean isEmpty() {
     return late() == 0 && releasedLate() == 0;
   }

@@ -32,19 +32,18 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Finds allocators in the static defaults of their classes and in the chunks of tracked buffers.
  * Takes sizes from Netty's own metrics, which lock an arena for microseconds. Reads a tracked
- * buffer once, when it is first found. Later readings only check whether the weak reference to the
- * buffer was cleared, so that they do not keep a garbage collection from freeing a forgotten
- * buffer.
+ * buffer once. Later readings check only its weak reference, so that a garbage collection can free
+ * a forgotten buffer.
  *
- * <p>Reading a stack takes some kilobytes of the application's heap, because a {@code Throwable}
- * keeps the frames that were read from it. So at most {@value #MOST_KNOWN} buffers are known. If
- * there are more, one tracked buffer in two is read, then one in four, and each stands for those
- * that are not read.
+ * <p>A stack takes some kilobytes of the application's heap once it is read. So at most {@value
+ * #MOST_KNOWN} buffers are known. If there are more, only one tracked buffer in two is read, then
+ * one in four, and each stands for the others.
  */
 final class NettyCopy {
 
   /**
-   * The names of Netty's classes, without the part of the package name that differs between copies.
+   * The names of Netty's classes without the beginning of the package, which differs between
+   * copies.
    */
   static final class Names {
     static final String BUFFER = ".buffer.AbstractByteBuf";
@@ -83,14 +82,14 @@ final class NettyCopy {
   private static final String ADAPTIVE = "adaptive";
 
   /**
-   * The largest number of Netty's access records of a buffer that are read to find the one of its
+   * The largest number of a buffer's access records that are searched for the record of its
    * allocation.
    */
   private static final int MOST_RECORDS = 1_000;
 
   /**
-   * The largest number of tracked buffers that are stored. If there are more, only a random part of
-   * them is read.
+   * The largest number of tracked buffers that are stored. If there are more, only a part of them
+   * is read.
    */
   private static final int MOST_KNOWN = 2_000;
 
@@ -102,25 +101,21 @@ final class NettyCopy {
   /** The kind of a buffer that uses no part of a native chunk. */
   private static final String NONE = "none";
 
-  /** The part of a buffer without native memory. */
   private static final Part NO_PART = new Part(NONE, null, null, 0);
 
-  /** The line of a buffer whose allocation has no known line. */
   private static final String UNKNOWN_LINE = "[unknown]";
 
   private final WeakReference<Class<?>> root;
   private final String packageName;
 
   /**
-   * The function that chooses the line of code by which an allocation is named, from a stack whose
-   * innermost frame is first.
+   * Chooses the line of code that names an allocation, from a stack with its innermost frame first.
    */
   private final Function<List<StackTraceElement>, String> lines;
 
   /** The buffers that were read, by the identity hash code of their trackers. */
   private final Map<Integer, TrackedBuffer> known = new HashMap<>();
 
-  /** The lines of known buffers, each stored once. */
   private final Map<String, String> texts = new HashMap<>();
 
   /**
@@ -141,8 +136,8 @@ final class NettyCopy {
   private int oneIn = 1;
 
   /**
-   * Whether the previous reading had time to read all tracked buffers. If it had, a buffer that the
-   * next reading finds for the first time was allocated in between.
+   * Whether the previous reading read all tracked buffers. Only then is a buffer that the next
+   * reading finds certainly new.
    */
   private boolean sawAll;
 
@@ -158,10 +153,9 @@ final class NettyCopy {
   }
 
   /**
-   * Reads the pooled and the adaptive allocators. Omits the kind that the program does not use.
+   * Reads the pooled and the adaptive allocators that the program uses.
    *
-   * @param wanted Netty's leak detector tracks one in this many buffers from now on; 0 leaves the
-   *     detector unchanged
+   * @param wanted the leak detector is to track one in this many buffers; 0 leaves it unchanged
    */
   List<PoolReading> read(Class<?> buffer, List<Class<?>> found, int wanted, Look look) {
     Members members = members(buffer, found);
@@ -198,9 +192,6 @@ final class NettyCopy {
     return readings;
   }
 
-  /**
-   * Sets the interval of Netty's leak detector. Returns the reason of a failure; empty on success.
-   */
   private static String failureToTrack(Members members, int interval) {
     try {
       members.track(interval);
@@ -220,7 +211,6 @@ final class NettyCopy {
     return members;
   }
 
-  /** Returns the reason why pools cannot be read, with the member or module that prevents it. */
   private String reason(Throwable failure) {
     String text = String.valueOf(failure.getMessage());
     if (failure instanceof TimeoutException) {
@@ -266,7 +256,6 @@ final class NettyCopy {
 
   // ---- Reading tracked buffers
 
-  /** Updates the known buffers, and reads new ones. */
   private Tracked readBuffers(Members members, int interval, Look look) throws Throwable {
     Set<?> trackers = members.trackers();
     List<TrackedBuffer> released = takeGone(trackers, look);
@@ -278,10 +267,9 @@ final class NettyCopy {
   }
 
   /**
-   * Removes the known buffers that are not live, and returns those that were released. When a
-   * buffer is released, Netty removes its tracker from the set of trackers and then clears the
-   * tracker. When a buffer is dropped without release, a garbage collection only clears the
-   * tracker.
+   * Removes the known buffers that are no longer live, and returns those that were released. Netty
+   * removes the tracker of a released buffer from its set and then clears it. If a buffer was
+   * dropped, a garbage collection only clears its tracker.
    */
   private List<TrackedBuffer> takeGone(Set<?> trackers, Look look) {
     List<TrackedBuffer> released = new ArrayList<>();
@@ -334,7 +322,6 @@ final class NettyCopy {
     return true;
   }
 
-  /** Returns whether {@link #isDrawn} chooses a tracker, and the tracker's buffer is not known. */
   private boolean isNew(Object tracker) {
     int identity = System.identityHashCode(tracker);
     if (!isDrawn(identity)) {
@@ -388,9 +375,9 @@ final class NettyCopy {
   }
 
   /**
-   * Returns the frames by which an allocation may be named: those outside of Netty. If all of these
-   * are frames of the JDK, as in an event loop, returns Netty's first frame outside of its packages
-   * for buffers and utilities.
+   * Returns the frames outside of Netty, by which an allocation may be named. If all of these are
+   * frames of the JDK, as in an event loop, returns Netty's first frame outside of its packages for
+   * buffers and utilities.
    */
   static List<StackTraceElement> callers(String packageName, List<StackTraceElement> stack) {
     List<StackTraceElement> callers =
@@ -481,7 +468,6 @@ final class NettyCopy {
     Amounts read() throws Throwable;
   }
 
-  /** Handles of Netty's members. */
   private static final class Members {
 
     private final String packageName;
@@ -552,7 +538,6 @@ final class NettyCopy {
       }
     }
 
-    /** Returns the part of a native chunk that a buffer uses; empty for a buffer that uses none. */
     Optional<Part> partOf(Object buffer) throws Throwable {
       for (Class<?> type = buffer.getClass(); type != null; type = type.getSuperclass()) {
         String name = type.getName();
@@ -606,7 +591,10 @@ final class NettyCopy {
           : Optional.ofNullable(staticField(pooled, "DEFAULT", pooled).invoke());
     }
 
-    /** Returns the pool of native memory of the default allocator if this allocator is adaptive. */
+    /**
+     * Returns the native pool of Netty's default allocator; empty if that allocator is not
+     * adaptive.
+     */
     Optional<Object> defaultAdaptive() throws Throwable {
       Class<?> adaptive = found.get(Names.ADAPTIVE);
       Class<?> defaults = found.get(Names.DEFAULTS);
@@ -666,7 +654,7 @@ final class NettyCopy {
       return type;
     }
 
-    /** Returns a superclass or an interface of a class by its name, without loading a class. */
+    /** Finds a superclass or an interface of a class by name, without loading a class. */
     private Class<?> superOf(Class<?> type, String name) throws ClassNotFoundException {
       Class<?> known = superOrNull(type, packageName + name);
       if (known == null) {

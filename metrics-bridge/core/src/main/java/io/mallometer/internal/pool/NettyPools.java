@@ -9,26 +9,23 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * Reads the pools of Netty 4.1 and 4.2, which are those of {@code PooledByteBufAllocator} and
- * {@code AdaptiveByteBufAllocator}. Reads every copy of Netty in the process. A copy in another
- * package is recognized by the ends of its class names.
+ * Reads the pools of every copy of Netty 4.1 and 4.2 in the process: those of {@code
+ * PooledByteBufAllocator} and {@code AdaptiveByteBufAllocator}. A copy in another package is
+ * recognized by the ends of its class names.
  *
- * <p>Reads the buffers that Netty's leak detector tracks. The detector is on by default, tracks one
- * buffer in 128, and keeps the stack of its allocation until the buffer is released.
+ * <p>Reads the buffers that Netty's leak detector tracks: by default one buffer in 128, with the
+ * stack of its allocation.
  *
- * <p>Does not change the application. Loads and initializes no class of the application, sets no
- * field unless a setting requests this, and refers to objects, classes and class loaders of the
- * application by weak references only. Single members are looked up by method handles, because
- * reflection would load the types of all members of a class. The poller's thread uses this class.
+ * <p>Does not change the application: loads and initializes none of its classes, sets no field
+ * unless a setting requests this, and refers to its objects, classes and class loaders only weakly.
+ * Looks up members by method handles, because reflection would load the types of all members of a
+ * class. Only the poller's thread uses this class.
  */
 final class NettyPools {
 
   private final Function<List<StackTraceElement>, String> lines;
 
-  /**
-   * The copies of Netty, by the identity hash code of their buffer class. A copy refers weakly to
-   * the class.
-   */
+  /** The copies of Netty, by the identity hash code of their buffer class. */
   private Map<Integer, NettyCopy> copies = new HashMap<>();
 
   /** Netty's leak detector is to track one in this many buffers; 0 leaves the detector as it is. */
@@ -38,7 +35,6 @@ final class NettyPools {
     this.lines = lines;
   }
 
-  /** Makes Netty's leak detector track one buffer in {@code oneIn} from the next reading on. */
   void track(int oneIn) {
     interval = oneIn;
   }
@@ -46,9 +42,7 @@ final class NettyPools {
   /**
    * Reads the pools of all copies of Netty.
    *
-   * @param found the initialized classes of the process whose names end with one of {@link
-   *     Names#ALL}
-   * @param look the beginning and the CPU time limit of this reading
+   * @param found the initialized classes whose names end with one of {@link Names#ALL}
    */
   List<PoolReading> read(List<Class<?>> found, Look look) {
     Map<Integer, NettyCopy> present = new LinkedHashMap<>();

@@ -7,13 +7,10 @@ import java.util.List;
 /**
  * The memory of one kind of a library's pools, at one reading.
  *
- * @param origin the library and the kind of the pools
- * @param amounts the sizes of the pools
  * @param chunkClasses the beginnings of the names of classes that are on the stack when a chunk is
  *     allocated
  * @param interval the library tracks one in this many buffers; 0 if it tracks none
  * @param reason the reason why buffers or figures are missing; empty if nothing is missing
- * @param buffers the live tracked buffers, and those released since the last reading
  */
 record PoolReading(
     PoolOrigin origin,
@@ -26,11 +23,10 @@ record PoolReading(
   /**
    * The tracked buffers at one reading.
    *
-   * @param live the buffers that are live
    * @param released the buffers that were released since the last reading
    * @param forgotten the buffers that the application has dropped without release since the start
-   * @param source identifies the copy of the library and the selection of its buffers that is read;
-   *     only counts with the same source are compared
+   * @param source identifies the copy of the library and the selection of its buffers; only counts
+   *     with the same source are compared
    * @param oneIn one in this many tracked buffers is read
    * @param complete whether all new buffers were read
    */

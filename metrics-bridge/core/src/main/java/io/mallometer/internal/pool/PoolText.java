@@ -12,9 +12,6 @@ final class PoolText {
 
   private PoolText() {}
 
-  /**
-   * Returns a sentence on the sizes of a pool and the line of code whose buffers keep most of it.
-   */
   static String sentence(PoolReading reading, List<BufferSite> bufferSites) {
     Amounts amounts = reading.amounts();
     StringBuilder text = new StringBuilder();
@@ -59,7 +56,6 @@ final class PoolText {
         : count(buffers.value(), "buffer");
   }
 
-  /** Returns the finding on buffers that are held longer and longer. */
   static String suspect(String line, HoldTime time, double seconds) {
     return ("Buffers from %s are held longer and longer: %d tracked ones were held for more than a"
             + " minute, for up to %s, %s released, and more arrive")

@@ -27,41 +27,38 @@ import java.util.stream.DoubleStream;
 
 /**
  * Reads the pools of all known libraries once a minute, or every ten seconds while a caller
- * requests readings. The pause is longer after an expensive reading. A reading lists the loaded
- * classes, and reads new buffers for at most 20 ms of CPU time; the remaining ones are read ten
- * seconds later. The poller's thread uses this class; other threads may call only {@link #ask} and
- * {@link #latest}.
+ * requests readings; less often if a reading was expensive. A reading lists the loaded classes, and
+ * reads new buffers for at most 20 ms of CPU time. The remaining buffers are read ten seconds
+ * later.
+ *
+ * <p>The poller's thread uses this class. Other threads may call only {@link #ask} and {@link
+ * #latest}.
  */
 public final class PoolWatch {
 
   /** The usual pause between two readings, in nanoseconds. */
   public static final long PACE_NANOS = 60_000_000_000L;
 
-  /** The usual pause between two readings while a caller requests readings, in nanoseconds. */
   static final long ASKED_NANOS = 10_000_000_000L;
 
   private static final long LONGEST_READING_NANOS = 20_000_000L;
 
   /**
-   * The pause after a reading as a multiple of its CPU time, so that readings take at most 0.5 % of
-   * a processor.
+   * The pause after a reading as a multiple of its CPU time: readings take at most 0.5 % of a
+   * processor.
    */
   private static final long REST = 200;
 
   /**
-   * The longest pause, in nanoseconds. Without it, a long pause would follow the first reading,
-   * which is expensive because the JVM has not compiled its code.
+   * The longest pause, in nanoseconds. It limits the pause after the first reading, which is
+   * expensive because the JVM has not compiled its code.
    */
   private static final long LONGEST_PAUSE_NANOS = 120_000_000_000L;
 
-  /** The largest number of lines of code of a pool in a report. */
   private static final int MOST_BUFFER_SITES = 10;
 
   private static final int MOST_SITES = 99;
 
-  /**
-   * The live bytes of the call sites that allocated chunks, and the numbers of the largest ones.
-   */
   private record ChunkSites(double bytes, List<Integer> numbers) {
     static final ChunkSites UNKNOWN = new ChunkSites(Double.NaN, List.of());
 
@@ -93,7 +90,6 @@ public final class PoolWatch {
   private long next;
   private long nextIfAsked;
 
-  /** Creates a watch that has read nothing yet. */
   public PoolWatch(NativeLibrary library, SiteReadings sites, Clock clock, LongSupplier nanoTime) {
     this(library, sites, clock, nanoTime, Pause::processorNanos);
   }
@@ -112,8 +108,7 @@ public final class PoolWatch {
   }
 
   /**
-   * Sets the packages of the application. Buffers are named by a line of code in these packages if
-   * their stack has one.
+   * Sets the packages of the application, whose lines of code are preferred as names of buffers.
    */
   public void nameBy(List<String> packages) {
     applicationPackages = packages;
@@ -124,14 +119,13 @@ public final class PoolWatch {
     netty.track(interval);
   }
 
-  /** Returns the latest report; empty if no pool was found. */
   public Optional<PoolReport> latest() {
     return latest;
   }
 
   /**
-   * Returns, by the number of a call site that allocates a pool's chunks, the name of the row of
-   * these chunks in the account (the table of growth).
+   * Maps the number of a call site that allocates a pool's chunks to the name of their row in the
+   * table of growth.
    */
   public Map<Integer, String> chunksBySite() {
     return latest.map(PoolReport::chunksBySite).orElse(Map.of());
@@ -188,7 +182,6 @@ public final class PoolWatch {
             pools));
   }
 
-  /** Returns the sum of the known amounts; {@code NaN} if none is known. */
   private static double sumOfKnown(DoubleStream figures) {
     double[] known = figures.filter(bytes -> !Double.isNaN(bytes)).toArray();
     return known.length == 0 ? Double.NaN : DoubleStream.of(known).sum();
@@ -213,9 +206,8 @@ public final class PoolWatch {
   }
 
   /**
-   * Returns the memory of the call sites that allocated chunks: those with a class of {@code
-   * chunkClasses} on their stacks. If a reading of the call sites is too expensive now, returns the
-   * previous result.
+   * Returns the memory of the call sites with one of these classes on their stacks. Returns the
+   * previous result if reading the call sites is too expensive now.
    */
   private ChunkSites chunkSites(List<String> chunkClasses) {
     if (library.present() && sites.isAffordable(1)) {
@@ -271,7 +263,7 @@ public final class PoolWatch {
     return bufferSites.subList(0, Math.min(MOST_BUFFER_SITES, bufferSites.size()));
   }
 
-  /** Removes the counts of lines of which no buffer was live for a minute in the last hour. */
+  /** Removes the lines of code of which no buffer was live for a minute in the last hour. */
   private void forgetLines(long now) {
     holdTimes.values().forEach(time -> time.add(List.of(), List.of(), now));
     holdTimes.values().removeIf(HoldTime::isEmpty);
@@ -312,7 +304,6 @@ public final class PoolWatch {
         forgotten.value() > 0 ? PoolText.forgotten(line, forgotten) : "");
   }
 
-  /** Returns the number of chunks of which buffers use a part. */
   private static int chunks(List<TrackedBuffer> live) {
     return (int)
         live.stream().mapToInt(TrackedBuffer::chunk).filter(chunk -> chunk != 0).distinct().count();

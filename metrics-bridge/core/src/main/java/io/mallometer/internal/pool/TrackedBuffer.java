@@ -14,10 +14,8 @@ final class TrackedBuffer extends WeakReference<Object> {
    * The part of a chunk that a buffer uses.
    *
    * @param kind the kind of the pool
-   * @param chunk the chunk, of which only the identity is used; null if the chunk belongs to no
-   *     pool
+   * @param chunk the chunk, of which only the identity is used; null if it belongs to no pool
    * @param allocator the object with the sizes of the pool
-   * @param bytes the bytes of the part
    */
   record Part(String kind, @Nullable Object chunk, @Nullable Object allocator, long bytes) {}
 
@@ -39,8 +37,8 @@ final class TrackedBuffer extends WeakReference<Object> {
    * @param part the part of a chunk that the buffer uses
    * @param interval one in this many buffers was tracked when this one was allocated
    * @param firstSeen the moment of the reading that found the buffer, in nanoseconds
-   * @param arrived whether the buffer was certainly allocated since the previous reading, because
-   *     that reading had time to read all buffers
+   * @param arrived whether the buffer was certainly allocated after the previous reading, which had
+   *     time to read all buffers
    */
   TrackedBuffer(
       Object tracker, String line, Part part, int interval, long firstSeen, boolean arrived) {
@@ -65,7 +63,6 @@ final class TrackedBuffer extends WeakReference<Object> {
   /**
    * Estimates a total, such as bytes, over all buffers for which this one stands.
    *
-   * @param ofOne the value of this buffer
    * @param oneIn one in this many tracked buffers is read
    */
   Estimate estimate(double ofOne, int oneIn) {
@@ -84,29 +81,22 @@ final class TrackedBuffer extends WeakReference<Object> {
   }
 
   /**
-   * Returns whether the buffer was allocated between the reading that found it and the reading
-   * before. This is known only if the reading before had enough CPU time to read all buffers.
+   * Returns whether the buffer was certainly allocated after the reading before the one that found
+   * it.
    */
   boolean arrived() {
     return arrived;
   }
 
-  /**
-   * Returns the time from the first reading that found the buffer to {@code now}, in nanoseconds.
-   */
   long age(long now) {
     return now - firstSeen;
   }
 
-  /** Returns the time from the first to the last reading that found the buffer, in nanoseconds. */
   long seenFor() {
     return lastLook - firstSeen;
   }
 
-  /**
-   * Marks the buffer as counted among the late buffers (live for a minute). Returns whether it was
-   * not marked before.
-   */
+  /** Counts the buffer as late (live for a minute). Returns false if it was counted before. */
   boolean countLate() {
     boolean first = !countedLate;
     countedLate = true;

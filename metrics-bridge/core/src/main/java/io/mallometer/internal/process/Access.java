@@ -3,7 +3,6 @@ package io.mallometer.internal.process;
 /** Access of a process to a mapping. */
 enum Access {
   NONE,
-  /** Read and write access, without execution. */
   WRITABLE,
   OTHER;
 

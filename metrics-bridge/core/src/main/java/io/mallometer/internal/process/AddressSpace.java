@@ -8,20 +8,18 @@ import java.util.OptionalLong;
 /** Reads the memory of this process by address. */
 interface AddressSpace extends AutoCloseable {
 
-  /** The size of a page in bytes. */
   long PAGE = 4096;
 
   /** Returns the word of eight bytes at an address; empty if it cannot be read. */
   OptionalLong word(long address);
 
-  /** Returns the words of a page; empty if the page cannot be read. */
   default Optional<long[]> words(long page) {
     return Optional.empty();
   }
 
   /**
-   * Returns the resident pages between two page addresses. Bit i is set if page i, counted from the
-   * first address, is resident. Empty if unknown.
+   * Returns the resident pages between two page addresses; bit 0 is the page at {@code start}.
+   * Empty if unknown.
    */
   Optional<BitSet> residentPages(long start, long end);
 
@@ -39,7 +37,6 @@ interface AddressSpace extends AutoCloseable {
     }
   }
 
-  /** Returns an address space of which nothing can be read. */
   static AddressSpace unreadable() {
     return new AddressSpace() {
       @Override

@@ -10,10 +10,9 @@ import java.util.Map;
 /**
  * Gives advice on memory that the allocator retains.
  *
- * <p>There is no advice if the gain would be below 32 MiB or below a twentieth of the limit that a
- * person set, or of the resident set without a limit. Larger interventions need a larger gain.
- * There is no advice for a setting that is already in effect. Free memory counts only if it is
- * resident.
+ * <p>The gain must be at least 32 MiB and a twentieth of the limit that a person set, or of the
+ * resident set without a limit. Larger interventions need a larger gain. There is no advice for a
+ * setting that is already in effect. Free memory counts only if it is resident.
  */
 public final class AllocatorAdvice {
 
@@ -27,7 +26,7 @@ public final class AllocatorAdvice {
    *     unknown
    * @param residentBytes the resident set of the process
    * @param limitBytes the limit that a person set; {@code NaN} without one
-   * @param processors the number of processors that the process may use, within the cgroup's quota
+   * @param processors the number of processors within the cgroup's quota
    * @param environment the environment variables
    */
   public record Situation(
@@ -38,7 +37,6 @@ public final class AllocatorAdvice {
       int processors,
       Map<String, String> environment) {
 
-    /** Returns whether an environment variable is set, or glibc's tunable with the same meaning. */
     private boolean isSet(String variable, String tunable) {
       return environment.containsKey(variable)
           || environment.getOrDefault("GLIBC_TUNABLES", "").contains(tunable + "=");
@@ -54,10 +52,6 @@ public final class AllocatorAdvice {
     this.statistics = situation.statistics();
   }
 
-  /**
-   * Returns the advice, the simplest first; empty if there is nothing to gain, or too little is
-   * known.
-   */
   public static List<Advice> of(Situation situation) {
     AllocatorAdvice advice = new AllocatorAdvice(situation);
     switch (situation.statistics().kind()) {
@@ -153,9 +147,8 @@ public final class AllocatorAdvice {
   }
 
   /**
-   * Returns whether a possible gain is large enough for advice: at least {@code leastMebibytes},
-   * and at least {@code leastShare} of the limit or, without a limit, of the resident set. False
-   * for an unknown gain.
+   * Returns whether a gain is at least {@code leastMebibytes}, and at least {@code leastShare} of
+   * the limit or, without a limit, of the resident set. False if the gain is unknown.
    */
   private boolean matters(double bytes, int leastMebibytes, double leastShare) {
     double reference =

@@ -12,13 +12,12 @@ import java.util.jar.Manifest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The version of the application that this process runs, if no option states it: {@code
- * service.version} of OpenTelemetry's environment variable, or else the Implementation-Version in
- * the manifest of the jar that {@code java -jar} runs.
+ * The version of the application in this process, if no option states it: {@code service.version}
+ * in {@code OTEL_RESOURCE_ATTRIBUTES}, or else the Implementation-Version of the jar that {@code
+ * java -jar} runs.
  */
 public final class ApplicationVersion {
 
-  /** The largest number of characters of a version. */
   static final int LONGEST = 64;
 
   static final String VARIABLE = "OTEL_RESOURCE_ATTRIBUTES";
@@ -61,7 +60,7 @@ public final class ApplicationVersion {
    * Reads attributes of the form {@code key=value,key=value}, whose values are percent-encoded.
    *
    * @see <a href="https://opentelemetry.io/docs/specs/otel/resource/sdk/">OpenTelemetry, Resource
-   *     SDK: Specifying resource information via an environment variable</a>
+   *     SDK</a>
    */
   static Optional<String> ofAttributes(String attributes) {
     for (String attribute : attributes.split(",")) {
@@ -87,8 +86,8 @@ public final class ApplicationVersion {
 
   /**
    * Returns the jar that {@code java -jar} runs; empty if the command runs a class. The jar is the
-   * first entry of the class path, because agents only append entries, and the command begins with
-   * the jar instead of a class.
+   * first entry of the class path, because agents only append entries. The command begins with that
+   * jar.
    */
   static Optional<File> jar(String command, String classPath) {
     String first = classPath.split(File.pathSeparator, 2)[0];
@@ -96,7 +95,6 @@ public final class ApplicationVersion {
     return runs ? Optional.of(new File(first)) : Optional.empty();
   }
 
-  /** Returns the version of a jar; empty if the file is missing or invalid, or has no version. */
   static Optional<String> ofJar(File file) {
     try (JarFile jar = new JarFile(file, false)) {
       @Nullable Manifest manifest = jar.getManifest();

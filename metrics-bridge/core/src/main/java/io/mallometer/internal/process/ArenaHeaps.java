@@ -8,13 +8,12 @@ import java.util.List;
  *
  * <p>The address of a heap is a multiple of its largest size: 64 MiB, or four huge pages if glibc
  * uses these ({@code glibc.malloc.hugetlb=2}). A heap begins with glibc's {@code heap_info}: the
- * address of its arena, the address of the arena's previous heap, the bytes of the heap, and the
- * bytes that were ever made writable. The arena itself lies directly behind the {@code heap_info}
- * of its first heap. Mappings alone do not show heaps, because neighbouring heaps can be one
- * mapping, and one heap can be several.
+ * addresses of its arena and of the arena's previous heap, its bytes, and the bytes that were ever
+ * made writable. The arena lies directly behind the {@code heap_info} of its first heap. Mappings
+ * alone do not show heaps, because the kernel can join or split them.
  *
  * <p>If memory cannot be read, only heaps of glibc 2.40 and older are recognised: 64 MiB at a
- * multiple of 64 MiB, without a promise of memory by the kernel ({@code MAP_NORESERVE}).
+ * multiple of 64 MiB, mapped with {@code MAP_NORESERVE}.
  */
 final class ArenaHeaps {
 
@@ -30,16 +29,16 @@ final class ArenaHeaps {
   private static final long LARGEST_OF_ALL = 4L << 30;
 
   /**
-   * The smallest distance of an arena from the beginning of its heap: four words. The distance is
-   * six words since glibc 2.35; up to eight are accepted.
+   * An arena begins at least four and at most eight words behind the beginning of its heap: six
+   * words since glibc 2.35.
    */
   private static final long FEWEST_WORDS = 4 * Long.BYTES;
 
   private static final long MOST_WORDS = 8 * Long.BYTES;
 
   /**
-   * The largest number of addresses at which one search looks for a heap, at two microseconds each.
-   * As multiples of {@link #STEP}, the addresses cover 80 GiB.
+   * The largest number of addresses at which one search looks for a heap; each takes two
+   * microseconds.
    */
   private static final int MOST_PLACES = 10_000;
 
@@ -120,7 +119,6 @@ final class ArenaHeaps {
     return arena % 16 == 0 && arena - heap >= FEWEST_WORDS && arena - heap <= MOST_WORDS;
   }
 
-  /** Returns whether a heap belongs to an arena. */
   private boolean isHeapOf(long arena, long heap) {
     return arena % 16 == 0 && heap > 0 && heap % SMALLEST == 0 && word(heap) == arena;
   }

@@ -14,10 +14,9 @@ import java.util.List;
 import java.util.OptionalLong;
 
 /**
- * Lists the memory that this process may need, item by item.
- *
- * <p>An item with a configured limit counts with that limit, because growth up to the limit is not
- * a fault. An item without a limit of its own counts with its present size.
+ * Lists the memory that this process may need, item by item. An item counts with its configured
+ * limit, because growth up to the limit is not a fault, or with its present size if it has no
+ * limit.
  */
 final class BudgetTable {
 
@@ -28,7 +27,6 @@ final class BudgetTable {
    * The sizes of an item of the budget that can grow.
    *
    * @param limit the limit that a person set; empty without one
-   * @param now the present size
    * @param most the size to which the JVM itself limits the item; empty if it does not
    */
   record Growing(OptionalLong limit, OptionalLong now, OptionalLong most) {}
@@ -36,13 +34,11 @@ final class BudgetTable {
   /**
    * The configured limits, and the present sizes of items that may have no limit.
    *
-   * @param maximumHeapBytes the largest heap, set or chosen by the JVM
-   * @param heapSetting the setting or default that determines it
+   * @param heapSetting the setting or default that determines the largest heap
    * @param sharedHeapBytes the heap that is charged as shared memory: 0 except with ZGC
    * @param metaspace {@code MaxMetaspaceSize}, and the committed bytes, class space included
    * @param codeCache {@code ReservedCodeCacheSize}, and the committed bytes
    * @param direct {@code MaxDirectMemorySize}, and the capacity of the direct buffers
-   * @param threads the number of threads of the process
    * @param stackBytes the size of a Java thread's stack
    */
   record Configuration(
@@ -60,8 +56,8 @@ final class BudgetTable {
   private BudgetTable() {}
 
   /**
-   * Returns the table with the limit that a person set. The cgroup's limit covers everything that
-   * is charged to the cgroup; a stated limit covers this process only.
+   * Returns the table with the limit that a person set. A cgroup's limit covers all that is charged
+   * to the cgroup; a stated limit covers this process only.
    */
   static MemoryBudget of(
       Configuration configuration, ResidentMemory resident, ProcessMemory memory) {
@@ -83,19 +79,14 @@ final class BudgetTable {
   }
 
   /**
-   * Returns the live bytes of malloc, or all its resident bytes if nothing is counted. They may
-   * include a leak.
+   * Returns the live bytes of malloc, which may include a leak; all resident bytes of malloc if
+   * live bytes are not counted.
    */
   private static long held(ResidentMemory resident) {
     return resident.of(ResidentPart.MALLOC_LIVE).orElse(0L)
         + resident.of(ResidentPart.MALLOC).orElse(0L);
   }
 
-  /**
-   * Returns a sentence that compares the total with the limit.
-   *
-   * @param heldBytes the part of the total that a leak may have increased
-   */
   static String verdict(
       double totalBytes, double heldBytes, double limitBytes, double machineBytes) {
     if (Double.isNaN(limitBytes)) {
@@ -186,8 +177,8 @@ final class BudgetTable {
   }
 
   /**
-   * Adds the memory that is charged to the cgroup besides this process's own. A heap in shared
-   * memory is already in the table.
+   * Adds the memory that is charged to the cgroup but not to this process. A heap in shared memory
+   * is already in the table.
    */
   private void addBeside(CgroupMemory cgroup, long sharedHeap) {
     long bytes = Math.max(0, cgroup.parts().getOrDefault(ChargedPart.TMPFS, 0L) - sharedHeap);
@@ -198,7 +189,6 @@ final class BudgetTable {
     add("beside", bytes, MEASURED, "now charged: other processes, kernel, sockets, tmpfs");
   }
 
-  /** Adds an item whose size has no upper bound, or whose bound is unknown. */
   private void add(String item, long bytes, String basis, String explanation) {
     lines.add(new Line(item, bytes, basis, explanation, Double.NaN));
   }

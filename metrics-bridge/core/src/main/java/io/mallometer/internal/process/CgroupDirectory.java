@@ -11,9 +11,7 @@ import java.util.Optional;
  * The directory with the files of this process' memory cgroup.
  *
  * @param version the version of cgroups, 1 or 2
- * @param path the directory
- * @param mount the mount point of the cgroups: the highest parent directory that this process can
- *     see
+ * @param mount the mount point of the cgroups: the highest parent that this process can see
  */
 record CgroupDirectory(int version, Path path, Path mount) {
 
@@ -24,9 +22,6 @@ record CgroupDirectory(int version, Path path, Path mount) {
   /**
    * Finds the directory as cgroups(7) describes. A machine may have both versions mounted; {@code
    * /proc/self/cgroup} shows which one controls memory.
-   *
-   * @param cgroups the text of {@code /proc/self/cgroup}
-   * @param mountinfo the text of {@code /proc/self/mountinfo}
    */
   static Optional<CgroupDirectory> find(String cgroups, String mountinfo) {
     Optional<String> ofVersion1 = Optional.empty();
@@ -44,7 +39,6 @@ record CgroupDirectory(int version, Path path, Path mount) {
         : ofVersion2.flatMap(cgroup -> mounted(2, cgroup, mountinfo));
   }
 
-  /** Returns this directory and its parents up to the mount point, innermost first. */
   List<Path> upwards() {
     List<Path> all = new ArrayList<>();
     for (Path at = path; at != null && at.startsWith(mount); at = at.getParent()) {
@@ -83,8 +77,8 @@ record CgroupDirectory(int version, Path path, Path mount) {
 
   /**
    * Returns the path of the cgroup relative to the mounted one. In a container without a cgroup
-   * namespace of its own, {@code /proc/self/cgroup} has the host's path, of which only the
-   * container's part is mounted.
+   * namespace, {@code /proc/self/cgroup} has the host's path, but only the container's part is
+   * mounted.
    */
   private static String below(String cgroup, String root) {
     String relative = cgroup;

@@ -16,15 +16,14 @@ import java.util.regex.Pattern;
 /**
  * Reads the files of a memory cgroup.
  *
- * <p>The kernel updates the parts of the charge a little later than the exact total, so their sum
- * may differ from the total. If the sum is lower, the difference becomes {@link ChargedPart#OTHER}.
- * If the sum is higher, the difference is subtracted from the page cache, which changes most, and
- * then from the other parts in their order.
+ * <p>The kernel updates the parts of the charge later than the total, so their sum may differ from
+ * the total. Missing bytes become {@link ChargedPart#OTHER}. Surplus bytes are subtracted from the
+ * page cache, which changes most, and then from the other parts in their order.
  */
 final class CgroupReading {
 
   /**
-   * The smallest number that means "no limit", for which version 1 of cgroups writes the largest
+   * This number and larger ones mean "no limit", for which cgroups version 1 has the largest
    * multiple of the page size.
    */
   private static final long NO_LIMIT = Long.MAX_VALUE - (1L << 20);
@@ -45,7 +44,6 @@ final class CgroupReading {
    * Reads the cgroup; empty if the kernel does not report the charge, as in the root cgroup.
    *
    * @param text the function that reads a file; empty if the file cannot be read
-   * @param anonymousBytes the resident anonymous memory of this process
    */
   static Optional<CgroupMemory> of(
       CgroupDirectory directory,
@@ -133,7 +131,7 @@ final class CgroupReading {
     }
   }
 
-  /** Adds files and shared memory, which the kernel counts as cached files. */
+  /** Adds files and shared memory. The kernel's number of cached files includes shared memory. */
   private void addFiles(OptionalLong files, OptionalLong shared) {
     if (files.isPresent() && shared.isPresent()) {
       long tmpfs = Math.min(shared.getAsLong(), files.getAsLong());
@@ -184,10 +182,7 @@ final class CgroupReading {
     putIfKnown(parts, part, bytes);
   }
 
-  /**
-   * Returns the lowest limit of this cgroup and its parents; empty if all are "max", which means no
-   * limit.
-   */
+  /** Returns the lowest limit of this cgroup and its parents; empty if there is none. */
   private OptionalLong lowest(String file) {
     OptionalLong lowest = OptionalLong.empty();
     for (Path cgroup : directory.upwards()) {
@@ -247,10 +242,7 @@ final class CgroupReading {
     return read.isPresent() ? TextNumbers.decimal(read.get()) : OptionalLong.empty();
   }
 
-  /**
-   * Returns the numbers in a file by name; each line has a name and a number. The numbers stay
-   * text, because few of them are needed.
-   */
+  /** Returns the numbers in a file by name. They stay text, because few of them are needed. */
   private Map<String, String> table(String file) {
     Map<String, String> table = new HashMap<>();
     for (String line : text.apply(directory.path().resolve(file)).orElse("").split("\n")) {

@@ -11,10 +11,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Calls functions of mallometer before and after each checkpoint of a JVM with CRaC. Such a JVM
- * refuses a checkpoint while the process has open files or sockets that the JVM cannot restore.
+ * refuses a checkpoint while the process has open files or sockets that it cannot restore.
  *
- * <p>A JVM with CRaC has the package {@code jdk.crac}. It is used by reflection, so there is no
- * dependency on it. On another JVM this class only looks up one class, once for each class loader.
+ * <p>Uses reflection, because only a JVM with CRaC has the package {@code jdk.crac}.
  */
 public final class Checkpoints {
 
@@ -26,15 +25,14 @@ public final class Checkpoints {
 
   private Checkpoints() {}
 
-  /** Returns whether this JVM supports checkpoint and restore (CRaC). */
   public static boolean possible() {
     return CORE.isPresent();
   }
 
   /**
-   * Registers a function that is called before each checkpoint, and one that is called after it,
-   * whether the JVM was restored or the checkpoint failed. Does nothing on a JVM without CRaC. An
-   * exception of a function is logged as a warning and does not prevent the checkpoint.
+   * Registers functions that are called before and after each checkpoint, also if the checkpoint
+   * fails. Does nothing on a JVM without CRaC. An exception of a function is logged as a warning
+   * and does not prevent the checkpoint.
    */
   public static void around(Runnable before, Runnable after) {
     if (CORE.isPresent()) {
@@ -68,7 +66,6 @@ public final class Checkpoints {
         .invoke(core.getMethod("getGlobalContext").invoke(null), resource);
   }
 
-  /** A resource of type {@code jdk.crac.Resource}. */
   private record Resource(Runnable before, Runnable after) implements InvocationHandler {
 
     @Override

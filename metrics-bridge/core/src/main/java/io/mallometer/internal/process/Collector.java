@@ -6,12 +6,12 @@ import java.util.Optional;
 
 /**
  * The garbage collectors of HotSpot, with the options by which they collect more often, and the
- * sizes of their tables. The size is needed because the tables cannot be recognised if all of the
- * heap is committed: they are then anonymous memory like any other.
+ * sizes of their tables. If all of the heap is committed, only the size can tell the tables from
+ * other anonymous memory.
  *
  * <p>A mark bitmap has one bit for 8 bytes of the heap, which is 1/64 of the heap. A card or offset
- * table has one byte for 512 bytes of the heap, which is 1/512. The numbers of tables are from
- * HotSpot's sources: the larger number of JDK 17 and 25.
+ * table has one byte for 512 bytes. The numbers of tables are from HotSpot's sources: the larger of
+ * JDK 17 and 25.
  */
 public enum Collector {
   /** G1 has two bitmaps, and tables of cards, card counts, block offsets and regions. */
@@ -23,11 +23,10 @@ public enum Collector {
    * collection set.
    */
   SHENANDOAH(2, 4),
-  /** Serial has tables of cards and block offsets. */
   SERIAL(0, 2),
   /** ZGC has tables inside reserved address ranges, so another rule recognises them. */
   Z(0, 0),
-  /** An unknown collector, which is assumed to have as many tables as the known one with most. */
+  /** An unknown collector. It counts with the most tables that a known collector has. */
   OTHER(2, 4);
 
   /** The bytes of structures that do not grow with the heap. */
@@ -49,7 +48,6 @@ public enum Collector {
     this.tables = tables;
   }
 
-  /** Returns the most bytes that the tables of this collector take for a heap. */
   long largestStructures(long heapBytes) {
     return heapBytes / 64 * bitmaps + heapBytes / 512 * tables + FIXED;
   }
@@ -57,8 +55,6 @@ public enum Collector {
   /**
    * Returns the option or command by which the collector collects the old generation each minute;
    * empty if there is none.
-   *
-   * @param pid the number of the JVM's process, for a command that changes the running JVM
    */
   public Optional<String> collectsPeriodically(long pid) {
     return switch (this) {
@@ -82,7 +78,6 @@ public enum Collector {
     return OTHER;
   }
 
-  /** Returns a collector by the name of one of its beans. */
   static Collector named(String bean) {
     if (bean.startsWith("G1 ")) {
       return G1;

@@ -17,10 +17,9 @@ import org.jspecify.annotations.Nullable;
  * Runs commands of {@code jcmd} in this JVM. The output is empty on a JVM other than HotSpot, or
  * without the module {@code jdk.management}.
  *
- * <p>The platform's MBean server has these commands on every JVM. But starting the server takes a
- * quarter of a second of CPU time, and initializes {@code java.util.logging}. So the class that
- * implements the commands is called directly if its package is open to this class; the agent opens
- * the package.
+ * <p>The class that implements the commands is called directly if its package is open, as the agent
+ * makes it. Otherwise the platform's MBean server runs the commands; its start takes a quarter of a
+ * second of CPU time and initializes {@code java.util.logging}.
  */
 final class DiagnosticCommands {
 
@@ -30,7 +29,6 @@ final class DiagnosticCommands {
   /** The origins of an option that neither the command line nor a file has set. */
   private static final Set<String> NOBODYS = Set.of("DEFAULT", "ERGONOMIC");
 
-  /** The commands that mallometer uses. */
   enum Command {
     HEAP("GC.heap_info", "gcHeapInfo"),
     CODE_CACHE("Compiler.codecache", "compilerCodecache"),
@@ -51,7 +49,6 @@ final class DiagnosticCommands {
   /**
    * An option of the JVM.
    *
-   * @param value the value as text
    * @param byDefault whether the value is the JVM's default or its own choice
    */
   record Option(String value, boolean byDefault) {}
@@ -107,12 +104,10 @@ final class DiagnosticCommands {
 
   private DiagnosticCommands() {}
 
-  /** Returns whether commands run without the platform's MBean server. */
   static boolean areDirect() {
     return Direct.COMMANDS != null;
   }
 
-  /** Runs a command and returns its output, or an empty text. */
   static String run(Command command) {
     Method execute = Direct.EXECUTE;
     if (execute == null || !areDirect()) {
@@ -121,7 +116,8 @@ final class DiagnosticCommands {
     try {
       return String.valueOf(execute.invoke(Direct.COMMANDS, command.text));
     } catch (InvocationTargetException e) {
-      // A command that fails for another reason would fail on the MBean server, too.
+      // Only a LinkageError is worth a second try on the MBean server; other failures would occur
+      // there, too.
       return e.getCause() instanceof LinkageError ? served(command) : "";
     } catch (ReflectiveOperationException | RuntimeException e) {
       return served(command);
@@ -143,7 +139,6 @@ final class DiagnosticCommands {
     }
   }
 
-  /** Returns an option by name; empty if this JVM does not have it. */
   static Optional<Option> option(String name) {
     try {
       HotSpotDiagnosticMXBean diagnostics = Diagnostics.BEAN;

@@ -18,12 +18,11 @@ import java.util.regex.Pattern;
 
 /**
  * Reads the number of cached pages of the files that this process has open or mapped. Uses
- * cachestat for open files and mincore for mapped ones. If the kernel supports neither, uses the
- * resident pages of the file's mappings. Opens no file, and never waits for a disk or a network.
+ * cachestat for open files and mincore for mapped ones, or the resident pages of the mappings if
+ * the kernel supports neither. Opens no file, and never waits for a disk or a network.
  *
- * <p>A reading takes at most 20 ms of CPU time: at most half of it for the descriptors of open
- * files, one after another, and the rest for mapped files. The next reading, a minute later,
- * continues where this one ended.
+ * <p>A reading takes at most 20 ms of CPU time, at most half of it for open files. The next
+ * reading, a minute later, continues where this one ended.
  */
 public final class FileCache {
 
@@ -34,13 +33,12 @@ public final class FileCache {
   private static final int MOST_FILES = 10_000;
 
   /**
-   * Matches names that do not denote a file on a disk, but a file of the kernel, a device or
-   * anonymous memory.
+   * Matches names of files of the kernel, devices and anonymous memory, which are no files on a
+   * disk.
    */
   private static final Pattern NO_FILE =
       Pattern.compile("/(?:proc|sys|dev)/.*|/memfd:.*|/SYSV.*|//anon.*|/\\[.*|[^/].*");
 
-  /** The kind of a file that matches none of the patterns below. */
   public static final String OTHER = "other";
 
   private static final Pattern LIBRARY = Pattern.compile(".*\\.so(?:\\.[\\d.]+)?");
@@ -49,15 +47,14 @@ public final class FileCache {
   private static final Pattern SST = Pattern.compile(".*\\.(?:sst|ldb)");
   private static final Pattern LOG = Pattern.compile(".*\\.(?:log|out|gc)(?:\\.\\d+)?");
 
-  /** Matches files of the indexes of Lucene and Kafka. */
   private static final Pattern INDEX =
       Pattern.compile(
           ".*\\.(?:index|timeindex|cfs|cfe|fdt|fdx|fdm|tim|tip|tmd|doc|pos|pay|dvd|dvm|nvd|nvm"
               + "|kdd|kdi|kdm|vec|vex|si)");
 
   /**
-   * The native library's result for a descriptor that is closed. {@link #NO_REGULAR_FILE} is the
-   * result for a descriptor of something other than a regular file.
+   * The native library's result for a closed descriptor; the next constant is that for a descriptor
+   * of no regular file.
    */
   private static final int CLOSED = -9;
 
@@ -66,7 +63,6 @@ public final class FileCache {
   /** The native library's result for a mapping whose cached pages the kernel hides. */
   private static final int NOT_PERMITTED = -1;
 
-  /** The reasons why cached pages are unknown, by the native library's result. */
   private static final Map<Long, String> REFUSALS =
       Map.of(
           DirectCalls.NOT_LINKED,
@@ -80,7 +76,6 @@ public final class FileCache {
           -18L,
           "their file system is unknown");
 
-  /** Reads from the kernel how much of the files of this process is cached. */
   interface Kernel {
     /**
      * Returns the cached bytes of an open file by its descriptor, or of a mapping by its beginning
@@ -91,7 +86,6 @@ public final class FileCache {
     /** Returns a number that is larger than all descriptors. */
     int descriptors();
 
-    /** Returns the path of an open file. */
     String path(int descriptor) throws IOException;
   }
 
@@ -99,7 +93,7 @@ public final class FileCache {
    * The latest reading of a file.
    *
    * @param bytes the cached bytes, negative if unknown
-   * @param pass the number of the latest pass over the descriptors in which the file was open; 0 if
+   * @param pass the number of the latest pass over the descriptors that found the file open; 0 if
    *     it is only mapped
    * @param residentOnly whether the bytes are only the resident bytes of the file's mappings
    */
@@ -124,7 +118,6 @@ public final class FileCache {
     this.processorNanos = processorNanos;
   }
 
-  /** Creates a reader of the files of this process. */
   static FileCache ofThisProcess(ProcessFiles files, LongSupplier processorNanos) {
     return new FileCache(
         new Kernel() {
@@ -178,8 +171,8 @@ public final class FileCache {
   }
 
   /**
-   * Measures open files from the next descriptor on, and wraps around from the last descriptor to
-   * the first. Returns whether all descriptors from the first to the last were measured.
+   * Measures open files from the next descriptor on, and from the first one again after the last.
+   * Returns whether all descriptors were measured.
    */
   private boolean measureOpen(long until) {
     boolean whole;
@@ -192,10 +185,7 @@ public final class FileCache {
     return true;
   }
 
-  /**
-   * Measures the descriptors that the current pass has not reached yet. Returns whether the pass
-   * has reached the last descriptor.
-   */
+  /** Measures the remaining descriptors of this pass. Returns whether the last one was reached. */
   private boolean finishPass(long until) {
     hidden = "";
     try {
@@ -241,8 +231,8 @@ public final class FileCache {
   }
 
   /**
-   * Measures mapped files, the one that was read longest ago first. Returns whether all were
-   * measured.
+   * Measures mapped files, beginning with the one that was read longest ago. Returns whether all
+   * were measured.
    */
   private boolean measureMapped(Map<String, List<Mapping>> mapped, long until) {
     List<String> order = new ArrayList<>(mapped.keySet());
@@ -261,8 +251,8 @@ public final class FileCache {
   }
 
   /**
-   * Reads the cached bytes of a mapped file. Subtracts the pages that the process copied by
-   * writing, because mincore counts them.
+   * Reads the cached bytes of a mapped file, without the pages that the process copied by writing;
+   * mincore counts these, too.
    */
   private Known mappedFile(List<Mapping> mappings, int seen) {
     long sum = 0;
@@ -323,7 +313,6 @@ public final class FileCache {
         all, all.stream().mapToLong(CachedFile::cachedBytes).sum(), kinds, seconds, gaps);
   }
 
-  /** Returns the kind of a file by its name. */
   public static String kind(String path) {
     String name = path.toLowerCase(Locale.ROOT);
     if (LIBRARY.matcher(name).matches()) {

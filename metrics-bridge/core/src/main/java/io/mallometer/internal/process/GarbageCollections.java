@@ -12,16 +12,12 @@ import java.util.stream.Stream;
  *
  * @param all the number of collections that reclaimed garbage of any age
  * @param whole the number of these that collected the whole heap
- * @param oldBytes the used bytes of the old generation; 0 for a heap without generations. A
- *     decrease shows that garbage of the old generation was reclaimed; the numbers do not show
- *     this, because G1 counts a mixed collection as a young one
+ * @param oldBytes the used bytes of the old generation; 0 for a heap without generations. Only a
+ *     decrease shows that its garbage was reclaimed, because G1 counts a mixed collection as a
+ *     young one
  */
 public record GarbageCollections(long all, long whole, long oldBytes) {
 
-  /**
-   * Holds the beans of the garbage collectors. They are looked up once, because the search takes
-   * longer than a use.
-   */
   private static final class Beans {
 
     static final List<GarbageCollectorMXBean> COLLECTING =
@@ -38,7 +34,6 @@ public record GarbageCollections(long all, long whole, long oldBytes) {
     private Beans() {}
   }
 
-  /** Reads the counts of collections of this JVM; takes a few microseconds. */
   public static GarbageCollections ofThisJvm() {
     return new GarbageCollections(
         count(Beans.COLLECTING),
@@ -51,8 +46,8 @@ public record GarbageCollections(long all, long whole, long oldBytes) {
   }
 
   /**
-   * Returns whether a bean counts a collection after the collection has reclaimed garbage. The two
-   * excluded kinds of beans count it before.
+   * Returns whether a bean counts a collection only after the collection has reclaimed garbage. The
+   * excluded beans count it before.
    */
   static boolean reclaims(String bean) {
     return !bean.endsWith(" Pauses") && !bean.equals("G1 Concurrent GC");

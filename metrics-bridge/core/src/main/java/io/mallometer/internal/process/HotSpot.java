@@ -14,7 +14,6 @@ import org.jspecify.annotations.Nullable;
 /** Reads the memory of this JVM from the platform's MBeans. */
 final class HotSpot {
 
-  /** Holds the beans. They are looked up once, because the search takes longer than a use. */
   private static final class Beans {
 
     static final @Nullable BufferPoolMXBean DIRECT_BUFFERS = directBuffers();
@@ -32,7 +31,6 @@ final class HotSpot {
 
   private HotSpot() {}
 
-  /** Returns the facts about the JVM by which the resident set is divided into its parts. */
   static JvmFacts facts() {
     return new JvmFacts(
         JvmRanges.parse(
@@ -44,7 +42,6 @@ final class HotSpot {
         NativeMemoryTracking.parse(DiagnosticCommands.run(Command.NATIVE_MEMORY)));
   }
 
-  /** Returns the configuration that a budget needs. */
   static BudgetTable.Configuration configuration(OptionalLong threads) {
     return new BudgetTable.Configuration(
         maximumHeapBytes(),
@@ -117,10 +114,6 @@ final class HotSpot {
     return pool == null ? OptionalLong.empty() : OptionalLong.of(Math.max(0, pool.getMemoryUsed()));
   }
 
-  /**
-   * Returns the committed bytes of the pools whose names have a given beginning; empty without such
-   * a pool.
-   */
   private static OptionalLong committed(String beginning) {
     OptionalLong sum = OptionalLong.empty();
     for (MemoryPoolMXBean pool : Beans.POOLS) {

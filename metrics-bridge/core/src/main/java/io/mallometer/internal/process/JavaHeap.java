@@ -8,14 +8,12 @@ public final class JavaHeap {
 
   private JavaHeap() {}
 
-  /** Returns the used and the committed bytes of the heap. */
   public static MemoryUsage usage() {
     return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage();
   }
 
   /**
-   * Returns whether a walk over the heap marks the objects that it finds, and so never finds
-   * garbage.
+   * Returns whether a walk over the heap visits only reachable objects, and so never finds garbage.
    */
   public static boolean walksMark() {
     Collector collector = Collector.ofThisJvm();

@@ -9,10 +9,10 @@ import java.util.OptionalLong;
  * @param ranges the ranges of heap and code
  * @param metadata the class metadata
  * @param stackBytes the size of a Java thread's stack; empty if unknown
- * @param largestStructures the most bytes of the collector's structures, such as tables, for this
+ * @param largestStructures the most bytes of the collector's tables and other structures for this
  *     heap
  * @param directBytes the capacity of the direct buffers; empty if unknown
- * @param tracking the JVM's report on its own memory; empty unless native memory tracking is on
+ * @param tracking the report of native memory tracking; empty unless it is on
  */
 record JvmFacts(
     JvmRanges ranges,

@@ -9,9 +9,9 @@ import java.util.regex.Pattern;
 /**
  * Address ranges of the heap and the code, as the JVM reports them.
  *
- * <p>The ranges are from the commands {@code GC.heap_info} and {@code Compiler.codecache}, which
- * need no safepoint and take some ten microseconds. The addresses of metaspace are not read,
- * because the only command that has them stops the program.
+ * <p>The commands {@code GC.heap_info} and {@code Compiler.codecache} need no safepoint and take
+ * some ten microseconds. The addresses of metaspace are not read, because the only command that has
+ * them stops the program.
  *
  * @param heap the ranges of the Java heap; empty with ZGC, whose heap is recognised by the name of
  *     its mappings
@@ -19,12 +19,11 @@ import java.util.regex.Pattern;
  */
 record JvmRanges(List<Range> heap, List<Range> code) {
 
-  /** Matches {@code [start, end)}, also with further bounds or spaces between the two addresses. */
+  /** Matches {@code [start, end)}, also with up to three further addresses in between. */
   private static final Pattern BRACKET =
       Pattern.compile(
           "\\[0x([0-9a-fA-F]{1,16})(?:, ?0x[0-9a-fA-F]{1,16}){0,3}, ?0x([0-9a-fA-F]{1,16})[)\\]]");
 
-  /** Reads both reports; omits invalid ranges. */
   static JvmRanges parse(String heapInfo, String codeCache) {
     return new JvmRanges(ranges(heapInfo), ranges(codeCache));
   }

@@ -23,9 +23,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads class metadata by class loader with the command {@code VM.classloader_stats}, which walks
- * all classes and writes a line for each loader at a safepoint. The command is not run if it may
- * take longer than the budget. The expected time is that of the previous reading plus a microsecond
- * for each class loaded since, or a microsecond for each class at the first reading.
+ * all classes at a safepoint. The command is not run if its expected time exceeds the budget: a
+ * microsecond for each class, or the time of the previous reading plus a microsecond for each class
+ * loaded since.
  *
  * <p>All callers share a result for 30 s. Thread-safe.
  */
@@ -37,18 +37,17 @@ public final class LoaderStatistics {
   private static final double SECONDS_PER_CLASS = 1e-6;
   private static final long HELD_NANOS = 30_000_000_000L;
 
-  /** The time, after a reading that exceeded the budget, during which nothing is read. */
+  /** The time for which nothing is read after a reading that exceeded the budget: an hour. */
   private static final long REFUSED_NANOS = 3_600_000_000_000L;
 
   /**
-   * Matches the row of a loader: addresses of the loader, its parent and its data, the number of
-   * classes, the bytes of chunks and of blocks, and the type.
+   * Matches the row of a loader: the addresses of loader, parent and data, the number of classes,
+   * the bytes of chunks and blocks, and the type.
    */
   private static final Pattern ROW =
       Pattern.compile(
           "(?m)^0x[0-9a-f]+ +0x[0-9a-f]+ +0x[0-9a-f]+ +(\\d{1,9}) +\\d{1,18} +(\\d{1,18}) +(\\S.*?) *$");
 
-  /** Matches the row of hidden classes, which is below the row of their loader. */
   private static final Pattern HIDDEN =
       Pattern.compile("(?m)^ +(\\d{1,9}) +\\d{1,18} +(\\d{1,18}) +\\+ (?:hidden|unsafe).*$");
 
@@ -68,10 +67,7 @@ public final class LoaderStatistics {
   private @Nullable ClassLoaders latest;
   private long latestAt;
 
-  /**
-   * The duration of the last reading in seconds. {@link #readClasses} is the number of classes at
-   * that reading. Both are 0 before the first reading.
-   */
+  /** The duration of the last reading in seconds; 0 before the first one. */
   private double readSeconds;
 
   private int readClasses;
@@ -82,7 +78,6 @@ public final class LoaderStatistics {
    *
    * @param waitedNanos the time for which the calling thread did not run, for example at a
    *     safepoint
-   * @param sites the call sites of the process
    */
   LoaderStatistics(
       Clock clock,
@@ -99,7 +94,6 @@ public final class LoaderStatistics {
     this.sites = sites;
   }
 
-  /** Creates a reader of the class loaders of this JVM. */
   public static LoaderStatistics ofThisJvm(Clock clock, Supplier<List<CallSite>> sites) {
     return new LoaderStatistics(
         clock,
@@ -149,8 +143,8 @@ public final class LoaderStatistics {
                   readSeconds > BUDGET_SECONDS ? " as at the last reading" : "",
                   BUDGET_SECONDS * 1e3));
     }
-    // A cheap command runs before the measurement, because the first command loads classes, which
-    // would count as a pause of the program.
+    // The first command loads classes, which would count as a pause of the program. So a cheap
+    // command runs before the measurement.
     DiagnosticCommands.run(Command.HEAP);
     long start = waitedNanos.getAsLong();
     String text = command.get();
@@ -165,9 +159,6 @@ public final class LoaderStatistics {
     return new ClassLoaders(clock.instant(), seconds, kinds, definer(sites.get()), "");
   }
 
-  /**
-   * Returns whether a frame defines or changes classes. The JVM allocates memory for each class.
-   */
   private static boolean definesClasses(StackFrame frame) {
     return frame.kind() == StackFrame.Kind.JAVA
         && (DEFINERS.contains(frame.owner()) && frame.name().startsWith("defineClass")
@@ -179,8 +170,8 @@ public final class LoaderStatistics {
   }
 
   /**
-   * Returns the line of code that defines or changes classes and allocates most memory for them: at
-   * the highest rate, or if rates are unknown, the most bytes in total. Empty if no line does.
+   * Returns the line of code that allocates most memory for classes that it defines or changes: at
+   * the highest rate, or in total if rates are unknown. Empty if no line does.
    */
   static String definer(List<CallSite> sites) {
     Map<String, double[]> lines = new LinkedHashMap<>();
@@ -200,8 +191,8 @@ public final class LoaderStatistics {
   }
 
   /**
-   * Reads the command's output. JDK 17 prints numbers of eight-byte words and labels them as bytes.
-   * So the unit is the one in which the sum of all loaders is nearer to the metaspace in use.
+   * Reads the command's output. JDK 17 prints numbers of eight-byte words but calls them bytes. So
+   * the unit is the one that brings the sum of all loaders nearer to the metaspace in use.
    */
   static List<Kind> parse(String text, OptionalLong usedBytes) {
     Map<String, Kind> kinds = new LinkedHashMap<>();

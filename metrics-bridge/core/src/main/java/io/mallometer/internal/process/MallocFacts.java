@@ -11,9 +11,9 @@ import java.util.OptionalLong;
  * @param liveBytes the live bytes of malloc; empty while nothing is counted
  * @param footprintBytes the most bytes that the library takes besides its file; 0 without the
  *     library
- * @param tableBytes the part of the footprint in a single mapping, the library's tables; 0 if there
- *     is none
- * @param slots the addresses of sampled objects that the library has put on pages of their own
+ * @param tableBytes the library's tables, a part of the footprint in one mapping; 0 if there are
+ *     none
+ * @param slots the pages on which the library has put sampled objects
  * @param glibc whether glibc serves malloc; only the arenas of glibc can be recognised
  */
 record MallocFacts(
@@ -21,8 +21,8 @@ record MallocFacts(
 
   /**
    * Returns the most bytes of the library's memory whose addresses are unknown: all but its file,
-   * its tables and its slots (the pages of observed objects). Returns 0 if the library reports the
-   * ranges that it mapped, although it reports only some three hundred.
+   * its tables and the pages of observed objects. Returns 0 if the library reports its ranges,
+   * although it reports only some three hundred.
    */
   long unlistedBytes(List<MappedRange> ranges) {
     boolean listed = ranges.stream().anyMatch(range -> range.owner() == MappedRange.Owner.LIBRARY);

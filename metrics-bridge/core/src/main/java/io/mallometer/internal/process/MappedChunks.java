@@ -8,22 +8,18 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Finds the objects of malloc that have a mapping of their own (singly mapped objects), and the
- * memory that glibc mapped for its main arena outside of {@code [heap]}.
+ * Finds the objects of malloc that have a mapping of their own, and the memory that glibc mapped
+ * for its main arena outside of {@code [heap]}.
  *
- * <p>A singly mapped object begins with a header of two words: 0, and the size with the second
- * lowest bit set. The size is that of all pages, and since glibc 2.43 without the header. The
- * kernel joins neighbours to one mapping, such as an object and a piece of metaspace. So headers
- * are searched for at the beginning of a mapping, at the end of another object, and, in memory of
- * unknown kind, at the beginning of every resident page.
+ * <p>An object with a mapping begins with a header of two words: 0, and the size of its pages with
+ * the second lowest bit set. Since glibc 2.43 the size excludes the header. The kernel joins
+ * neighbours, so headers are searched for at the beginning of a mapping, at the end of another
+ * object and, in memory of unknown kind, at the beginning of every resident page. There a size
+ * below glibc's threshold of 128 KiB counts only if two objects follow each other, because other
+ * memory may look like a header.
  *
- * <p>The main arena usually lies in {@code [heap]}. If {@code [heap]} cannot grow, or if glibc uses
- * huge pages, glibc maps 1 MiB or more for the main arena. This memory has no header: it begins
- * with a chunk, and the size of each chunk leads to the next.
- *
- * <p>The more places are read, the more often other memory looks like a header by chance. At the
- * beginning of a resident page, a size below glibc's threshold of 128 KiB therefore counts only if
- * two such objects follow each other.
+ * <p>If {@code [heap]} cannot grow, or if glibc uses huge pages, glibc maps 1 MiB or more for the
+ * main arena. This memory begins with a chunk, and the size of each chunk leads to the next.
  */
 final class MappedChunks {
 
@@ -35,7 +31,7 @@ final class MappedChunks {
 
   /**
    * The size of a fence chunk. Two fence chunks, which are never free, mark the end of memory that
-   * glibc has stopped extending.
+   * glibc no longer extends.
    */
   private static final long FENCE = 16;
 
@@ -65,8 +61,8 @@ final class MappedChunks {
 
   /**
    * The mappings in which no object was found, with the address up to which each was searched. A
-   * mapping with the same bounds and resident bytes is not searched again. A mapping that is too
-   * large for one search is searched in several parts.
+   * mapping is searched again only if its bounds or resident bytes change. A large mapping is
+   * searched in several parts.
    */
   static final class Searched {
     private Map<Mapping, Long> before = new HashMap<>();
@@ -92,8 +88,8 @@ final class MappedChunks {
   private int remaining;
 
   /**
-   * Creates a search that reads a limited number of addresses, so that dividing a very large
-   * resident set stays cheap. Objects beyond these addresses are not found.
+   * Creates a search that reads a limited number of addresses, so that it stays cheap for a very
+   * large resident set.
    *
    * @param most the largest number of addresses to read
    * @param searched the results of earlier searches
@@ -104,7 +100,6 @@ final class MappedChunks {
     this.searched = searched;
   }
 
-  /** Adds the consecutive objects at the beginning of a mapping. */
   void addRow(Mapping mapping, List<Range> to) {
     long at = mapping.start();
     long end = endOfObject(at, mapping);
@@ -115,7 +110,6 @@ final class MappedChunks {
     }
   }
 
-  /** Returns the memory of the main arena that the latest search found. */
   List<Range> mainArena() {
     return mainArena;
   }
@@ -126,8 +120,8 @@ final class MappedChunks {
    */
   List<Range> within(List<Mapping> mappings) {
     List<Range> found = new ArrayList<>();
-    // Small mappings come first. A mapping that is too large for one search would otherwise take
-    // all the addresses that the search may read.
+    // Small mappings come first, because a large one could take all the addresses that the search
+    // may read.
     List<Mapping> smallFirst = new ArrayList<>(mappings);
     smallFirst.removeIf(mapping -> mapping.bytes() < GLIBCS_THRESHOLD);
     smallFirst.sort(Comparator.comparingLong(Mapping::residentBytes));
@@ -190,7 +184,7 @@ final class MappedChunks {
     return endOfObject(header, sizeWord(header), mapping);
   }
 
-  /** Returns the second word of a header; 0 if the search must not read further addresses. */
+  /** Returns the second word of a header; 0 if the search may read no more addresses. */
   private long sizeWord(long header) {
     return remaining-- > 0 ? memory.word(header + Long.BYTES).orElse(0) : 0;
   }
@@ -208,10 +202,9 @@ final class MappedChunks {
   }
 
   /**
-   * Returns the end of the main arena's memory that begins at a page; the address of the page if no
-   * such memory begins there. Follows the chunks, each of which leads to the next. If the chunks
-   * become invalid after many valid ones, because the program changes them meanwhile, or are too
-   * many to be followed, the memory extends to the end of the mapping.
+   * Returns the end of the main arena's memory that begins at a page; the address of the page if
+   * there is none. If the chain of chunks breaks after many valid ones or is too long to be
+   * followed, the memory extends to the end of the mapping.
    */
   private long endOfMainArena(long begin, Mapping mapping) {
     long end = new Chain(begin, mapping.end()).end();
@@ -221,7 +214,6 @@ final class MappedChunks {
     return end;
   }
 
-  /** Consecutive chunks of the main arena. */
   private final class Chain {
 
     private final long begin;
@@ -238,9 +230,9 @@ final class MappedChunks {
     }
 
     /**
-     * Returns the end of the last chunk if it is a page boundary, and otherwise the end of the
-     * mapping. Returns the beginning of the first chunk if there are too few chunks, or if the word
-     * before the first chunk's size is not 0.
+     * Returns the end of the last chunk or, if that is no page boundary, the end of the mapping.
+     * Returns the beginning if there are too few chunks, or if the word before the first chunk's
+     * size is not 0.
      */
     long end() {
       while (at < limit && (at > begin || word(at) == 0) && step()) {
@@ -250,7 +242,6 @@ final class MappedChunks {
       return length < FEWEST_IN_CHAIN ? begin : ends ? at : limit;
     }
 
-    /** Moves to the next chunk. Returns false if there is none. */
     private boolean step() {
       long word = word(at + Long.BYTES);
       long bytes = word & ~FLAGS;
@@ -268,7 +259,7 @@ final class MappedChunks {
 
     /**
      * Returns the word at an address; -1, which is not a valid size, if it cannot be read or the
-     * search must not read further addresses.
+     * search may read no more addresses.
      */
     private long word(long address) {
       long wanted = address & -PAGE;

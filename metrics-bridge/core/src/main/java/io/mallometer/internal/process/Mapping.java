@@ -5,9 +5,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A mapping of the process, one block of {@code /proc/self/smaps}.
  *
- * @param start first address
  * @param end address after the last
- * @param access the access of the process to the memory
  * @param anonymous whether it is private memory without a file; the kernel can have a name for it
  * @param name path or the kernel's name in brackets; empty if there is none
  * @param residentBytes {@code Rss}
@@ -16,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param copiedBytes {@code Anonymous} of a mapped file: the pages that this process copied by
  *     writing
  * @param hugeBytes {@code AnonHugePages}: the bytes in transparent huge pages; -1 if the kernel
- *     does not report them. If a mapping is divided, each part has the bytes of the whole mapping
+ *     does not report them. Each part of a divided mapping has the bytes of the whole mapping
  */
 record Mapping(
     long start,
@@ -40,14 +38,13 @@ record Mapping(
     return sharing == 'p' && (name.isEmpty() || isNameOfAnonymous(name));
   }
 
-  /** Returns whether a name is one that the kernel gives to anonymous memory. */
   static boolean isNameOfAnonymous(String name) {
     return name.startsWith(PREFIX_OF_ANONYMOUS);
   }
 
   /**
-   * Returns the hash code. This method and {@code equals} are written out, because the first call
-   * of each method that the compiler generates for a record takes the JVM 20 ms.
+   * Returns the hash code. Written out like {@code equals}, because the first call of each method
+   * that the compiler generates for a record takes the JVM 20 ms.
    */
   @Override
   public int hashCode() {
@@ -80,10 +77,6 @@ record Mapping(
     return access == Access.WRITABLE;
   }
 
-  /**
-   * Returns whether this is writable anonymous memory that the kernel has promised, as malloc and
-   * the JVM request it.
-   */
   boolean committed() {
     return anonymous && writable() && !noReserve;
   }
@@ -96,13 +89,11 @@ record Mapping(
     return anonymous && inaccessible() && noReserve;
   }
 
-  /** Returns this mapping, marked as reserved without a promise of memory. */
   Mapping asReservation() {
     return new Mapping(
         start, end, access, anonymous, name, residentBytes, true, copiedBytes, hugeBytes);
   }
 
-  /** Returns a piece of this mapping. */
   Mapping part(long from, long to, long resident, String called) {
     return new Mapping(
         from,

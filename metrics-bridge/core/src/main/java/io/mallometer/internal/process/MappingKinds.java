@@ -13,9 +13,8 @@ import java.util.OptionalLong;
  *       ZGC is recognised by the name of its mappings.
  *   <li>The mapping has a file or shared memory, or a name from the kernel or from {@link
  *       Pieces#cutOut}.
- *   <li>The size and the neighbours of the mapping show the kind. A thread's stack has a guard
- *       below it. The guard is no reservation, or guard and stack together are as large as the
- *       JVM's stacks.
+ *   <li>The size and the neighbours show the kind. A thread's stack has a guard below it, which is
+ *       no reservation unless both together are as large as the JVM's stacks.
  *   <li>Memory directly behind a library's file is its zeroed data. Committed parts of a
  *       reservation are a structure of the JVM.
  * </ol>
@@ -23,8 +22,8 @@ import java.util.OptionalLong;
 final class MappingKinds {
 
   /**
-   * Kind of a mapping, with the part of the resident set to which its memory belongs. Memory of
-   * malloc and of unknown kind is divided into further parts later.
+   * The kind of a mapping, with the part of the resident set to which its memory belongs. Memory of
+   * malloc and of unknown kind is divided further later.
    */
   enum Kind {
     JAVA_HEAP(ResidentPart.JAVA_HEAP),
@@ -40,7 +39,6 @@ final class MappingKinds {
     SLOTS(ResidentPart.MALLOC),
     /** A structure of the JVM in a reserved range of its own. */
     STRUCTURE(ResidentPart.GC_AND_JVM),
-    /** Anonymous memory of unknown kind. */
     UNKNOWN(ResidentPart.UNEXPLAINED);
 
     final ResidentPart part;
@@ -61,10 +59,7 @@ final class MappingKinds {
   /** A text that the names of the mappings of ZGC's heap contain. */
   static final String JAVA_HEAP = "java_heap";
 
-  /**
-   * The name that a mapping gets for the class space, in the form of the kernel's names. The
-   * constants below are names for other memory.
-   */
+  /** The name that a mapping gets for the class space, in the form of the kernel's names. */
   static final String CLASS_SPACE = "[anon: class space]";
 
   static final String METASPACE = "[anon: metaspace]";
@@ -78,14 +73,12 @@ final class MappingKinds {
   private final OptionalLong stackBytes;
   private final long tableBytes;
 
-  /** The kinds by name. They are stored because some hundred mappings have only some ten names. */
   private final Map<String, Kind> byName;
 
   /**
    * Prepares to find the kinds of a process' mappings.
    *
    * @param mappings all mappings, ascending by address, cut where memory of another kind begins
-   * @param jvm facts about the JVM
    * @param tableBytes the size of the library's tables, which are one mapping; 0 if there are none
    * @param byName the kinds of names that are known so far
    */
@@ -98,7 +91,6 @@ final class MappingKinds {
     this.byName = byName;
   }
 
-  /** Returns the kind of a mapping, which is given by its index. */
   Kind of(int index) {
     Mapping mapping = mappings.get(index);
     if (inAny(heap, mapping)) {
@@ -117,12 +109,10 @@ final class MappingKinds {
     return named == Kind.UNKNOWN ? Kind.FILE : named;
   }
 
-  /** Returns whether a mapping lies in a range that the JVM reports. */
   boolean namedByJvm(Mapping mapping) {
     return inAny(heap, mapping) || inAny(code, mapping);
   }
 
-  /** Returns the kind that a name shows; unknown if it shows none. */
   private Kind byName(String name) {
     if (name.isEmpty()) {
       return Kind.UNKNOWN;
@@ -191,8 +181,8 @@ final class MappingKinds {
   }
 
   /**
-   * Returns whether a mapping is the native library's tables. The guards around the tables keep the
-   * kernel from joining them to neighbours, so the mapping has exactly their size.
+   * Returns whether a mapping is the native library's tables. Guards keep the kernel from joining
+   * them to neighbours, so the mapping has exactly their size.
    */
   private boolean isTable(Mapping mapping) {
     return mapping.bytes() == tableBytes && mapping.writable();
@@ -211,8 +201,8 @@ final class MappingKinds {
   }
 
   /**
-   * Returns whether a guard and the mapping above it are together a stack. This is needed for a
-   * guard that the JVM has mapped anew, because it looks like a reservation.
+   * Returns whether a guard and the mapping above it are together as large as a stack. A guard that
+   * the JVM has mapped anew looks like a reservation, and only the size shows what it is.
    */
   private boolean isWholeStack(Mapping guard, Mapping stack) {
     return stack.end() - guard.start() == stackBytes.orElse(0);
@@ -228,8 +218,8 @@ final class MappingKinds {
   }
 
   /**
-   * Returns whether a mapping next to another is a reservation (addresses without memory), and not
-   * the unused rest of a heap of malloc.
+   * Returns whether a mapping next to another is a reservation (addresses without memory) that is
+   * not the unused rest of a heap of malloc.
    */
   private static boolean isReservation(Mapping candidate, Mapping mapping) {
     boolean touches = candidate.startsAtEndOf(mapping) || mapping.startsAtEndOf(candidate);

@@ -25,13 +25,13 @@ public interface MemorySource {
 
   /**
    * Reads the values that are due, and returns the previous values of the others. Values that this
-   * system does not report are unknown; this is no error.
+   * system does not report are unknown.
    *
-   * @param counted the function that reads the native library's counters, by which malloc's memory
-   *     is divided; called when the mappings are read
+   * @param counted reads the native library's counters, by which malloc's memory is divided; called
+   *     when the mappings are read
    * @param statedLimit the memory limit that the options state; empty without one
-   * @param ranges the function that reads the ranges that the process mapped, ascending by address;
-   *     called when the mappings are read
+   * @param ranges reads the ranges that the process mapped, ascending by address; called when the
+   *     mappings are read
    */
   ProcessMemory read(
       Supplier<Snapshot> counted, OptionalLong statedLimit, Supplier<List<MappedRange>> ranges);
@@ -48,7 +48,6 @@ public interface MemorySource {
    *
    * @param counted the native library's counters at this moment
    * @param ranges the ranges that the process mapped, ascending by address
-   * @param sites malloc's call sites
    */
   default Optional<ResidentStacks> origins(
       Snapshot counted, List<MappedRange> ranges, CallSites sites) {
@@ -61,7 +60,6 @@ public interface MemorySource {
    */
   OptionalLong residentBytes();
 
-  /** Returns the source for this process: {@code /proc}, or the experimental one on macOS. */
   static MemorySource ofThisProcess() {
     if (Experimental.onMacos()) {
       return new TaskMemorySource(
@@ -78,7 +76,6 @@ public interface MemorySource {
         });
   }
 
-  /** Returns a source that can read nothing. */
   static MemorySource none() {
     return new MemorySource() {
       @Override

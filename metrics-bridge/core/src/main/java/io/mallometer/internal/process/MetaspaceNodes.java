@@ -7,14 +7,13 @@ import java.util.OptionalLong;
 /**
  * Finds the mappings of class metadata.
  *
- * <p>The JVM reserves nodes that start at a multiple of 16 MiB, the largest chunk, and are as large
- * as the class space or 64 MiB. A node consists of committed granules of 64 KiB and uncommitted
- * memory. Its first granule is always committed; in the class space the first may be protected, and
- * then the second is committed.
+ * <p>The JVM reserves nodes that start at a multiple of 16 MiB and are as large as the class space
+ * or 64 MiB. A node consists of committed granules of 64 KiB and uncommitted memory. Its first
+ * granule is committed; in the class space it may be protected, and then the second one is
+ * committed.
  *
  * <p>Other memory may have this shape by chance, and the kernel may join a node to its neighbours.
- * So the nodes are those candidates whose committed bytes add up to the committed bytes that the
- * JVM reports for all nodes together.
+ * So the nodes are those candidates whose committed bytes add up to those that the JVM reports.
  */
 final class MetaspaceNodes {
 
@@ -25,19 +24,17 @@ final class MetaspaceNodes {
   /** The largest number of nodes: 64 GiB of metadata. */
   private static final int MOST = 1_024;
 
-  /** The largest number of combinations of candidates that are tried. */
   private static final int MOST_STEPS = 50_000;
 
   /**
-   * The most bytes that the JVM can commit between the reading of the mappings and the reading of
-   * the JVM's own sizes.
+   * The most bytes that the JVM can commit between the readings of the mappings and of its own
+   * sizes.
    */
   private static final long TOLERANCE = 4L << 20;
 
   /**
-   * A range that is possibly a node, which contains class metadata. If no choice of candidates has
-   * the reported committed bytes, a candidate counts as a node if a mapping begins with it, or if
-   * it directly follows another node.
+   * A range that may be a node, which contains class metadata. If no choice of candidates has the
+   * reported committed bytes, those count that begin a mapping or directly follow another node.
    */
   private record Candidate(Range range, long committed, boolean beginsMapping) {}
 
@@ -45,8 +42,8 @@ final class MetaspaceNodes {
   private final int most;
 
   /**
-   * The smallest difference so far between the committed bytes that the JVM reports and those of
-   * chosen candidates. {@link #best} has the ranges of that choice.
+   * The smallest difference so far between the committed bytes that the JVM reports and those of a
+   * choice of candidates.
    */
   private long missing = Long.MAX_VALUE;
 
@@ -70,11 +67,7 @@ final class MetaspaceNodes {
         : List.of();
   }
 
-  /**
-   * Returns the nodes (ranges of class metadata) outside of the class space.
-   *
-   * @param mappings the mappings, without those that are known to be other memory
-   */
+  /** Returns the ranges of class metadata outside of the class space. */
   static List<Range> others(List<Mapping> mappings, Metadata metadata) {
     return find(mappings, NODE, metadata.othersCommitted(), MOST);
   }
@@ -88,10 +81,6 @@ final class MetaspaceNodes {
     return nodes.missing <= TOLERANCE ? nodes.best : nodes.inDoubt();
   }
 
-  /**
-   * Tries all choices of the candidates from a number on, and stores the one with the smallest
-   * difference.
-   */
   private void choose(int number, long remaining, List<Range> taken) {
     if (Math.abs(remaining) < missing) {
       missing = Math.abs(remaining);
@@ -130,8 +119,8 @@ final class MetaspaceNodes {
   }
 
   /**
-   * Returns the ranges that are possibly nodes (areas of class metadata), ascending by address.
-   * They can overlap.
+   * Returns the ranges that may be nodes (areas of class metadata), ascending by address. They can
+   * overlap.
    */
   private static List<Candidate> candidates(List<Mapping> mappings, long bytes) {
     List<Candidate> found = new ArrayList<>();
@@ -156,8 +145,8 @@ final class MetaspaceNodes {
   }
 
   /**
-   * Adds a range if its mappings have the shape of a node (an area of class metadata). {@code
-   * index} is that of the first mapping.
+   * Adds a range if it has the shape of a node (an area of class metadata). The mapping at {@code
+   * index} is its first committed one.
    */
   private static void add(List<Candidate> to, List<Mapping> mappings, int index, Range range) {
     Mapping last = mappings.get(index);

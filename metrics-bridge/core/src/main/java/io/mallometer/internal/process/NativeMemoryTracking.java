@@ -6,16 +6,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The native memory that the JVM uses itself, from the summary of native memory tracking.
+ * The native memory that the JVM uses itself, from the summary of native memory tracking. The
+ * detailed report is not used, because it takes a second of CPU time.
  *
- * <p>The detailed report, which has addresses, is not used: it resolves symbols for every call site
- * and takes a second of CPU time.
- *
- * @param mallocBytes the bytes that the JVM's own code has from malloc. They do not include the
- *     category {@code Other} of direct buffers and Unsafe, which Java code requests
- * @param structureBytes the bytes that the JVM mapped and committed for its own structures. They do
- *     not include heap, classes, code, stacks and class data archives, which are recognised by
- *     their addresses
+ * @param mallocBytes the bytes that the JVM's own code has from malloc, without the category {@code
+ *     Other} of direct buffers and Unsafe, which Java code requests
+ * @param structureBytes the bytes that the JVM mapped and committed for its own structures, without
+ *     heap, classes, code, stacks and class data archives, which are recognised by their addresses
  */
 record NativeMemoryTracking(long mallocBytes, long structureBytes) {
 
@@ -33,8 +30,8 @@ record NativeMemoryTracking(long mallocBytes, long structureBytes) {
       Set.of("Java Heap", "Class", "Metaspace", "Code", "Thread", "Shared class space");
 
   /**
-   * Reads the report of {@code VM.native_memory summary scale=1}; empty for another text, such as
-   * "Native memory tracking is not enabled".
+   * Reads the report of {@code VM.native_memory summary scale=1}; empty for another text, as when
+   * tracking is off.
    */
   static Optional<NativeMemoryTracking> parse(String report) {
     String category = "";

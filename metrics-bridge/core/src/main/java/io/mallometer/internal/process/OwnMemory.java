@@ -24,11 +24,6 @@ final class OwnMemory implements AddressSpace {
   private final byte[] buffer = new byte[(int) PAGE];
   private final ByteBuffer words = ByteBuffer.wrap(buffer).order(ByteOrder.nativeOrder());
 
-  /**
-   * Opens the files.
-   *
-   * @throws IOException if the process is not allowed to read them
-   */
   OwnMemory() throws IOException {
     memory = new RandomAccessFile("/proc/self/mem", "r");
     try {

@@ -6,10 +6,7 @@ import java.lang.management.ThreadMXBean;
 /** Computes the pause after measured work, so that the work takes a small share of the time. */
 public final class Pause {
 
-  /**
-   * The pause as a multiple of the work's time, so that the work takes at most 0.1 % of a
-   * processor.
-   */
+  /** The pause as a multiple of the work's time: the work takes at most 0.1 % of a processor. */
   private static final long TIMES = 1_000;
 
   private Pause() {}

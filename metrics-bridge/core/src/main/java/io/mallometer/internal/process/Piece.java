@@ -28,9 +28,8 @@ record Piece(Mapping mapping, Kind kind, Optional<MappedRange> range) {
       EnumSet.of(Kind.UNKNOWN, Kind.STRUCTURE, Kind.FILE, Kind.METASPACE, Kind.CLASS_SPACE);
 
   /**
-   * The kinds of memory that HotSpot's functions reserve, by the beginning of the functions' names.
-   * Most of these functions are in {@code .symtab} only, so a JVM without that section has no such
-   * frames.
+   * The kinds of memory that HotSpot's functions reserve, by the beginning of the function's name.
+   * Most of these names are in {@code .symtab} only, which some JVMs lack.
    */
   private static final Map<String, Kind> RESERVING = new LinkedHashMap<>();
 
@@ -50,7 +49,6 @@ record Piece(Mapping mapping, Kind kind, Optional<MappedRange> range) {
    * @param pieces the mappings, cut at the bounds of the ranges
    * @param rules the kinds that {@link MappingKinds} finds, by the first address of the mapping; a
    *     piece without an entry has the kind of the piece before it
-   * @param ranges the ranges, ascending by address
    */
   static List<Piece> of(List<Mapping> pieces, Map<Long, Kind> rules, List<MappedRange> ranges) {
     List<Piece> all = new ArrayList<>(pieces.size());
@@ -72,9 +70,9 @@ record Piece(Mapping mapping, Kind kind, Optional<MappedRange> range) {
   }
 
   /**
-   * Returns whether the stacks of the calls that mapped memory show the kinds of all memory of the
-   * JVM: whether the start of the JVM was recorded, and its functions have names. After an attach,
-   * the stacks show only the kinds of memory that was reserved since then.
+   * Returns whether the recorded stacks show the kinds of all memory of the JVM: its start was
+   * recorded, and its functions have names. After an attach, only memory that was reserved since
+   * then has stacks.
    */
   static boolean byFrames(List<MappedRange> ranges) {
     return ranges.stream()
@@ -87,10 +85,10 @@ record Piece(Mapping mapping, Kind kind, Optional<MappedRange> range) {
   }
 
   /**
-   * Returns the kind of memory in a range. {@link MappingKinds} can only guess the kind of
-   * anonymous memory, from its size and its neighbours. There, the stack of the call that reserved
-   * the range decides. If the JVM made the call and no frame shows the purpose, the guess only
-   * separates class metadata from the JVM's other memory.
+   * Returns the kind of memory in a range. {@link MappingKinds} only guesses the kind of anonymous
+   * memory, so there the stack of the call that reserved the range decides. If the JVM made the
+   * call and no frame shows the purpose, the guess only separates class metadata from the JVM's
+   * other memory.
    */
   private static Kind kind(Mapping mapping, Kind byRules, MappedRange range) {
     if (range.owner() == Owner.LIBRARY) {

@@ -4,12 +4,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The mappings of a process, cut where memory of another kind begins.
+ * The mappings of a process, cut where memory of another kind begins. A mapping may contain memory
+ * of several kinds, because the kernel joins similar neighbours.
  *
- * <p>The kernel joins similar neighbours to one mapping, so a mapping may contain memory of several
- * kinds. A rule that knows the bounds of such memory cuts it out. At a cut, the page table gives
- * the resident bytes of the smaller side; if it cannot be read, all of the smaller side counts as
- * resident.
+ * <p>At a cut, the page table gives the resident bytes of the smaller side. If it cannot be read,
+ * all of the smaller side counts as resident.
  */
 final class Pieces {
 
@@ -21,17 +20,14 @@ final class Pieces {
     this.all = mappings;
   }
 
-  /** Returns all pieces, ascending by address. */
   List<Mapping> all() {
     return all;
   }
 
-  /** Cuts the mappings at both ends of each range. */
   void cut(List<Range> ranges) {
     divide(ranges, "");
   }
 
-  /** Cuts ranges out of the mappings, and gives a name to the pieces in them. */
   void cutOut(List<Range> ranges, String name) {
     divide(ranges, name);
   }
@@ -52,7 +48,9 @@ final class Pieces {
     all = divided;
   }
 
-  /** Returns the index of the first mapping, from an index on, that ends above an address. */
+  /**
+   * Returns the index of the first mapping, at {@code from} or later, that ends above an address.
+   */
   static int firstAbove(long address, List<Mapping> ascending, int from) {
     int low = from;
     int high = ascending.size();
@@ -87,7 +85,6 @@ final class Pieces {
     return next;
   }
 
-  /** Adds the piece of a mapping below an address, and returns the rest of the mapping. */
   private Mapping cutOff(Mapping mapping, long at, String nameBelow, List<Mapping> to) {
     long below = at - mapping.start();
     long above = mapping.end() - at;
@@ -101,8 +98,8 @@ final class Pieces {
   }
 
   /**
-   * Returns the resident bytes of a mapping between two addresses. The page table is not read if
-   * the result is certain without it, as for a mapping that is wholly resident.
+   * Returns the resident bytes of a mapping between two addresses. Reads the page table only if the
+   * result is uncertain without it.
    *
    * @param beside the size of the rest of the mapping
    */

@@ -20,13 +20,9 @@ import java.util.stream.Collectors;
 public record ProcessCounts(
     int threads, double endedThreads, Map<String, Integer> pools, int classes) {
 
-  /**
-   * The largest number of pools in {@link #pools}. The number of threads of another pool is
-   * unknown.
-   */
+  /** The largest number of pools in {@link #pools}; other pools are left out. */
   private static final int MOST_POOLS = 100;
 
-  /** Counts of 0. */
   public static final ProcessCounts NONE = new ProcessCounts(0, Double.NaN, Map.of(), 0);
 
   public ProcessCounts {
@@ -45,8 +41,8 @@ public record ProcessCounts(
   }
 
   /**
-   * Returns these counts with the numbers of threads of the largest pools that have several
-   * threads, read at the same time.
+   * Returns these counts with the numbers of threads of the largest pools, read at the same time.
+   * Pools of one thread are left out.
    */
   public ProcessCounts with(ThreadStacks stacks) {
     return new ProcessCounts(

@@ -11,16 +11,13 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Reads the files that the kernel provides about this process.
- *
- * <p>Uses streams and not channels, because an interrupt of the reading thread would close a
- * channel, and code of the application may interrupt any thread.
+ * Reads the files that the kernel provides about this process. Uses streams and not channels,
+ * because an interrupt by the application's code would close a channel.
  */
 class ProcessFiles {
 
   private static final Path SELF = Path.of("/proc/self");
 
-  /** Returns whether this system has the files and the process can read them. */
   boolean present() {
     try {
       return Files.isReadable(SELF.resolve("smaps"));
@@ -29,7 +26,6 @@ class ProcessFiles {
     }
   }
 
-  /** Returns the text of a file; empty if it is missing or cannot be read. */
   Optional<String> text(Path path) {
     try (InputStream in = new FileInputStream(path.toFile())) {
       return Optional.of(text(in));
@@ -39,8 +35,8 @@ class ProcessFiles {
   }
 
   /**
-   * Reads a stream to its end. {@code readAllBytes} would take several times as much memory for
-   * small files.
+   * Reads a stream to its end. For small files, {@code readAllBytes} would take several times as
+   * much memory.
    */
   private static String text(InputStream in) throws IOException {
     byte[] bytes = new byte[2048];
@@ -54,19 +50,17 @@ class ProcessFiles {
     return new String(bytes, 0, filled, StandardCharsets.UTF_8);
   }
 
-  /** Returns the text of a file of {@code /proc/self}. */
   Optional<String> own(String name) {
     return text(SELF.resolve(name));
   }
 
-  /** Returns all mappings of this process; empty if they cannot be read. */
   Optional<List<Mapping>> mappings() {
     return mappings(false);
   }
 
   /**
-   * Returns all mappings of this process. Each page of the Java heap counts once, although ZGC of
-   * JDK 17 maps the heap three times.
+   * Returns all mappings, with each page of the Java heap counted once, although ZGC of JDK 17 maps
+   * the heap three times.
    */
   Optional<List<Mapping>> mappingsOnce() {
     return mappings(true);

@@ -22,11 +22,9 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * Reads the memory of this process on Linux, expensive parts less often.
- *
- * <p>Each reading reads a few small files, at most once a second. The resident set is divided (a
- * "split") every 15 s. A split walks all page tables, so splits are less frequent if they would
- * take more than a thousandth of one processor.
+ * Reads the memory of this process on Linux: a few small files at most once a second, and the
+ * division of the resident set (a "split") every 15 s. A split walks all page tables, so splits are
+ * less frequent if they would take more than a thousandth of one processor.
  */
 final class ProcessMemorySource implements MemorySource {
 
@@ -36,8 +34,8 @@ final class ProcessMemorySource implements MemorySource {
   static final long SHORTEST_SPLIT_NANOS = 15_000_000_000L;
 
   /**
-   * The longest time between two splits of the resident set: an hour, even if splits then exceed
-   * their share of a processor.
+   * The longest time between two splits of the resident set, even if splits then exceed their share
+   * of a processor.
    */
   static final long LONGEST_SPLIT_NANOS = 3_600_000_000_000L;
 
@@ -120,8 +118,8 @@ final class ProcessMemorySource implements MemorySource {
   }
 
   /**
-   * Makes the next {@link #read} split the resident set, if a split is due within twice the pause
-   * between splits. The early split postpones the one after it, so memory that swings around a
+   * Makes the next {@link #read} split the resident set if a split is due within twice the pause
+   * between splits. The early split postpones the next one, so memory that swings around a
    * threshold does not cause more splits.
    */
   @Override
@@ -131,8 +129,8 @@ final class ProcessMemorySource implements MemorySource {
   }
 
   /**
-   * Returns the resident set, counted from the page tables. The file {@code status} lags behind by
-   * some megabytes on new kernels, so it is the second choice.
+   * Returns the resident set, counted from the page tables. On new kernels the file {@code status}
+   * lags behind by some megabytes, so it is the second choice.
    */
   @Override
   public OptionalLong residentBytes() {
@@ -154,14 +152,12 @@ final class ProcessMemorySource implements MemorySource {
 
   /**
    * Returns the cost of a split of the resident set in seconds of CPU time. The first two splits
-   * count 0: the first loads classes and the second names the call sites of mappings, which later
-   * splits need not do.
+   * count 0, because they load classes and name call sites, which later splits need not do.
    */
   private double costs(Optional<ResidentMemory> resident) {
     return splits > 1 && resident.isPresent() ? resident.get().costSeconds() : 0;
   }
 
-  /** Returns the pause after a split of the resident set with a given cost, in nanoseconds. */
   private static long interval(double costSeconds) {
     return Pause.after((long) (costSeconds * 1e9), SHORTEST_SPLIT_NANOS, LONGEST_SPLIT_NANOS);
   }
@@ -198,8 +194,8 @@ final class ProcessMemorySource implements MemorySource {
     }
     JvmFacts jvm = HotSpot.facts();
     Snapshot counted = counter.get();
-    // The first split of the resident set takes place while the program starts, so it does not wait
-    // for the names of call sites.
+    // The first split of the resident set runs while the program starts, so it does not wait for
+    // the names of call sites.
     List<MappedRange> named = splits > 0 ? ranges.get() : List.of();
     ResidentSplit split = divide(mappings.get(), jvm, counted, named);
     Optional<HugePages> huge = hugePages(split, mappings.get());
@@ -269,8 +265,8 @@ final class ProcessMemorySource implements MemorySource {
   }
 
   /**
-   * Returns why mappings have no call sites, or why the frames of the JVM do not show the kinds of
-   * its memory; empty if both are known.
+   * Returns why mappings have no call sites, or why frames do not show the kinds of the JVM's
+   * memory; empty if both are known.
    */
   private static String reason(String remark, CallSites sites, List<MappedRange> ranges) {
     int begin = remark.indexOf("mappings are not recorded");

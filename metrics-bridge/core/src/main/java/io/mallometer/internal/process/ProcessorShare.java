@@ -9,31 +9,28 @@ import java.util.function.LongSupplier;
  * Measures the share of a processor that one thread of this process would get if all other threads
  * of the process were at rest. The cgroup's quota and other processes reduce this share.
  *
- * <p>The load average does not show this share: it includes this process's own threads, and the
- * kernel divides processors between groups of threads, not between threads. So a thread spins for
- * {@link #PROBE_NANOS} of its own CPU time, and its share is this time divided by the time that
- * passed. A shorter measurement would end within the thread's first turn of the kernel's scheduler,
- * for which a thread that has slept does not wait.
+ * <p>A thread spins for {@link #PROBE_NANOS} of its own CPU time, and its share is this time
+ * divided by the time that passed. A shorter measurement would see no waiting, because the kernel
+ * runs a thread that has slept at once. The load average is no alternative, because it includes
+ * this process's own threads.
  */
 public final class ProcessorShare {
 
-  /** The CPU time of a measurement, in nanoseconds. */
   static final long PROBE_NANOS = 30_000_000;
 
   /**
-   * The longest duration of a measurement, in nanoseconds. If it ends the measurement, the CPU time
-   * up to then is used.
+   * The longest duration of a measurement, in nanoseconds. The measurement then uses the CPU time
+   * so far.
    */
   private static final long MOST_NANOS = 300_000_000;
 
-  /** The file with the quota of a container's own cgroup, if cgroups have version 1. */
   private static final Path QUOTA_1 = Path.of("/sys/fs/cgroup/cpu/cpu.cfs_quota_us");
 
   private static final Path PERIOD_1 = Path.of("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
 
   /**
-   * The file with the list of the machine's processors. In a cgroup with a quota, the JVM reports
-   * only as many processors as the quota allows.
+   * The file with the list of the machine's processors. The JVM reports fewer in a cgroup with a
+   * quota.
    */
   private static final Path ONLINE = Path.of("/sys/devices/system/cpu/online");
 
@@ -41,16 +38,13 @@ public final class ProcessorShare {
   private final LongSupplier threadNanos;
   private final LongSupplier processNanos;
 
-  /** Creates a measurement that uses the clocks of this process. */
   public ProcessorShare() {
     this(System::nanoTime, Pause::processorNanos, DiagnosticCommands::processNanos);
   }
 
   /**
-   * Creates a measurement that uses other clocks.
-   *
-   * @param threadNanos the CPU time of the current thread; below 0 if unknown
-   * @param processNanos the CPU time of all threads of the process; below 0 if unknown
+   * Creates a measurement with other clocks: the CPU time of the current thread, and of all threads
+   * of the process; below 0 if unknown.
    */
   ProcessorShare(LongSupplier nanoTime, LongSupplier threadNanos, LongSupplier processNanos) {
     this.nanoTime = nanoTime;
@@ -59,9 +53,8 @@ public final class ProcessorShare {
   }
 
   /**
-   * Returns the elapsed seconds, 1 or more, in which a thread of this process would get one second
-   * of CPU time if all other threads of the process were at rest. Takes {@link #PROBE_NANOS} of CPU
-   * time.
+   * Returns the seconds, at least 1, in which a thread of this process would get one second of CPU
+   * time if all other threads of the process were at rest. Takes {@link #PROBE_NANOS} of CPU time.
    */
   public double slowdown() {
     int processors = processors(new ProcessFiles().text(ONLINE).orElse(""));
@@ -90,9 +83,9 @@ public final class ProcessorShare {
   /**
    * Returns the slowdown of a thread if only threads of other processes run beside it. Assumes that
    * other processes use all processors that this process does not get, and that each of their
-   * threads gets as much as one thread of this process.
+   * threads gets as much as one of this process.
    *
-   * @param thread the share of a processor that one thread gets while all threads run: 1 or less
+   * @param thread the share of a processor, at most 1, that one thread gets while all threads run
    * @param process the number of processors that all threads of the process get together
    * @param processors the number of processors of the machine
    */

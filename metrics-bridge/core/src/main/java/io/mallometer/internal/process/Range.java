@@ -17,7 +17,7 @@ record Range(long start, long end) {
     return start <= mapping.start() && mapping.start() < end;
   }
 
-  /** Returns ranges with the same addresses as the given ones, ascending and without overlaps. */
+  /** Returns the same addresses as ascending ranges without overlaps. */
   static List<Range> withoutOverlaps(List<Range> ranges) {
     List<Range> ascending = new ArrayList<>(ranges);
     ascending.sort(Comparator.comparingLong(Range::start));

@@ -16,17 +16,15 @@ import java.util.Optional;
 /**
  * Attributes the resident bytes to the code that requested them.
  *
- * <p>If the library recorded the call that mapped a {@link Piece} of memory, the piece gets the
- * call's stack below a frame with its kind. A mapped file gets a frame with its name. Any other
- * piece gets only the frame with its kind.
+ * <p>The stack of a {@link Piece} of memory begins with a frame for its kind. Below it follows the
+ * stack of the call that mapped the piece, if the library recorded the call, or the name of a
+ * mapped file.
  *
- * <p>A call site of malloc gets its live bytes on resident pages. All call sites together get at
- * most malloc's resident memory. The remaining memory of malloc, which is retained or has no
- * sampled call site, gets a stack of its own.
+ * <p>A call site of malloc gets its live bytes on resident pages. The remaining resident memory of
+ * malloc, which is retained or has no sampled call site, gets a stack of its own.
  */
 final class ResidentOrigins {
 
-  /** The name of the frame for mappings of unknown kind that have a call site. */
   private static final String MAPPED = "mapped";
 
   private static final String WITHOUT_SITE = "without a call site";
@@ -51,7 +49,6 @@ final class ResidentOrigins {
    *
    * @param unlistedBytes the most bytes that the library takes in memory of unknown kind
    * @param sites malloc's call sites
-   * @param facts the facts about malloc by which the resident set was divided
    * @param attached whether the library was attached, so that earlier mappings are unknown
    */
   static List<ResidentStack> of(
@@ -102,10 +99,6 @@ final class ResidentOrigins {
     return kind == Kind.UNKNOWN ? MAPPED : kind.part.tag();
   }
 
-  /**
-   * Divides the pages of sampled objects: the objects belong to malloc, the rest of their pages to
-   * the library.
-   */
   private void divideSlots(long excessBytes) {
     long excess = Math.min(slots, excessBytes);
     add(excess, ResidentPart.MALLOMETER.tag(), List.of());
@@ -113,8 +106,8 @@ final class ResidentOrigins {
   }
 
   /**
-   * Divides the memory of unknown kind. Attributes to the library as many bytes as it can have in
-   * this memory; none if it reports its ranges.
+   * Gives the library as many bytes of the memory of unknown kind as it can have there; none if it
+   * reports its ranges.
    */
   private void divideUnknown() {
     long own = Math.min(unknown, ownBytes);

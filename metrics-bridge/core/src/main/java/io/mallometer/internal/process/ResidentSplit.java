@@ -18,32 +18,30 @@ import java.util.Map;
 /**
  * Divides the resident set into parts that add up to it.
  *
- * <p>First the mappings are cut, because the kernel joins neighbours to one mapping. The cuts are
- * at the bounds of the ranges that the JVM and the library report, of malloc's heaps, of objects of
- * malloc that have a mapping of their own, and of metaspace. Each piece then has one kind ({@link
- * MappingKinds}).
+ * <p>First the mappings are cut where memory of another kind begins, because the kernel joins
+ * neighbours to one mapping. Each piece then has one kind ({@link MappingKinds}).
  *
- * <p>Memory of unknown kind includes the JVM's tables. So the JVM gets the bytes that the tables
- * for this heap may take, or fewer if the JVM reports fewer. If another allocator than glibc serves
- * malloc, the rest is malloc's; otherwise it is unexplained. Memory that the program or its
- * libraries mapped is neither the JVM's nor malloc's.
+ * <p>Of the memory of unknown kind, the JVM gets the bytes that its tables may take for this heap,
+ * or fewer if the JVM reports fewer. The rest is malloc's if another allocator than glibc serves
+ * malloc; otherwise it is unexplained. Memory that the program or its libraries mapped is neither
+ * the JVM's nor malloc's.
  *
- * <p>Finally malloc's memory is divided by its user: direct buffers, the JVM if it tracks its
- * memory, and other code. The allocator retains the rest. Large objects that were never touched are
- * live and not resident. They are attributed to the JVM, up to the bytes that the JVM has from
- * malloc, because its queues are such objects.
+ * <p>Finally malloc's memory is divided among direct buffers, the JVM if it tracks its memory, and
+ * other code; the allocator retains the rest. Large objects that were never touched are live but
+ * not resident. They are attributed to the JVM, up to the bytes that it has from malloc, because
+ * its queues are such objects.
  */
 final class ResidentSplit {
 
   /**
-   * The largest number of addresses that dividing the resident set reads to find objects of malloc,
-   * at one microsecond each.
+   * The largest number of addresses that are read to find objects of malloc, at one microsecond
+   * each.
    */
   private static final int MOST_PLACES = 20_000;
 
   /**
-   * The largest size of the guards at the end of a stack. HotSpot's guards have 20 KiB by default,
-   * and glibc's guard is one page.
+   * The largest size of the guards at the end of a stack: 20 KiB for HotSpot's by default, and a
+   * page for glibc's.
    */
   private static final long LARGEST_GUARDS = 32L << 10;
 
@@ -54,9 +52,7 @@ final class ResidentSplit {
   private long mallocResident;
   private long mallocTotal;
 
-  /**
-   * The bytes, not resident, of objects with a mapping of their own. All of these objects are live.
-   */
+  /** The bytes that are not resident of live objects with a mapping of their own. */
   private long untouched;
 
   private long unknownResident;
@@ -67,7 +63,6 @@ final class ResidentSplit {
 
   private long copiedFiles;
 
-  /** The resident bytes of files by path, without pages that the process copied by writing. */
   private final Map<String, Long> files = new HashMap<>();
 
   private List<HugePages.Part> hugePages = List.of();
@@ -82,7 +77,6 @@ final class ResidentSplit {
    * Divides the resident set.
    *
    * @param mappings all mappings of the process, ascending by address
-   * @param memory the memory of the process
    * @param searched the results of earlier searches
    * @param ranges the ranges that the process mapped, ascending by address
    */
@@ -108,7 +102,6 @@ final class ResidentSplit {
    *
    * @param mappings all mappings of the process, ascending by address
    * @param ranges the ranges that the process mapped, ascending by address
-   * @param sites malloc's call sites
    * @param attached whether the library was attached, so that earlier mappings are unknown
    */
   static List<ResidentStack> origins(
@@ -126,8 +119,7 @@ final class ResidentSplit {
   }
 
   /**
-   * Returns the pieces of the mappings with their kinds. The mappings are also cut at the bounds of
-   * the ranges.
+   * Cuts the mappings, also at the bounds of the ranges, and returns the pieces with their kinds.
    */
   private List<Piece> pieces(
       List<Mapping> mappings,
@@ -150,9 +142,9 @@ final class ResidentSplit {
   }
 
   /**
-   * Marks reservations (addresses without memory) if no mapping has the kernel's flag for them. The
-   * flag is missing with {@code vm.overcommit_memory=2}. Inaccessible memory that is larger than
-   * the guards of stacks counts as a reservation.
+   * If no mapping has the kernel's flag for reservations (addresses without memory), as with {@code
+   * vm.overcommit_memory=2}, marks inaccessible memory that is larger than the guards of stacks as
+   * reserved.
    */
   private static List<Mapping> withReservations(List<Mapping> mappings) {
     if (mappings.stream().anyMatch(Mapping::noReserve)) {
@@ -181,7 +173,6 @@ final class ResidentSplit {
     return copiedFiles;
   }
 
-  /** Returns the resident bytes of malloc, live or retained. */
   long mallocBytes() {
     return mallocTotal;
   }
@@ -194,7 +185,6 @@ final class ResidentSplit {
     return files;
   }
 
-  /** Returns the bytes that each part has in transparent huge pages, most first. */
   List<HugePages.Part> hugePages() {
     return hugePages;
   }
@@ -204,9 +194,6 @@ final class ResidentSplit {
     return mapped;
   }
 
-  /**
-   * Divides the huge pages of a mapping among its pieces, in proportion to their resident bytes.
-   */
   private void divideHugePages(List<Mapping> mappings, List<Piece> pieces) {
     Map<ResidentPart, Long> huge = new EnumMap<>(ResidentPart.class);
     int next = 0;
@@ -227,10 +214,6 @@ final class ResidentSplit {
     hugePages = divided;
   }
 
-  /**
-   * Returns the part to which memory of a kind belongs before malloc's and unknown memory are
-   * divided.
-   */
   private ResidentPart partOf(Kind kind) {
     return kind == Kind.UNKNOWN && !malloc.glibc() ? ResidentPart.MALLOC : kind.part;
   }
@@ -277,8 +260,8 @@ final class ResidentSplit {
   }
 
   /**
-   * Returns the anonymous memory that has no name and lies in no range that the JVM reports. Class
-   * metadata is in such memory.
+   * Returns the memory that may contain class metadata: anonymous, without a name, and in no range
+   * that the JVM reports.
    */
   private List<Mapping> maybeMetadata(List<Mapping> pieces) {
     MappingKinds kinds = kinds(pieces);
@@ -353,10 +336,6 @@ final class ResidentSplit {
     }
   }
 
-  /**
-   * Divides the pages of sampled objects: the objects belong to malloc, the rest of their pages to
-   * the library.
-   */
   private void divideSlots(long resident) {
     long excess = Math.min(resident, malloc.slots().excessBytes());
     long objects = malloc.slots().takenBytes() - malloc.slots().excessBytes();
@@ -412,8 +391,8 @@ final class ResidentSplit {
 
   /**
    * Returns the most bytes of the JVM's structures that were not recognised: the smaller of two
-   * bounds for all structures, minus the recognised ones. The bytes that the JVM reports may be far
-   * too high a bound, because they include committed memory that was never touched.
+   * bounds for all structures, minus the recognised ones. One bound, the bytes that the JVM
+   * reports, includes committed memory that was never touched.
    */
   private long unrecognisedStructures() {
     long accounted =

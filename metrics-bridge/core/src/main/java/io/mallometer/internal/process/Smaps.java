@@ -12,12 +12,10 @@ import java.util.List;
  *
  * <p>The text of a process with 65,000 mappings has 60 MB. So it is read as a stream, and only six
  * lines of a block are parsed: the header, {@code Rss}, {@code Pss}, {@code Anonymous}, {@code
- * AnonHugePages} and {@code VmFlags}. An invalid line is skipped; an incomplete block counts with
- * the lines that it has.
+ * AnonHugePages} and {@code VmFlags}. An invalid line is skipped.
  *
- * <p>The kernel takes 8 ms to write the text for a process of 250 MB. {@code PAGEMAP_SCAN} finds
- * the same resident pages in 1 ms. It is not used because it reports neither {@code VmFlags}, by
- * which reservations are recognised, nor copied and huge pages.
+ * <p>{@code PAGEMAP_SCAN} would find the resident pages in 1 ms instead of 8 ms for 250 MB, but
+ * reports neither {@code VmFlags}, by which reservations are recognised, nor copied and huge pages.
  *
  * <p>The JVM interprets this code during the first readings, so the code looks at few bytes.
  */
@@ -30,8 +28,8 @@ final class Smaps {
   private static final byte[] FLAGS = "VmFlags:".getBytes(StandardCharsets.US_ASCII);
 
   /**
-   * The length of most lines: the kernel pads names to 16 bytes and numbers to 8; {@code " kB"}
-   * follows. Other lines (a header, no unit, a longer number) need a search for their end.
+   * The length of most lines: the kernel pads names to 16 bytes and numbers to 8, and {@code " kB"}
+   * follows. The end of other lines must be searched for.
    */
   private static final int PADDED_LINE = 16 + 8 + 3;
 
@@ -39,8 +37,8 @@ final class Smaps {
   private static final int LONGEST_LINE = 4096;
 
   /**
-   * The bytes of one read. The kernel returns at most 4 KiB, and the JDK allocates a buffer of its
-   * own for more than 8 KiB.
+   * The bytes of one read. For more, the JDK allocates a buffer of its own; the kernel returns at
+   * most 4 KiB.
    */
   private static final int READ_AT_ONCE = 8192;
 
@@ -57,23 +55,17 @@ final class Smaps {
 
   private int filled;
 
-  /** The index of the first character of the line. */
   private int line;
 
-  /** The index behind the last character of the line, without the newline. */
   private int end;
 
   private int next;
 
-  /** The index of the next character to parse in the line. */
   private int at;
 
   private final List<Mapping> mappings = new ArrayList<>();
 
-  /**
-   * The name of the latest mapping. Mappings of a file lie next to each other, so they share one
-   * string.
-   */
+  /** The name of the latest mapping. Neighbouring mappings of one file share this string. */
   private String lastName = "";
 
   private byte[] lastNameBytes = new byte[0];
@@ -94,20 +86,14 @@ final class Smaps {
     this.once = once;
   }
 
-  /**
-   * Returns all mappings, in the order of the text: ascending addresses.
-   *
-   * @throws IOException if the stream fails
-   */
+  /** Returns all mappings, ascending by address. */
   static List<Mapping> parse(InputStream in) throws IOException {
     return new Smaps(in, false).parse();
   }
 
   /**
-   * Returns all mappings, in which each page of the Java heap counts once. ZGC of JDK 17 maps its
-   * heap three times, so the resident bytes of each such mapping are its share, {@code Pss}.
-   *
-   * @throws IOException if the stream fails
+   * Returns all mappings, with each page of the Java heap counted once. ZGC of JDK 17 maps its heap
+   * three times, so the resident bytes of such a mapping are its share, {@code Pss}.
    */
   static List<Mapping> parseOnce(InputStream in) throws IOException {
     return new Smaps(in, true).parse();
@@ -123,7 +109,6 @@ final class Smaps {
     return mappings;
   }
 
-  /** Reads a line. The first byte excludes most lines. */
   private void read(byte first) {
     if (first == 'R') {
       if (startsWith(RSS)) {
@@ -157,7 +142,7 @@ final class Smaps {
       return;
     }
     finishBlock();
-    // Addresses of the kernel's half, such as [vsyscall], are negative; they are not the process's.
+    // Addresses of the kernel's half, such as [vsyscall], are negative.
     if (from < 0 || to <= from) {
       return;
     }
@@ -217,7 +202,6 @@ final class Smaps {
     at = i;
   }
 
-  /** Returns the bytes in a line such as {@code Rss: 12 kB}; 0 if there is no number. */
   private long kilobytes(int from) {
     long number = 0;
     for (int i = from; i < end && number < Long.MAX_VALUE / 20_480; i++) {
@@ -246,7 +230,6 @@ final class Smaps {
     return digits > 0 && digits <= 16 && i < end && text[i] == delimiter ? number : NO_NUMBER;
   }
 
-  /** Returns the value of a hexadecimal digit in lower case; negative for another character. */
   private static int digit(byte letter) {
     if (letter <= '9') {
       return letter - '0';
@@ -254,7 +237,6 @@ final class Smaps {
     return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
   }
 
-  /** Returns whether the line contains a flag, which has two letters. */
   private boolean flag(char first, char second) {
     for (int i = line + FLAGS.length; i + 2 < end; i += 3) {
       if (text[i + 1] == first && text[i + 2] == second) {
@@ -276,7 +258,6 @@ final class Smaps {
     return true;
   }
 
-  /** Moves to the next line. Returns false at the end of the text. */
   private boolean nextLine() throws IOException {
     line = next;
     int padded = line + PADDED_LINE;

@@ -6,10 +6,8 @@ import java.util.OptionalLong;
  * Reads {@code /proc/self/status}, and the resident set from {@code smaps_rollup}, as described in
  * proc(5).
  *
- * @param residentBytes the bytes of the resident set
  * @param anonymousBytes the part of the resident set that no file backs; since Linux 4.5
  * @param fileBytes the part of the resident set in pages of files; since Linux 4.5
- * @param threads the number of threads of the process
  */
 record StatusFile(
     OptionalLong residentBytes,
@@ -46,7 +44,6 @@ record StatusFile(
         : OptionalLong.empty();
   }
 
-  /** Returns the number between a line's name and its unit. */
   private static OptionalLong figure(String name, String unit, String status) {
     int line = status.startsWith(name) ? 0 : status.indexOf("\n" + name) + 1;
     if (line == 0 && !status.startsWith(name)) {

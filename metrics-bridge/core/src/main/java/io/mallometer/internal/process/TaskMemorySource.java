@@ -14,9 +14,9 @@ import javax.management.JMException;
 import javax.management.ObjectName;
 
 /**
- * Reads the memory of this process on macOS, without {@code /proc}: the resident set from Mach, and
- * the machine's memory from the JVM. macOS has no cgroups. The resident set is not divided, because
- * the resident pages of each mapping are expensive to read.
+ * Reads the memory of this process on macOS: the resident set from Mach, and the machine's memory
+ * from the JVM. The resident set is not divided, because the resident pages of each mapping are
+ * expensive to read.
  */
 final class TaskMemorySource implements MemorySource {
 
@@ -27,10 +27,7 @@ final class TaskMemorySource implements MemorySource {
   private long nextReading = Long.MIN_VALUE;
 
   /**
-   * Creates a source with the given functions.
-   *
-   * @param resident the function that reads the resident bytes of the process
-   * @param machineBytes the function that reads the machine's memory; {@code NaN} if unknown
+   * Creates a source; {@code machineBytes} returns {@code NaN} if the machine's memory is unknown.
    */
   TaskMemorySource(
       Supplier<OptionalLong> resident, DoubleSupplier machineBytes, LongSupplier nanoTime) {
@@ -75,8 +72,8 @@ final class TaskMemorySource implements MemorySource {
   }
 
   /**
-   * Returns the machine's memory by the platform's MBean. Reads it as an attribute, because some
-   * runtimes lack the class of the MBean.
+   * Returns the machine's memory. Reads it as an attribute of the platform's MBean, because some
+   * runtimes lack the MBean's class.
    */
   static double machineBytes() {
     try {

@@ -14,12 +14,10 @@ final class TextNumbers {
     return number(text, 10);
   }
 
-  /** Returns a hexadecimal number without prefix; empty for anything else. */
   static OptionalLong hexadecimal(String text) {
     return number(text, 16);
   }
 
-  /** Returns the first group of a pattern's first match as a decimal number. */
   static OptionalLong first(Pattern pattern, String text) {
     Matcher matcher = pattern.matcher(text);
     return matcher.find() ? decimal(matcher.group(1)) : OptionalLong.empty();

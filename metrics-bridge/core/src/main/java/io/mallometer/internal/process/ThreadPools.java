@@ -13,10 +13,9 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * Groups the threads of this JVM by name. Uses the names of Java, because the kernel keeps only 15
- * characters, which are often equal for all pools of a library. The resident memory of a stack is
- * that of the mappings in the range that the JVM stores for it. Threads that are no Java threads,
- * such as those of the collector, belong to no pool.
+ * Groups the threads of this JVM by their Java names, because the kernel keeps only 15 characters.
+ * The resident memory of a stack is that of the mappings in the range that the JVM stores for it.
+ * Other threads, such as those of the collector, belong to no pool.
  */
 final class ThreadPools {
 
@@ -29,11 +28,6 @@ final class ThreadPools {
 
   private ThreadPools() {}
 
-  /**
-   * Reads the threads.
-   *
-   * @param mappings all mappings of the process, ascending by address
-   */
   static ThreadStacks read(List<Mapping> mappings) {
     try {
       Thread[] threads = threads();
@@ -57,7 +51,6 @@ final class ThreadPools {
     return Arrays.copyOf(found, root.enumerate(found, true));
   }
 
-  /** Groups threads by their names, with the range of each stack if the range is known. */
   static ThreadStacks of(List<String> names, Optional<long[]> ranges, List<Mapping> mappings) {
     Map<String, ThreadPool> pools = new HashMap<>();
     int unread = 0;
@@ -83,13 +76,12 @@ final class ThreadPools {
             : unread > 0 ? "stacks that were not found and are not counted: " + unread : "");
   }
 
-  /** Returns the sum of the known amounts; {@code NaN} if both are unknown. */
   private static double sum(double one, double other) {
     return Double.isNaN(one) ? other : one + (Double.isNaN(other) ? 0 : other);
   }
 
   /**
-   * Returns the resident bytes of a range. A mapping that is only partly in the range counts in
+   * Returns the resident bytes of a range. A mapping that is partly in the range counts in
    * proportion.
    */
   private static double resident(List<Mapping> mappings, long start, long end) {

@@ -7,7 +7,6 @@ public interface Bytes extends AutoCloseable {
    * Copies bytes.
    *
    * @param position the position of the first byte; any number
-   * @param into receives them from its beginning
    * @param length the number of bytes, at most the length of {@code into}
    * @return whether all bytes could be read; if not, {@code into} may hold anything
    */

@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A library or executable in ELF, 64 bits and little-endian, in a file or in memory, as the loader
- * mapped it. A file and memory differ in the position of an address of the object, and only files
- * have section headers and thus {@code .symtab}. Corrupt bytes cannot make a reading take long or
- * much memory, because each count is bounded and bytes outside the image are absent.
+ * mapped it. An address of the object has different positions in a file and in memory, and only
+ * files have section headers and thus {@code .symtab}. Each count is bounded, so corrupt bytes
+ * cannot make a reading take long or much memory.
  */
 final class ElfImage {
 
@@ -34,9 +34,7 @@ final class ElfImage {
   private static final int MOST_NOTE_BYTES = 1 << 16;
   private static final int MOST_NAME_BYTES = 256;
 
-  /**
-   * The largest number of symbols that are read, 4 million; the largest libraries have one million.
-   */
+  /** The largest number of symbols that are read; the largest libraries have one million. */
   private static final int MOST_SYMBOLS = 1 << 22;
 
   private static final int LOAD = 1;
@@ -64,7 +62,6 @@ final class ElfImage {
 
   private final Bytes bytes;
 
-  /** The module in memory; null for a file. */
   private final @Nullable RecordedModule mapped;
 
   private final ByteBuffer header;
@@ -89,7 +86,6 @@ final class ElfImage {
     }
   }
 
-  /** Returns the image in a file; empty if the file is not of this format. */
   static Optional<ElfImage> ofFile(Bytes file) {
     return Optional.ofNullable(read(file, 0, null));
   }
@@ -121,10 +117,7 @@ final class ElfImage {
         : null;
   }
 
-  /**
-   * Returns whether this is the image of the module. Another library may be mapped at its addresses
-   * by now.
-   */
+  /** Returns whether this is the image of the module. Another library may be at its addresses. */
   private boolean isAt(RecordedModule module) {
     if (!module.buildId().isEmpty()) {
       return module.buildId().equals(buildId());
@@ -140,14 +133,13 @@ final class ElfImage {
   }
 
   /**
-   * Returns whether this image has the program headers of another. Program headers differ between
-   * nearly all builds.
+   * Returns whether both images have the same program headers, which differ between nearly all
+   * builds.
    */
   boolean hasHeadersOf(ElfImage other) {
     return Arrays.equals(programHeaders, other.programHeaders);
   }
 
-  /** Returns the build id in hexadecimal digits; empty if there is none. */
   String buildId() {
     for (Segment segment : segments) {
       if (segment.type() == NOTE) {
@@ -218,8 +210,8 @@ final class ElfImage {
   }
 
   /**
-   * Adds the functions that the table needs: those in the sections of a file, or those of the
-   * dynamic section if there are none.
+   * Adds the functions in the sections of a file, or those of the dynamic section if there are
+   * none.
    */
   void addFunctionsTo(SymbolTable.Builder table) {
     if (mapped == null) {
@@ -294,8 +286,8 @@ final class ElfImage {
   }
 
   /**
-   * Adds a symbol. This is a separate method, because the JVM compiles it long before it compiles
-   * the loop around it. A few tests of the array exclude nearly all symbols.
+   * Adds a symbol. The JVM compiles this separate method long before the loop around it. A few
+   * tests of the array exclude nearly all symbols.
    */
   private static void addSymbol(
       byte[] symbols, ByteBuffer fields, int at, SymbolTable.Builder table) {
@@ -324,7 +316,6 @@ final class ElfImage {
         | (symbols[at + 11] & 0xff) << 12;
   }
 
-  /** Returns whether a symbol has the size of a page, or more. */
   private static boolean isLarge(byte[] symbols, int at) {
     return (symbols[at + 17] & 0xf0 | symbols[at + 18] | symbols[at + 19]) != 0;
   }
@@ -338,8 +329,8 @@ final class ElfImage {
   }
 
   /**
-   * Returns the number of symbols, computed from the GNU hash table: the index behind the end of
-   * the last chain. A chain ends with a hash whose lowest bit is set.
+   * Returns the number of symbols from the GNU hash table: the index behind the end of the last
+   * chain. A chain ends with a hash whose lowest bit is set.
    */
   private long symbolCount(long gnuHash) {
     long buckets = word(gnuHash);
@@ -368,7 +359,6 @@ final class ElfImage {
     return 0;
   }
 
-  /** Returns 32 bits; -1 if they cannot be read. */
   private long word(long position) {
     byte[] word = new byte[Integer.BYTES];
     return bytes.read(position, word, word.length)
@@ -376,7 +366,6 @@ final class ElfImage {
         : -1;
   }
 
-  /** Returns the dynamic section; null if there is none. */
   private @Nullable Dynamic dynamic() {
     for (Segment segment : segments) {
       if (segment.type() == DYNAMIC) {
@@ -425,8 +414,8 @@ final class ElfImage {
   }
 
   /**
-   * Returns the position of an address of the object; -1 if the file does not contain it. In memory
-   * the loader may have relocated the address: glibc does so in the dynamic section, musl does not.
+   * Returns the position of an address of the object; -1 if the file does not contain it. In
+   * memory, glibc has relocated the addresses of the dynamic section; musl has not.
    */
   private long position(long address) {
     if (mapped != null) {

@@ -20,7 +20,6 @@ final class FrameTable {
     return count;
   }
 
-  /** Returns the named frame; null if the table does not have it. */
   @Nullable StackFrame get(long frame) {
     return named[slot(frame)];
   }
@@ -47,7 +46,6 @@ final class FrameTable {
     return List.of(frames);
   }
 
-  /** Returns the index of a frame in the hash table, or the free index for it. */
   private int slot(long frame) {
     int mask = recorded.length - 1;
     int slot = (int) (frame * 0x9e3779b97f4a7c15L >>> 40) & mask;

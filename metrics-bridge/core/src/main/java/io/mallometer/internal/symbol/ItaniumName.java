@@ -7,11 +7,11 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Reads the name of a function out of a symbol that a C++ compiler mangled by the Itanium C++ ABI
- * (its chapter 5.1 is the grammar that the methods follow).
+ * Reads the name of a function out of a symbol that was mangled by the Itanium C++ ABI, whose
+ * chapter 5.1 is the grammar that the methods follow.
  *
- * <p>The result is the qualified name alone: no parameters, no return type, no template arguments,
- * no ABI tags, no clone suffix. {@code std::vector<int>::push_back(int const&)} is {@code
+ * <p>The result is the qualified name without parameters, return type, template arguments, ABI tags
+ * and clone suffix: {@code std::vector<int>::push_back(int const&)} is {@code
  * std::vector::push_back}. A thunk has the name of the function that it leads to, a lambda is
  * {@code f::{lambda#1}}. Template arguments are read only to find their end and to count the
  * substitutions in them.
@@ -26,7 +26,10 @@ final class ItaniumName extends MangledName {
   private static final int MOST_TEXT = 1 << 11;
   private static final int MOST_DEPTH = 200;
 
-  /** The first of the characters that stand for template parameters that are not known yet. */
+  /**
+   * The first of the characters that stand for template parameters whose arguments are not known
+   * yet.
+   */
   private static final char PARAMETERS = '\ue000';
 
   private static final int MOST_PARAMETERS = 256;
@@ -87,7 +90,6 @@ final class ItaniumName extends MangledName {
     super(symbol);
   }
 
-  /** Returns the name of the function; empty if the symbol is not mangled, or cannot be read. */
   static Optional<String> of(String symbol) {
     if (!symbol.startsWith("_Z") || symbol.length() > MOST_CHARACTERS) {
       return Optional.empty();
@@ -122,9 +124,6 @@ final class ItaniumName extends MangledName {
     return c >= PARAMETERS && c < PARAMETERS + MOST_PARAMETERS;
   }
 
-  // Characters.
-
-  /** Returns the next characters, fewer at the end. */
   private String next(int length) {
     int start = Math.min(at, symbol.length());
     return symbol.substring(start, Math.min(start + length, symbol.length()));
@@ -180,11 +179,9 @@ final class ItaniumName extends MangledName {
     depth--;
   }
 
-  // Names.
-
   /**
    * Reads a function or object, with its parameters if it is within another name. At the outermost
-   * level nothing follows the parameters, so they are not read.
+   * level the parameters come last, so they are not read.
    */
   private String encoding(boolean within) {
     enter();
@@ -302,7 +299,6 @@ final class ItaniumName extends MangledName {
     return prefix;
   }
 
-  /** Reads the next component of a name, and returns the prefix with this component. */
   private Name component(Name prefix) {
     if (skip("St")) {
       return new Name("std").in(prefix.text());
@@ -454,7 +450,7 @@ final class ItaniumName extends MangledName {
    * Returns an entity that occurred before.
    *
    * @param scope whether a member of the entity follows. An abbreviation then stands for the name
-   *     of the template, because constructors do not have the short name
+   *     of the template, after which constructors are named
    */
   private Name substitution(boolean scope) {
     expect('S');
@@ -507,8 +503,6 @@ final class ItaniumName extends MangledName {
     }
     return text.length() == name.text().length() ? name : new Name(text.toString(), name.last());
   }
-
-  // Template arguments.
 
   /** Returns the texts of the arguments that are types, and an empty text for each other one. */
   private List<String> templateArguments() {
@@ -592,7 +586,7 @@ final class ItaniumName extends MangledName {
     return new Name(number < MOST_PARAMETERS ? String.valueOf((char) (PARAMETERS + number)) : "T");
   }
 
-  // Types, whose text matters in conversion operators only.
+  // Types. Their text matters only in conversion operators.
 
   private Name type() {
     return type(true);
@@ -707,7 +701,6 @@ final class ItaniumName extends MangledName {
     return new Name("decltype");
   }
 
-  /** Reads a number type of a given width: {@code _Float16}, {@code _BitInt(128)}. */
   private Name sizedNumber() {
     boolean real = peek(1) == 'F';
     at += 2;

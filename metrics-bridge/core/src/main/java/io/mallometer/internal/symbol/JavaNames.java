@@ -62,7 +62,6 @@ public final class JavaNames {
 
   private JavaNames() {}
 
-  /** Returns the name of a class without the numbers that differ between runs. */
   public static String ofClass(String name) {
     String stable = withoutLambdaNumber(withoutAddress(name));
     return hasMark(stable) ? withoutNumbers(stable) : stable;
@@ -107,16 +106,11 @@ public final class JavaNames {
     return false;
   }
 
-  /** Returns the name of a method without the numbers that differ between runs. */
   public static String ofMethod(String name) {
     int numbers = name.startsWith(LAMBDA_METHOD) ? startOfNumbers(name) : name.length();
     return numbers == name.length() ? name : name.substring(0, startOfHash(name, numbers));
   }
 
-  /**
-   * Returns the start of {@code $0} or {@code $0$1} at the end of a name; the length if there is
-   * none.
-   */
   private static int startOfNumbers(String name) {
     int end = name.length();
     int start = startOfNumber(name, end, 10);
@@ -128,8 +122,8 @@ public final class JavaNames {
   }
 
   /**
-   * Returns the index at which a hash such as {@code $1a2b3c4d} begins, if one ends at the index
-   * {@code end}; else {@code end}.
+   * Returns the index at which a hash such as {@code $1a2b3c4d} that ends at {@code end} begins;
+   * {@code end} if there is none.
    */
   private static int startOfHash(String name, int end) {
     int start = startOfNumber(name, end, 16);
@@ -138,8 +132,8 @@ public final class JavaNames {
   }
 
   /**
-   * Returns the index of the dollar sign of {@code $} and digits that end at the index {@code end};
-   * {@code end} if there are none.
+   * Returns the index of the dollar sign if {@code $} and digits end at {@code end}; otherwise
+   * {@code end}.
    */
   private static int startOfNumber(String name, int end, int radix) {
     int at = end - 1;

@@ -16,25 +16,25 @@ import java.util.jar.JarFile;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Distinguishes classes of libraries from classes of the application, by the place of their class
- * files. A class belongs to the application if its file is in a directory, in the jar with the main
- * class, or outside of any class path (a script's class), or if its package has the first two names
- * of the main class's package. Classes of the JDK, and those in other jars of the class path, in
- * {@code BOOT-INF/lib} or in {@code WEB-INF/lib} belong to libraries.
+ * Decides by the place of a class file whether a class belongs to a library.
+ *
+ * <p>Libraries are the JDK, the jars in {@code BOOT-INF/lib} and {@code WEB-INF/lib}, and the jars
+ * of the class path other than the one with the main class. All other classes belong to the
+ * application. So do all classes whose package begins with the first two names of the main class's
+ * package.
  *
  * <p>Loads no class. Thread-safe.
  */
 final class LibraryClasses implements Predicate<String> {
 
   /**
-   * The largest number of classes that are remembered; other classes count as the application's.
+   * The largest number of classes that are remembered. Further classes count as the application's.
    */
   private static final int MOST_CLASSES = 20_000;
 
   private static final List<String> OF_APPLICATION = List.of("BOOT-INF/classes", "WEB-INF/classes");
   private static final List<String> OF_LIBRARIES = List.of("BOOT-INF/lib/", "WEB-INF/lib/");
 
-  /** The rule for the classes of this process. */
   static final LibraryClasses OF_THIS_PROCESS =
       new LibraryClasses(
           System.getProperty("sun.java.command", ""),
@@ -50,10 +50,9 @@ final class LibraryClasses implements Predicate<String> {
   /**
    * Creates a rule.
    *
-   * @param command the main class or jar, and arguments
-   * @param classPath returns the place of a class file in the class path; null if it is not there
-   * @param others returns the place of a class file in the class loaders of the application's
-   *     threads; null if it is not there
+   * @param command the main class or jar, and its arguments
+   * @param classPath finds the URL of a class file on the class path
+   * @param others finds the URL of any other class file
    */
   LibraryClasses(
       String command,
@@ -79,7 +78,6 @@ final class LibraryClasses implements Predicate<String> {
     }
   }
 
-  /** Returns whether a class belongs to a library. */
   @Override
   public boolean test(String className) {
     int nested = className.indexOf('$');
@@ -130,7 +128,6 @@ final class LibraryClasses implements Predicate<String> {
     return className.replace('.', '/') + ".class";
   }
 
-  /** Returns the path of the jar in a URL of a class file; a dash if the file is not in a jar. */
   private static String jar(String place) {
     int end = place.indexOf('!');
     return place.startsWith("jar:") && end > 0 ? place.substring("jar:file:".length(), end) : "-";
@@ -143,7 +140,6 @@ final class LibraryClasses implements Predicate<String> {
     return second < 0 ? "" : className.substring(0, second + 1);
   }
 
-  /** Returns the URL of a class file by the class loaders that threads of the application use. */
   private static @Nullable URL resourceOfOthers(String file) {
     for (ClassLoader loader : loadersOfThreads()) {
       URL place = loader.getResource(file);

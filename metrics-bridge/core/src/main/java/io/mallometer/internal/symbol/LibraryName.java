@@ -5,21 +5,18 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The name of a library in the tag {@code library}, the same in every run: its SONAME, else its
- * file's name without random parts.
+ * The name of a library in the tag {@code library}, which is the same in every run: its SONAME, or
+ * else its file name without random parts.
  *
  * <ul>
- *   <li>{@code " (deleted)"} is dropped.
- *   <li>UUIDs, hashes of 16 or more hexadecimal digits, numbers of 7 or more digits, and all digits
- *       in front of {@code .tmp} are dropped.
- *   <li>A version next to a dropped part is dropped too, because the end of a version cannot be
- *       distinguished from the start of a number. {@code libzstd-jni-1.5.6-31234567890.so} is
- *       {@code libzstd-jni.so}. The digits of an architecture stay: of {@code x86_641234567}
- *       remains {@code x86_64}.
- *   <li>If {@code lib} follows a dropped part, everything before it is dropped: {@code
- *       sqlite-3.46.0-<uuid>-libsqlitejdbc.so} is {@code libsqlitejdbc.so}.
- *   <li>A version that stands alone stays, except that {@code .so.1.2.3} is {@code .so.1}, as in a
- *       SONAME.
+ *   <li>Random parts are UUIDs, hashes of 16 or more hexadecimal digits, numbers of 7 or more
+ *       digits, and digits before {@code .tmp}. The digits of an architecture such as {@code
+ *       x86_64} stay.
+ *   <li>A version next to a random part is dropped too, because its end cannot be recognized:
+ *       {@code libzstd-jni-1.5.6-31234567890.so} becomes {@code libzstd-jni.so}. Any other version
+ *       stays, except that {@code .so.1.2.3} becomes {@code .so.1}.
+ *   <li>If {@code lib} follows a random part, everything before it is dropped: {@code
+ *       sqlite-3.46.0-<uuid>-libsqlitejdbc.so} becomes {@code libsqlitejdbc.so}.
  * </ul>
  */
 final class LibraryName {
@@ -27,12 +24,14 @@ final class LibraryName {
   private static final String DELETED = " (deleted)";
   private static final int MOST_CHARACTERS = 100;
 
-  /** The marks of a dropped part and of the end of an architecture. File names contain neither. */
+  /** Stands for a dropped part of a name. No file name contains this character. */
   private static final String GONE = "\0";
 
   private static final String BOUNDARY = "\1";
 
-  /** Patterns, compiled for the first file whose name may have an ending or a random part. */
+  /**
+   * Patterns in a class of their own, so that the JVM compiles them only when a name needs them.
+   */
   private static final class Patterns {
 
     static final Pattern ENDING =
@@ -59,8 +58,7 @@ final class LibraryName {
   /**
    * Returns the name of a library.
    *
-   * @param soname its SONAME, if it has one
-   * @param path its path; empty if unknown
+   * @param path the path of its file; empty if unknown
    */
   static String of(Optional<String> soname, String path) {
     String own = soname.isPresent() ? fileName(soname.get()) : "";
@@ -101,7 +99,6 @@ final class LibraryName {
     return library == null ? matcher.group() : library;
   }
 
-  /** Returns whether a name has only letters, such as {@code java}. */
   private static boolean isOfLetters(String file) {
     for (int i = 0; i < file.length(); i++) {
       if (!Character.isLetter(file.charAt(i))) {

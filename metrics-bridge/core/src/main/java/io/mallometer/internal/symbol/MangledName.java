@@ -1,9 +1,8 @@
 package io.mallometer.internal.symbol;
 
-/** A mangled symbol that is read from its beginning to its end, character by character. */
+/** A mangled symbol that is read character by character. */
 abstract class MangledName {
 
-  /** Thrown if the symbol does not follow the grammar that the subclass reads. */
   static final class Unreadable extends RuntimeException {
 
     private static final long serialVersionUID = 1;
@@ -16,8 +15,7 @@ abstract class MangledName {
   final String symbol;
 
   /**
-   * The index of the next character. At first it is the index after the two characters with which
-   * all symbols begin.
+   * The index of the next character. Reading begins after the two characters that mark the scheme.
    */
   int at = 2;
 
@@ -37,12 +35,10 @@ abstract class MangledName {
     return peek(0);
   }
 
-  /** Returns the character this many places ahead; 0 after the end. */
   final char peek(int ahead) {
     return at + ahead < symbol.length() ? symbol.charAt(at + ahead) : 0;
   }
 
-  /** Returns the next character and moves past it; 0 after the end. */
   final char next() {
     char c = peek();
     at++;

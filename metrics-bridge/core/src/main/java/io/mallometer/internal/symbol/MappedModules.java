@@ -5,13 +5,16 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Finds the modules of this process by its mappings. Needed with glibc before 2.35, where the
- * native library cannot record modules together with stacks. Modules that were unloaded before the
- * reading are missing.
+ * Finds the modules of this process in its list of mappings. Needed with glibc before 2.35, where
+ * the native library cannot record modules together with stacks. Modules that were unloaded earlier
+ * are missing.
  */
 public final class MappedModules {
 
-  /** The offset of the type in an ELF file, and the type of executables at fixed addresses. */
+  /**
+   * The offset of the type in an ELF file. The type {@link #FIXED} marks an executable at fixed
+   * addresses.
+   */
   private static final int TYPE = 16;
 
   private static final int FIXED = 2;
@@ -29,10 +32,9 @@ public final class MappedModules {
   }
 
   /**
-   * Returns each file that is mapped from its beginning and has code, with the range of its
-   * mappings.
+   * Returns the mapped files that contain code.
    *
-   * @param maps {@code /proc/self/maps}; a line that cannot be parsed is skipped
+   * @param maps the content of {@code /proc/self/maps}; a line that cannot be parsed is skipped
    */
   public static List<RecordedModule> in(String maps, ModuleImages images) {
     Optional<Bytes> memory = images.memory();
@@ -55,7 +57,7 @@ public final class MappedModules {
     String[] fields = line.split(" +", 6);
     int dash = fields[0].indexOf('-');
     if (fields.length < 6 || dash < 0 || !fields[5].startsWith("/")) {
-      return; // memory without a file, which may also lie between the mappings of a file
+      return; // Memory without a file may also lie between the mappings of one file.
     }
     try {
       long start = Long.parseUnsignedLong(fields[0].substring(0, dash), 16);

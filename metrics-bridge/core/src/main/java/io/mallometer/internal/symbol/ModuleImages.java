@@ -6,16 +6,16 @@ import java.util.Optional;
 public interface ModuleImages {
 
   /**
-   * Returns the file that a module was loaded from; empty if none is known. The caller checks by
-   * the contents whether the file is still the one that was loaded.
+   * Returns the path that a module was loaded from; empty if unknown. The file there may have been
+   * replaced since, so the caller compares its contents with the module.
    */
   default Optional<String> file(RecordedModule module) {
     return Optional.empty();
   }
 
   /**
-   * Returns another name of the file that a module was loaded from, which stays valid if the file
-   * is deleted or replaced; empty if there is none.
+   * Returns a path through which the file of a module can be read even if the file was deleted or
+   * replaced; empty if there is none.
    */
   default Optional<String> mappedFile(RecordedModule module) {
     return Optional.empty();

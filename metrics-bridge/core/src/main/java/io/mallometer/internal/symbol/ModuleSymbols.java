@@ -7,14 +7,12 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The library names of modules and the symbols of addresses, read at the first request. One pass
- * over a module's symbols serves all addresses of a request, and keeps only the functions that
- * contain one of them: a JVM has a hundred thousand functions, of which its stacks need a few
- * hundred. If all tables together become too large, the least recently used ones are dropped.
+ * The library names of modules and the functions at addresses, read at the first request. Stores
+ * only functions that contain a requested address, because a JVM has a hundred thousand functions.
  *
- * <p>A file is used only if it is the mapped object: it has the recorded build id or, without one,
- * the program headers in memory. A library may have been replaced by a newer one under the same
- * path. Without such a file the dynamic symbols in memory are used.
+ * <p>A file may have been replaced under the same path. So it is used only if its build id or,
+ * without one, its program headers are those of the mapped module. Otherwise the dynamic symbols in
+ * memory are used.
  *
  * <p>Used by one thread at a time.
  */
@@ -27,7 +25,6 @@ final class ModuleSymbols {
   private static final long[] NOTHING = {};
   private static final SymbolTable EMPTY = new SymbolTable.Builder(0, NOTHING).build();
 
-  /** The library name and the functions of a module. */
   private record Entry(String library, boolean named, SymbolTable table) {}
 
   private final ModuleImages images;
@@ -43,14 +40,13 @@ final class ModuleSymbols {
     this.mostBytes = mostBytes;
   }
 
-  /** Returns the name of a module's library. */
   String library(RecordedModule module) {
     Entry entry = entries.get(module);
     return entry == null ? load(module, null, NOTHING).library() : entry.library();
   }
 
   /**
-   * Reads the functions of addresses that will be requested from {@link #symbol}.
+   * Reads the functions of many addresses in one pass, before {@link #symbol} asks for them.
    *
    * @param addresses in the module, in ascending order
    */
@@ -62,7 +58,6 @@ final class ModuleSymbols {
     load(module, entries.get(module), asked);
   }
 
-  /** Returns the function in which an address of a module lies. */
   Optional<SymbolTable.Symbol> symbol(RecordedModule module, long address) {
     Entry entry = entries.get(module);
     long asked = address - module.bias();
@@ -71,7 +66,6 @@ final class ModuleSymbols {
         : entry.table().at(asked);
   }
 
-  /** Returns about how many bytes of heap the tables take. */
   long bytes() {
     long bytes = 0;
     for (Entry entry : entries.values()) {
@@ -82,8 +76,8 @@ final class ModuleSymbols {
 
   private Entry load(RecordedModule module, @Nullable Entry previous, long[] asked) {
     Entry read = read(module, asked);
-    // The module may have been unloaded since its SONAME was read. Its entry keeps the name that
-    // the SONAME gave.
+    // If the module was unloaded, its SONAME can no longer be read. The entry keeps the earlier
+    // name.
     Entry entry =
         previous == null || !previous.named() || read.named()
             ? read
@@ -94,9 +88,9 @@ final class ModuleSymbols {
   }
 
   /**
-   * Shrinks the tables, from the least recently used module on. Removes modules while there are too
-   * many. Otherwise drops only the functions of a module, and keeps its name, while the tables are
-   * too large. The latest module is never touched.
+   * Frees memory, beginning with the least recently used module. Removes modules while there are
+   * too many. Otherwise drops the functions of modules, but keeps their names. Never touches the
+   * latest module.
    */
   private void shrink() {
     long bytes = bytes();
@@ -146,10 +140,7 @@ final class ModuleSymbols {
     return read == null ? unread(path) : read;
   }
 
-  /**
-   * Returns the entry of a file; null if there is no file, it is not the mapped one, or it has no
-   * functions.
-   */
+  /** Returns null if there is no file, if it is not the mapped one, or if it has no functions. */
   private @Nullable Entry ofFile(
       RecordedModule module,
       Optional<String> file,
@@ -191,7 +182,10 @@ final class ModuleSymbols {
         asked.length > 0 ? functions.build() : EMPTY);
   }
 
-  /** Returns an entry without functions, for which every address is unknown. */
+  /**
+   * Returns an entry that has no function for any address, so that {@link #symbol} does not read
+   * the module again.
+   */
   private static Entry unread(String path) {
     return new Entry(
         LibraryName.of(Optional.empty(), path), false, new SymbolTable.Builder(0).build());

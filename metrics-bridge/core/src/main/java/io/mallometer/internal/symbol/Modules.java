@@ -6,7 +6,6 @@ import java.util.Optional;
 @FunctionalInterface
 public interface Modules {
 
-  /** Returns the module at an address. */
   Optional<RecordedModule> at(long address);
 
   /** Returns a number that changes when an address may be in another module than before. */

@@ -10,10 +10,10 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * The modules of this process. A mapped file that was deleted or replaced remains in {@code
- * /proc/self/map_files}, which only privileged processes may open. {@code /proc/self/mem} contains
- * its mapped part, and every process may read that file. A read of an address that is not mapped
- * fails there without a fault.
+ * The modules of this process. Only privileged processes may open {@code /proc/self/map_files},
+ * which has even deleted and replaced files. Every process may read {@code /proc/self/mem}, which
+ * has their mapped part. There, reading an address that is not mapped fails with an error and not
+ * with a signal.
  */
 final class OwnImages implements ModuleImages {
 
@@ -37,7 +37,6 @@ final class OwnImages implements ModuleImages {
     return mapping.isEmpty() ? Optional.empty() : Optional.of(MAPPED_FILES + "/" + mapping);
   }
 
-  /** Returns the path of the executable, by which its module is named. */
   private static String executable() {
     try {
       return Files.readSymbolicLink(Path.of(EXECUTABLE)).toString();
@@ -47,8 +46,8 @@ final class OwnImages implements ModuleImages {
   }
 
   /**
-   * Returns the name in {@code /proc/self/map_files} of the mapping that begins at an address;
-   * empty if there is none.
+   * Returns the name in {@code /proc/self/map_files} of the mapping that begins at an address.
+   * Empty if there is none.
    */
   private static String mapping(long begin) {
     String start = Long.toHexString(begin) + "-";
@@ -68,7 +67,7 @@ final class OwnImages implements ModuleImages {
   @Override
   public Optional<Bytes> open(String file) {
     try {
-      // Opens regular files only, because a pipe or a device could block the reader.
+      // Opening a pipe or a device could block.
       return Files.isRegularFile(Path.of(file)) ? opened(file) : Optional.empty();
     } catch (InvalidPathException | SecurityException e) {
       return Optional.empty();
@@ -109,7 +108,7 @@ final class OwnImages implements ModuleImages {
       try {
         file.close();
       } catch (IOException e) {
-        return; // A failed close is harmless, because the file was only read.
+        return; // A failed close is harmless after reading.
       }
     }
   }

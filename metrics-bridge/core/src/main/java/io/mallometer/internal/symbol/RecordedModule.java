@@ -3,20 +3,20 @@ package io.mallometer.internal.symbol;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A library or executable at the time when a sample's stack first led through it. It may have been
- * unloaded later, and its file deleted.
+ * A library or executable, as it was when it first appeared in the stack of a sample. It may have
+ * been unloaded later, and its file deleted.
  *
  * @param begin the first address of its mappings
- * @param end the address behind its last mapping
+ * @param end the first address after its mappings
  * @param bias the number that the loader added to the addresses in the file
- * @param path its path, as the loader knows it; empty for an executable whose path is unknown
+ * @param path the path that the loader gives; empty for an executable whose path is unknown
  * @param buildId its build id in hexadecimal digits; empty if it has none
  */
 public record RecordedModule(long begin, long end, long bias, String path, String buildId) {
 
   /**
-   * Returns the hash code. This method and {@code equals} are written out, because the first call
-   * of each method that the compiler generates for a record takes the JVM 10 ms.
+   * Returns the hash code. Written out like {@code equals}, because the first call of a method that
+   * the compiler generates for a record takes 10 ms.
    */
   @Override
   public int hashCode() {

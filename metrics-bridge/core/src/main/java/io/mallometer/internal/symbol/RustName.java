@@ -5,10 +5,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Reads the path of a function out of a symbol of Rust's v0 scheme (RFC 2603), without generic
- * arguments and hashes: {@code <alloc::vec::Vec as core::ops::Drop>::drop}. An underscore stands
- * for each function type and each inferred type. A back reference is read again at each use, so the
- * number of steps is bounded as well as the depth.
+ * Reads the path of a function from a symbol of Rust's v0 scheme (RFC 2603), such as {@code
+ * <alloc::vec::Vec as core::ops::Drop>::drop}. Omits generic arguments and hashes. The number of
+ * steps has a limit, because following back references can take exponential time.
  */
 final class RustName extends MangledName {
 
@@ -30,7 +29,8 @@ final class RustName extends MangledName {
   }
 
   /**
-   * Returns the path of the function; empty if the symbol is of another scheme, or cannot be read.
+   * Returns the path of the function. Empty if the symbol cannot be read or belongs to another
+   * scheme.
    */
   static Optional<String> of(String symbol) {
     if (!symbol.startsWith("_R")) {
@@ -138,8 +138,7 @@ final class RustName extends MangledName {
     }
     long value = 0;
     while (peek() != '_') {
-      // An overflow is harmless: only the hashes that distinguish crates are so large, and their
-      // values are not used.
+      // An overflow is harmless: only hashes of crates are so large, and their values are not used.
       value = value * 62 + digit(next());
     }
     at++;

@@ -10,62 +10,58 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Names call sites, in few enough characters for a tag. The name is the first of these that a stack
- * has, from its innermost frame on:
+ * Names call sites, in few enough characters for a tag. The name is the first of these in the
+ * stack, from its innermost frame on:
  *
  * <ol>
- *   <li>the {@code Class.method} of a Java frame in an application package; if none is stated, of a
- *       class that is not in a {@linkplain LibraryClasses library}. Other frames are preferred to
- *       those of a class that the JDK made for a lambda, because such a class has no lines,
- *   <li>that of a Java frame outside of the JDK that is no proxy or accessor generated at runtime,
- *   <li>the {@code library!symbol}, or without a symbol the {@code library}, of a native frame
- *       outside of the C and C++ runtime, allocators and mallometer. Within one library, functions
- *       that only pass a request on are skipped: {@code operator new}, the C++ standard library,
- *       and the JVM's own {@code os::malloc} and its like,
- *   <li>the function of any frame.
+ *   <li>the {@code Class.method} of a Java frame of the application. Without configured packages, a
+ *       class belongs to the application if it is in no {@linkplain LibraryClasses library}. A
+ *       class that the JDK made for a lambda is used only if there is no other,
+ *   <li>the {@code Class.method} of a Java frame outside of the JDK that is no generated proxy or
+ *       accessor,
+ *   <li>the {@code library!symbol} of a native frame outside of the C and C++ runtime and of
+ *       allocators. Functions that only pass a request on, such as {@code operator new}, are
+ *       skipped,
+ *   <li>the function of the innermost frame.
  * </ol>
  *
- * <p>A stack that begins with the method that the JVM compiles has the name {@code compilation of
- * com.acme.Shop.order}.
+ * <p>The JVM's compilation of a method has the name {@code compilation of com.acme.Shop.order}. If
+ * main would name the stack, but a framework or the JVM allocates, the name is {@code start-up
+ * (ShopApplication.main)}.
  *
- * <p>If the frame that names a stack is the program's main method, and frames of frameworks or
- * HotSpot are between it and the allocation, the name is {@code start-up (ShopApplication.main)}: a
- * framework that starts allocates the memory, and no code of the application.
- *
- * <p>A name has no addresses, numbers that change from run to run, lines, or control characters,
- * and at most {@link #MOST_CHARACTERS}. Immutable.
+ * <p>A name contains no addresses, lines or control characters, and nothing that changes from run
+ * to run. Immutable.
  */
 public final class SiteNaming {
 
-  /** The longest name. Longer ones are cut: classes at their beginning, symbols at their end. */
+  /**
+   * The longest name, in characters. Longer class names are cut at the beginning, longer symbols at
+   * the end.
+   */
   public static final int MOST_CHARACTERS = 200;
 
   private static final String MAIN = "main";
   private static final String START_UP = "start-up (%s)";
 
-  /** The package of Spring Boot's launchers, which call main by reflection. */
+  /** The package of Spring Boot's launchers. They call main by reflection. */
   private static final String LAUNCHERS = "org.springframework.boot.loader.";
 
   private static final String CUT = "...";
   private static final String UNKNOWN = "[unknown]";
 
-  /**
-   * The library name of memory that Java code requests from the allocator directly, without native
-   * code in between.
-   */
+  /** The library name of memory that Java code requests without native code in between. */
   static final String JAVA = "[java]";
 
   private static final List<String> JDK = List.of("java.", "javax.", "jdk.", "sun.", "com.sun.");
 
   private static final String LAMBDA = "$$Lambda";
 
-  /** Matches generated classes. Their frames can be between any two Java frames. */
+  /** Matches classes that are generated at runtime, such as proxies. */
   private static final Pattern GENERATED =
       Pattern.compile(
           "(?:^|\\.)\\$Proxy\\d*$|\\$\\$\\w*CGLIB(?:$|\\$)|Generated\\w*Accessor\\d*$"
               + "|\\$(?:ByteBuddy|HibernateProxy|MockitoMock)(?:$|\\$)|LambdaForm\\$\\w+$");
 
-  /** File names of runtime libraries, up to {@code .so}. */
   private static final Set<String> RUNTIME_LIBRARIES =
       Set.of(
           "libc",
@@ -116,7 +112,10 @@ public final class SiteNaming {
           "GrowableArrayCHeapAllocator::allocate",
           "GrowableArrayResourceAllocator::allocate");
 
-  /** The beginning of the names of HotSpot's functions that allocate for Java code. */
+  /**
+   * The beginning of the names of HotSpot's functions that allocate for Java code, such as direct
+   * buffers.
+   */
   private static final String UNSAFE = "Unsafe_";
 
   private static final String JVM_OPERATOR_NEW = "::operator new";
@@ -133,11 +132,6 @@ public final class SiteNaming {
     this(applicationPackages, LibraryClasses.OF_THIS_PROCESS);
   }
 
-  /**
-   * Creates a rule with a test's own distinction of library classes.
-   *
-   * @param isLibrary whether a class belongs to a library
-   */
   SiteNaming(List<String> applicationPackages, Predicate<String> isLibrary) {
     this.isLibrary = isLibrary;
     List<String> beginnings = new ArrayList<>();
@@ -168,7 +162,10 @@ public final class SiteNaming {
     return isStartUp(naming, frames) ? startUp(naming) : shortName(naming);
   }
 
-  /** Returns the Java frame that names a stack; empty if it has none outside of the JDK. */
+  /**
+   * Returns the Java frame that names a stack; empty if all its Java frames are of the JDK or
+   * generated.
+   */
   public Optional<StackFrame> frame(List<StackFrame> frames) {
     return Optional.ofNullable(firstNaming(frames));
   }
@@ -179,9 +176,6 @@ public final class SiteNaming {
     return naming == null ? firstOfJava(frames, frame -> !isPlumbing(frame)) : naming;
   }
 
-  /**
-   * Returns whether main is the only frame of the application, and frames of other code allocate.
-   */
   private boolean isStartUp(StackFrame naming, List<StackFrame> frames) {
     if (naming.kind() != StackFrame.Kind.JAVA || !naming.name().equals(MAIN)) {
       return false;
@@ -206,9 +200,9 @@ public final class SiteNaming {
   }
 
   /**
-   * Returns the library that asked for the memory: that of the innermost native frame outside of
-   * the C and C++ runtime and allocators, else that of the innermost frame; {@code [java]} if that
-   * frame is a Java frame, as in a foreign function call; empty if unknown.
+   * Returns the library that requested the memory: the innermost one outside of the C and C++
+   * runtime and allocators. If there is none, returns the library of the innermost frame, or {@code
+   * [java]} for a Java frame. Empty if unknown.
    *
    * @param frames the stack, innermost first
    */
@@ -252,7 +246,6 @@ public final class SiteNaming {
         : startsWithAny(frame.owner(), applicationPackages) && !isGenerated(frame);
   }
 
-  /** Returns whether the JDK made the class of a frame for a lambda. */
   private static boolean isLambda(StackFrame frame) {
     return frame.owner().contains(LAMBDA);
   }
@@ -290,8 +283,8 @@ public final class SiteNaming {
   }
 
   /**
-   * Returns the first native frame outside of the runtime. Skips functions that only pass on a
-   * request of the same library.
+   * Returns the native frame that requested the memory. Skips the runtime, and functions that only
+   * pass on a request of their own library.
    */
   private static @Nullable StackFrame firstNative(List<StackFrame> frames) {
     StackFrame asking = null;

@@ -4,13 +4,12 @@ import io.mallometer.model.StackFrame;
 import java.util.List;
 
 /**
- * A hash of a stack's function names in 16 hexadecimal digits. Addresses, lines, and numbers that
- * the JVM puts into the names of generated classes are left out, so that the hash is the same in
- * every run of a program.
+ * A hash of the function names of a stack, in 16 hexadecimal digits. It is the same in every run of
+ * a program: it depends on no addresses, lines, or numbers in the names of generated classes, and
+ * not on the JDK's frames for reflection and method handles.
  *
- * <p>A native function without a symbol is represented by its offset in the library, which differs
- * between builds of the library. The JDK's frames of calls by reflection or method handles are left
- * out, because they change while a program runs.
+ * <p>A native function without a symbol counts with its offset in the library, which differs
+ * between builds of the library.
  */
 public final class StackFingerprint {
 
@@ -18,18 +17,13 @@ public final class StackFingerprint {
   private static final List<String> LEFT_OUT =
       List.of("jdk.internal.reflect.", "java.lang.invoke.");
 
-  /** The start value of the 64-bit hash FNV-1a, whose factor is {@link #PRIME}. */
+  /** The start value of the 64-bit hash FNV-1a. */
   private static final long OFFSET_BASIS = 0xcbf29ce484222325L;
 
   private static final long PRIME = 0x100000001b3L;
 
   private StackFingerprint() {}
 
-  /**
-   * Returns the fingerprint of a stack.
-   *
-   * @param frames innermost first
-   */
   public static String of(List<StackFrame> frames) {
     long hash = OFFSET_BASIS;
     for (StackFrame frame : frames) {
@@ -45,7 +39,6 @@ public final class StackFingerprint {
     return "0".repeat(DIGITS - digits.length()) + digits;
   }
 
-  /** Returns whether a text has the form of a fingerprint. */
   public static boolean isOne(String text) {
     return text.length() == DIGITS
         && text.chars().allMatch(c -> c >= '0' && c <= '9' || c >= 'a' && c <= 'f');
@@ -57,8 +50,8 @@ public final class StackFingerprint {
   }
 
   /**
-   * Adds a name and an end mark to a hash. The end mark makes the names {@code ab} and {@code c}
-   * differ from {@code a} and {@code bc}.
+   * Adds a name and an end mark to a hash. The mark makes {@code ab}, {@code c} differ from {@code
+   * a}, {@code bc}.
    */
   private static long with(long hash, String name) {
     long longer = hash;

@@ -3,8 +3,8 @@ package io.mallometer.internal.symbol;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps one string of each group of equal strings. The pool is a hash table with open addressing,
- * so its entries need no objects. Used by one thread at a time.
+ * Keeps one string of each group of equal strings. Open addressing avoids an object for each entry.
+ * Used by one thread at a time.
  */
 public final class StringPool {
 
@@ -13,7 +13,9 @@ public final class StringPool {
   private @Nullable String[] slots = new String[LEAST_SLOTS];
   private int count;
 
-  /** Returns the pool's string that equals the argument; adds the argument if there is none. */
+  /**
+   * Returns the string of the pool that equals the argument. Adds the argument if there is none.
+   */
   public String shared(String string) {
     int slot = slot(string);
     String known = slots[slot];
@@ -28,13 +30,11 @@ public final class StringPool {
     return string;
   }
 
-  /** Removes all strings. */
   public void clear() {
     slots = new String[LEAST_SLOTS];
     count = 0;
   }
 
-  /** Returns the slot that contains an equal string; if there is none, the slot to put it into. */
   private int slot(String string) {
     int mask = slots.length - 1;
     int hash = string.hashCode();

@@ -6,16 +6,15 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The readable name of the function behind a symbol: its qualified name without parameters,
- * template arguments, version, and the suffixes of clones, such as {@code .constprop.0} and {@code
- * .cold}. {@link ItaniumName} reads C++, {@link RustName} reads Rust; in Rust's older scheme, which
- * looks like C++, the hash at the end is dropped. An unreadable symbol stays as it is.
+ * The readable name of a function: its qualified name without parameters, template arguments,
+ * version, and suffixes of clones such as {@code .cold}. A symbol that cannot be read stays as it
+ * is.
  */
 final class SymbolName {
 
   /**
-   * The first words of the suffixes of clones, without the dot. More words may follow, each after a
-   * dot.
+   * The suffixes that compilers give to clones of a function, without the dot. More words may
+   * follow, each after a dot.
    */
   private static final Set<String> CLONES =
       Set.of(
@@ -33,12 +32,11 @@ final class SymbolName {
           "sse4_2",
           "default");
 
-  /** The beginning of a suffix such as {@code .arch_x86_64}, which names an architecture. */
   private static final String CLONE_OF_ARCHITECTURE = "arch_";
 
   /**
-   * Patterns for names in Rust's older scheme. The JVM compiles the patterns when the first such
-   * name is found, because this is a class of its own.
+   * Patterns for names in Rust's older scheme, in a class of their own, so that the JVM compiles
+   * them only for programs with such names.
    */
   private static final class RustPatterns {
 
@@ -48,7 +46,6 @@ final class SymbolName {
 
   private SymbolName() {}
 
-  /** Returns the name of a function by its symbol. */
   static String of(String symbol) {
     int version = symbol.indexOf('@');
     String unversioned = version > 0 ? symbol.substring(0, version) : symbol;
@@ -72,7 +69,6 @@ final class SymbolName {
     return rest;
   }
 
-  /** Returns the start of the suffix of a clone; -1 if there is none. */
   private static int cloneSuffix(String symbol) {
     for (int dot = symbol.indexOf('.'); dot >= 0; dot = symbol.indexOf('.', dot + 1)) {
       if (isCloneSuffix(symbol, dot)) {
@@ -94,7 +90,6 @@ final class SymbolName {
     return ofArchitecture || CLONES.contains(word);
   }
 
-  /** Returns whether a symbol has only letters, digits, underscores and dots from an index on. */
   private static boolean isOfWords(String symbol, int from) {
     for (int at = from; at < symbol.length(); at++) {
       char c = symbol.charAt(at);
@@ -115,7 +110,6 @@ final class SymbolName {
     return !word.isEmpty();
   }
 
-  /** Drops the hash, which is the last component, and replaces each escape by its character. */
   private static String ofRust(String name) {
     int hash = name.lastIndexOf("::");
     String path = hash > 0 ? name.substring(0, hash) : name;

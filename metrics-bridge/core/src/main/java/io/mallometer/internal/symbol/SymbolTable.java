@@ -6,29 +6,26 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The functions of a module by address: all functions, or only those that contain a requested
- * address. A function takes 12 bytes and its name. Immutable.
+ * The functions of a module by address. Holds all functions, or only those that contain a requested
+ * address. Immutable.
  *
- * <p>Of several symbols at one address, the table keeps the most readable. The criteria are, in
- * this order: exported rather than local, with a size, fewer leading underscores, the shorter name.
+ * <p>If several symbols have one address, the table keeps the most readable: exported before local,
+ * then one with a size, then fewer leading underscores, then the shorter name.
  */
 final class SymbolTable {
 
-  /**
-   * A function's symbol and its first address in the file, without the bias that the loader added.
-   */
+  /** The symbol of a function, and the first address of the function in the file. */
   record Symbol(String name, long address) {}
 
   /**
-   * The assumed size, in bytes, of a function whose symbol has none. The start of the next function
-   * ends it earlier.
+   * The longest function without a size in its symbol, in bytes. It ends earlier where the next
+   * function begins.
    */
   private static final int PAGE_BYTES = 4_096;
 
   /**
-   * The largest number of functions that {@link #at} tries: the last one that begins before the
-   * address, and the functions before it, because one of them may be long enough to contain the
-   * address.
+   * The most functions that {@link #at} tries, backwards from the address. A function that begins
+   * earlier may be long enough to contain the address.
    */
   private static final int MOST_STEPS_BACK = 16;
 
@@ -41,8 +38,8 @@ final class SymbolTable {
   private final long @Nullable [] asked;
 
   /**
-   * The start of the last function before each requested address, even if that function is not in
-   * this table.
+   * For each requested address, the start of the last function before it, even if that function is
+   * not in this table.
    */
   private final long[] nearest;
 
@@ -65,14 +62,13 @@ final class SymbolTable {
     return starts.length;
   }
 
-  /** Returns about how many bytes of heap the table takes. */
   long bytes() {
     return 12L * starts.length + names.length + 16L * nearest.length + 128;
   }
 
   /**
-   * Returns whether the table was made for an address: whether an empty result of {@link #at} means
-   * that no function contains the address.
+   * Returns whether the table was made for this address, so that an empty result of {@link #at}
+   * means that no function contains it.
    */
   boolean answers(long address) {
     return asked == null || Arrays.binarySearch(asked, address) >= 0;
@@ -110,8 +106,8 @@ final class SymbolTable {
   }
 
   /**
-   * Builds a table from the symbol tables of a file. For each symbol table, the caller adds the
-   * symbols and then calls {@link #name} to read their names.
+   * Builds a table from the symbol tables of a file. For each of them, the caller first adds all
+   * symbols and then calls {@link #name}.
    */
   static final class Builder {
 
@@ -121,15 +117,14 @@ final class SymbolTable {
 
     private static final int MOST_FUNCTIONS = 1 << 20;
 
-    /** The most bytes of a name. Functions with longer names are left out. */
+    /** The longest name, in bytes. Functions with longer names are left out. */
     private static final int MOST_NAME_BYTES = 4_096;
 
     private static final int WINDOW_BYTES = 1 << 16;
 
     /**
-     * The largest number of windows (parts of the names in the file) that {@link #name} reads: 256
-     * MiB. Without a limit, a damaged file whose names have no end would cause a new read for each
-     * symbol.
+     * Limits how often {@link #name} reads a part of a damaged file. Without a limit, names without
+     * an end would cause a new read for each symbol.
      */
     private static final int MOST_WINDOWS = 4_096;
 
@@ -137,14 +132,14 @@ final class SymbolTable {
     private final long @Nullable [] asked;
 
     /**
-     * The start of the last function between each requested address and the previous one; 0 if no
-     * function starts there.
+     * For each requested address, the start of the last function between the previous requested
+     * address and this one; 0 if there is none.
      */
     private final long[] nearest;
 
     /**
-     * Whether each page of the module, or the page after it, contains a requested address. Null if
-     * all functions are requested.
+     * For each page of the module, whether this page or the next contains a requested address. Null
+     * if all functions are requested.
      */
     private final boolean @Nullable [] near;
 
@@ -170,17 +165,12 @@ final class SymbolTable {
     private int windowLength;
     private int windowsLeft;
 
-    /**
-     * Creates a builder for a table of all functions.
-     *
-     * @param mostNamesBytes the most bytes of names; functions whose names do not fit are left out
-     */
     Builder(int mostNamesBytes) {
       this(mostNamesBytes, null);
     }
 
     /**
-     * Creates a builder for a table of the functions that contain requested addresses.
+     * Creates a builder of a table for requested addresses.
      *
      * @param asked the addresses, in ascending order; null for all functions
      */
@@ -210,8 +200,8 @@ final class SymbolTable {
     }
 
     /**
-     * Returns whether to add a function that begins on this page and is smaller than a page. Such a
-     * function may contain a requested address, or be the last function before the address.
+     * Returns whether a function that begins on this page, and is smaller than a page, has to be
+     * added.
      */
     boolean isNear(int page) {
       return near == null || page < near.length && near[page];
@@ -227,14 +217,13 @@ final class SymbolTable {
       return !hasFunctions;
     }
 
-    /** Returns whether a symbol of this kind can be a function. */
     static boolean isFunction(int info) {
       int type = info & 0xf;
       return type == FUNCTION || type == INDIRECT_FUNCTION;
     }
 
     /**
-     * Adds a symbol if the symbol is a function that may contain a requested address.
+     * Adds a symbol if it is a function that may contain a requested address.
      *
      * @param name the offset of the name in the file's string table
      */
@@ -260,7 +249,9 @@ final class SymbolTable {
       count++;
     }
 
-    /** Returns whether a function may contain a requested address; updates {@link #nearest}. */
+    /**
+     * Returns whether a function may contain a requested address. Also updates {@link #nearest}.
+     */
     private boolean isAskedFor(long[] addresses, long start, long size) {
       int found = Arrays.binarySearch(addresses, start);
       int first = found < 0 ? -found - 1 : found;
@@ -297,7 +288,6 @@ final class SymbolTable {
       named = count;
     }
 
-    /** Copies a name and returns its start; -1 if it cannot be read, or does not fit. */
     private int copy(Bytes bytes, long strings, long offset, long stringsBytes) {
       int length = lengthInWindow(offset);
       if (length < 0 && windowsLeft-- > 0) {
@@ -321,7 +311,6 @@ final class SymbolTable {
       return start;
     }
 
-    /** Returns the length of the name at an offset; -1 if its end is not in the window. */
     private int lengthInWindow(long offset) {
       int start = (int) Math.min(offset - windowStart, windowLength);
       for (int at = start; at < windowLength; at++) {
@@ -348,10 +337,7 @@ final class SymbolTable {
       return compact(Arrays.copyOf(chosen, kept));
     }
 
-    /**
-     * Returns the indexes of a range, ordered by their unsigned keys. Indexes with equal keys are
-     * in ascending order.
-     */
+    /** Returns the indexes of a range, sorted by their keys, which are unsigned. */
     private static int[] order(int[] keys, int from, int to) {
       long[] sorted = new long[to - from];
       for (int i = from; i < to; i++) {

@@ -11,23 +11,21 @@ import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Names recorded frames. A native frame is a return address. If a call is the last instruction of a
- * function, the return address lies behind the function. So the symbolizer looks up the function
- * one byte before the return address. Named frames are kept, so a known stack takes only a look-up
- * for each frame.
+ * Names recorded frames. If a call is the last instruction of a function, its return address lies
+ * behind the function. So the byte before the return address is looked up.
  *
- * <p>Thread-safe. Never throws for what the modules contain.
+ * <p>Thread-safe. Never throws, whatever the modules contain.
  */
 public final class Symbolizer {
 
-  /** The name in place of the class of a method that was unloaded before it was named. */
+  /** Stands for the class of a method that was unloaded before it was named. */
   public static final String UNLOADED = "[unloaded]";
 
   private static final StackFrame UNNAMED = StackFrame.ofJava(UNLOADED, "[method]", "", 0);
 
   /**
-   * The largest number of named frames that are stored, about 3 MiB. Once there are more, all
-   * frames are dropped.
+   * The largest number of named frames that are remembered, in about 3 MiB. When there are more,
+   * all are forgotten.
    */
   private static final int MOST_FRAMES = 16_384;
 
@@ -40,17 +38,15 @@ public final class Symbolizer {
   private final ModuleSymbols symbols;
   private FrameTable known = new FrameTable();
 
-  /** The value of {@link Modules#changes} when the known frames were named. */
+  /** The value of {@link Modules#changes} for which {@link #known} is valid. */
   private int changes;
 
-  /** The names of the functions in {@link #known}. */
   private final StringPool names = new StringPool();
 
   /**
    * Creates a symbolizer.
    *
-   * @param modules the modules of the process
-   * @param methods finds the method of a number; a number always means the same method
+   * @param methods finds the method with a number; a number always means the same method
    * @param images the sources of the modules' bytes
    */
   public Symbolizer(
@@ -60,10 +56,6 @@ public final class Symbolizer {
     this.symbols = new ModuleSymbols(images);
   }
 
-  /**
-   * Returns the named frames of a stack of {@link RecordedFrame recorded frames}, in the same
-   * order.
-   */
   public synchronized List<StackFrame> frames(long[] recorded) {
     return frames(List.of(recorded)).get(0);
   }
@@ -71,8 +63,8 @@ public final class Symbolizer {
   /**
    * Returns the named frames of many stacks.
    *
-   * <p>New frames are named in a separate loop. If the loop with the look-ups also named frames,
-   * the JVM's compiler would inline all code of naming into this hot loop, and take seconds for it.
+   * <p>Naming is a loop of its own. Inside the loop of look-ups, the JIT compiler would inline all
+   * of its code, and take seconds for it.
    */
   public synchronized List<List<StackFrame>> frames(List<long[]> stacks) {
     List<List<StackFrame>> named = new ArrayList<>(stacks.size());
@@ -96,8 +88,8 @@ public final class Symbolizer {
   }
 
   /**
-   * Returns the build ids of modules by the names of their libraries. Omits a name if modules with
-   * different build ids have it.
+   * Returns the build ids by the names of libraries. Omits a name that modules with different build
+   * ids have.
    */
   public synchronized Map<String, String> buildIds(List<RecordedModule> asked) {
     Map<String, String> ids = new HashMap<>();
@@ -119,7 +111,6 @@ public final class Symbolizer {
     return true;
   }
 
-  /** Looks up the functions of all new native frames, in one pass for each module. */
   private void lookUp(List<long[]> stacks) {
     long[] addresses = new long[LOOKED_UP_AT_LEAST];
     int count = 0;
@@ -152,7 +143,10 @@ public final class Symbolizer {
     }
   }
 
-  /** Returns whether an address belongs to a module. A later module may overlap an earlier one. */
+  /**
+   * Returns whether an address belongs to a module. The range of the module does not tell, because
+   * a later module may overlap it.
+   */
   private boolean isIn(RecordedModule module, long address) {
     return module.equals(modules.at(address).orElse(null));
   }
@@ -183,7 +177,9 @@ public final class Symbolizer {
     return Arrays.copyOf(unknown, count);
   }
 
-  /** Returns whether a frame has a final name. A method without a name may get one later. */
+  /**
+   * Returns whether a frame has its final name. A method that has no name yet may get one later.
+   */
   private boolean isKnown(long recorded) {
     StackFrame named = known.get(recorded);
     return named != null && named != UNNAMED;
@@ -212,7 +208,6 @@ public final class Symbolizer {
         line(method.lines(), bytecodeIndex));
   }
 
-  /** Returns the line of the last entry at or before an index; 0 if there is none. */
   private static int line(int[] lines, int bytecodeIndex) {
     int line = 0;
     int start = -1;
@@ -239,7 +234,6 @@ public final class Symbolizer {
     return StackFrame.ofLibrary(library, nameOf(symbol), address - symbol.address());
   }
 
-  /** Returns the name of a symbol, shared by all frames of its function. */
   private String nameOf(SymbolTable.Symbol symbol) {
     return names.shared(SymbolName.of(symbol.name()));
   }

@@ -1,9 +1,8 @@
 /**
- * Turns addresses and method numbers into names: library, symbol, Java method and line.
+ * Turns addresses and method numbers into names.
  *
- * <p>Code that every process runs uses no streams or lambdas, and few regular expressions, because
- * the JVM generates a class for each lambda at its first use, which takes most of a millisecond of
- * CPU time.
+ * <p>Code that every process runs avoids lambdas and streams: at the first use of each lambda the
+ * JVM generates a class, which takes most of a millisecond of CPU time.
  */
 @NullMarked
 package io.mallometer.internal.symbol;

@@ -4,10 +4,7 @@ import java.util.Arrays;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/**
- * Finds values, such as constants of an enum, by the names that users write in URLs, operations and
- * options.
- */
+/** Finds a value, such as a constant of an enum, by the name that a user writes. */
 public final class Choice {
 
   private Choice() {}
@@ -16,7 +13,6 @@ public final class Choice {
    * Returns the value with this name.
    *
    * @param what the kind of value, for the message
-   * @param all all values
    * @param id returns the name of a value
    * @throws IllegalArgumentException if no value has this name; the message lists all names
    */

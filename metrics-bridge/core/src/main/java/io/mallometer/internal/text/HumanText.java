@@ -11,12 +11,12 @@ public final class HumanText {
 
   private static final double WIDEST = 4;
 
-  /** A {@code double} represents every whole number up to this one, but not every larger one. */
+  /** Up to this number, a {@code double} represents every whole number. */
   private static final double LARGEST_WHOLE = 1L << 53;
 
   private static final String[] UNITS = {"B", "KiB", "MiB", "GiB", "TiB"};
 
-  /** Formats of times, created when a time is first written: creating them takes a JVM 10 ms. */
+  /** Formats of times, created at the first use because that takes 10 ms. */
   private static final class Times {
     static final DateTimeFormatter TIME =
         DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT).withZone(ZoneOffset.UTC);
@@ -28,8 +28,8 @@ public final class HumanText {
   }
 
   /**
-   * The percent by which a share may be off because it is a binary fraction: 0.29 times 100 is
-   * below 29.
+   * The tolerance for the rounding error of a share, in percent: 0.29 times 100 is slightly less
+   * than 29.
    */
   private static final double SLACK = 1e-9;
 
@@ -62,9 +62,8 @@ public final class HumanText {
   }
 
   /**
-   * Returns a 95 % interval, such as {@code 12.0 MiB to 31.0 MiB}. An interval that reaches beyond
-   * {@value #WIDEST} times the estimate comes from fewer than about three samples; the result then
-   * says "too few samples".
+   * Returns a 95 % interval, such as {@code 12.0 MiB to 31.0 MiB}, or "too few samples". An end
+   * above {@value #WIDEST} times the estimate means fewer than about three samples.
    */
   public static String interval(double estimate, double low, double high) {
     return high > WIDEST * estimate ? "too few samples" : bytes(low) + " to " + bytes(high);
@@ -75,7 +74,6 @@ public final class HumanText {
     return Double.isNaN(bytes) ? "-" : (bytes >= 0 ? "+" : "") + bytes(bytes);
   }
 
-  /** Returns a number, such as {@code 12345}; a dash if it is unknown. */
   public static String number(double number) {
     return Double.isNaN(number) ? "-" : whole(number);
   }
@@ -85,10 +83,7 @@ public final class HumanText {
     return Double.isNaN(share) ? "-" : whole(Math.floor(share * 100 + SLACK)) + " %";
   }
 
-  /**
-   * Returns an interval of shares, such as {@code 72 to 100 %}. Rounds away from the middle, so
-   * that the interval does not become narrower.
-   */
+  /** Returns an interval of shares, such as {@code 72 to 100 %}. Rounds outwards. */
   public static String shares(double low, double high) {
     return whole(Math.floor(low * 100 + SLACK))
         + " to "
@@ -97,8 +92,8 @@ public final class HumanText {
   }
 
   /**
-   * Returns a number rounded half up. Usual numbers need no format of the JDK, whose first use
-   * takes a JVM 20 ms.
+   * Rounds half up. Avoids the JDK's formatter for usual numbers, because its first use takes 20
+   * ms.
    */
   private static String whole(double number) {
     return number >= 0 && number < LARGEST_WHOLE
@@ -135,7 +130,6 @@ public final class HumanText {
     return hours < 48 ? "about " + hours + " h" : "about " + Math.round(hours / 24.0) + " days";
   }
 
-  /** Returns the time of day to the second. */
   public static String time(Instant instant) {
     return Times.TIME.format(instant);
   }

@@ -8,17 +8,17 @@ import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
 
 /**
- * A style or a script inside an HTML page, and its source expression in the page's Content Security
- * Policy. A policy that lists only hashes admits no other style or script.
+ * A style or a script inside an HTML page, with the hash that admits it in the page's Content
+ * Security Policy.
  *
  * @param text the text between the tags
  */
 public record InlineText(String text) {
 
   /**
-   * Returns the text of a resource beside a class.
+   * Reads the text from a resource of a class.
    *
-   * @throws IllegalStateException if the resource is missing: the jar is incomplete
+   * @throws IllegalStateException if the resource is missing, because the jar is incomplete
    */
   public static InlineText of(Class<?> owner, String name) {
     try (InputStream in = owner.getResourceAsStream(name)) {
@@ -31,7 +31,7 @@ public record InlineText(String text) {
     }
   }
 
-  /** Returns the source for a Content Security Policy that admits this text and no other. */
+  /** Returns the source expression of a Content Security Policy that admits only this text. */
   public String source() {
     try {
       byte[] hash =

@@ -9,8 +9,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes JSON as a stream, and places the commas. Inside an HTML script element it also escapes
- * {@code <}, which could begin the element's end tag.
+ * Writes JSON, and places the commas. Inside an HTML script element it escapes {@code <}, which
+ * could begin the end tag.
  */
 public final class JsonWriter {
 
@@ -29,12 +29,10 @@ public final class JsonWriter {
     this.insideHtml = insideHtml;
   }
 
-  /** Returns a writer for JSON outside of HTML, such as a file or the body of a response. */
   public static JsonWriter to(Writer out) {
     return new JsonWriter(out, false);
   }
 
-  /** Returns a writer for a script element of an HTML page. */
   public static JsonWriter insideHtml(Writer out) {
     return new JsonWriter(out, true);
   }
@@ -55,7 +53,6 @@ public final class JsonWriter {
     return end(']');
   }
 
-  /** Writes the name of the next value. */
   public JsonWriter name(String name) throws IOException {
     separate();
     quote(name);
@@ -82,7 +79,10 @@ public final class JsonWriter {
     return this;
   }
 
-  /** Writes a number with at most three decimals and no exponent, or {@code null} if not finite. */
+  /**
+   * Writes a number with at most three decimals and without an exponent. A number that is not
+   * finite becomes {@code null}.
+   */
   public JsonWriter value(double number) throws IOException {
     separate();
     if (!Double.isFinite(number)) {
@@ -98,8 +98,8 @@ public final class JsonWriter {
   }
 
   /**
-   * Writes nested maps with strings as keys, lists, strings, numbers and booleans. Numbers have all
-   * their digits, as in Java; null and numbers that are not finite are {@code null}.
+   * Writes nested maps, lists, strings, numbers and booleans. Numbers keep all their digits.
+   * Numbers that are not finite become {@code null}.
    */
   public JsonWriter tree(@Nullable Object value) throws IOException {
     if (value == null) {
@@ -131,7 +131,7 @@ public final class JsonWriter {
     return this;
   }
 
-  /** Begins a line, so that large files can be read and compared. */
+  /** Begins a new line, for the readers of large files. */
   public JsonWriter line() throws IOException {
     if (commaIsDue) {
       out.write(',');
@@ -225,9 +225,7 @@ public final class JsonWriter {
         || (Character.isSurrogate(c) && isAlone(text, index));
   }
 
-  /**
-   * Returns whether a surrogate is not part of a pair. Such a surrogate has no encoding in UTF-8.
-   */
+  /** Returns whether a surrogate is not part of a pair. It then has no encoding in UTF-8. */
   private static boolean isAlone(String text, int index) {
     char c = text.charAt(index);
     if (Character.isHighSurrogate(c)) {

@@ -5,9 +5,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A logger that never throws, so that a failed log message ends no thread of mallometer. The JDK's
- * logger is looked up when a message is logged, not earlier: the first look-up starts the JDK's
- * logging, which takes 10 ms, and some servers must configure logging before that. Thread-safe.
+ * A logger that never throws, so that a failed message cannot end a thread. It looks up the JDK's
+ * logger only at the first message, because the look-up starts logging, which some servers must
+ * configure first. Thread-safe.
  */
 public final class Log {
 
@@ -24,22 +24,19 @@ public final class Log {
     return new Log(type.getName());
   }
 
-  /** Logs a message for the operator, at level WARNING. */
   public void warn(String message, @Nullable Throwable cause) {
     log(Level.WARNING, message, cause);
   }
 
-  /** Logs a message for the operator, at level WARNING. */
   public void warn(String message) {
     log(Level.WARNING, message, null);
   }
 
-  /** Logs an action, at level INFO. */
   public void info(String message) {
     log(Level.INFO, message, null);
   }
 
-  /** Logs a message that helps to find faults, at level DEBUG. */
+  /** Logs a message that helps to find faults. */
   public void debug(String message, @Nullable Throwable cause) {
     log(Level.DEBUG, message, cause);
   }
@@ -52,15 +49,11 @@ public final class Log {
     }
   }
 
-  /** Returns a warning that is logged only once. */
   public Once once() {
     return new Once(this);
   }
 
-  /**
-   * A warning that is logged only once, because a failure that repeats each second would fill the
-   * log.
-   */
+  /** A warning that is logged once, so that a failure in each second does not fill the log. */
   public static final class Once {
 
     private final Log log;
@@ -77,7 +70,6 @@ public final class Log {
       }
     }
 
-    /** Lets the next warning be logged. */
     public void rearm() {
       logged.set(false);
     }

@@ -6,8 +6,8 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Writes a message in the wire format of protocol buffers, with the kinds of fields that a pprof
- * profile has. As in proto3, fields with the default value are omitted.
+ * Writes a message in the wire format of protocol buffers. Supports the kinds of fields in a pprof
+ * profile.
  */
 public final class ProtobufMessage {
 
@@ -18,7 +18,6 @@ public final class ProtobufMessage {
 
   public ProtobufMessage() {}
 
-  /** Adds a number; omits 0. */
   public ProtobufMessage number(int field, long value) {
     if (value != 0) {
       tag(field, VARINT);
@@ -27,7 +26,6 @@ public final class ProtobufMessage {
     return this;
   }
 
-  /** Adds a repeated field of numbers, packed. */
   public ProtobufMessage numbers(int field, long... values) {
     ProtobufMessage packed = new ProtobufMessage();
     for (long value : values) {
@@ -36,7 +34,7 @@ public final class ProtobufMessage {
     return message(field, packed);
   }
 
-  /** Adds a text, even an empty one: it may be an element of a repeated field. */
+  /** Adds a text. Even an empty text is written, because it may be an element of a list. */
   public ProtobufMessage text(int field, String text) {
     return bytes(field, text.getBytes(StandardCharsets.UTF_8));
   }
@@ -56,7 +54,6 @@ public final class ProtobufMessage {
     return this;
   }
 
-  /** Writes the fields so far, and empties the message. */
   public void moveTo(OutputStream out) throws IOException {
     bytes.writeTo(out);
     bytes.reset();

@@ -9,11 +9,11 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Parser for durations in the forms {@code 10m}, {@code 30s}, {@code 500ms}, PT10M. A number
- * without a unit is refused, except {@code 0}, because some tools read it as seconds and others as
+ * Parses durations such as {@code 10m}, {@code 30s}, {@code 500ms} and {@code PT10M}. Refuses a
+ * number without a unit, except 0, because some tools read it as seconds and others as
  * milliseconds.
  *
- * <p>It uses no regular expression, because every start of the agent reads durations.
+ * <p>Uses no regular expression, because each start of the agent parses durations.
  */
 public final class TimeSpan {
 
@@ -29,7 +29,7 @@ public final class TimeSpan {
 
   private TimeSpan() {}
 
-  /** Reads a duration; empty if the text has no number or unit, or is negative. */
+  /** Returns a duration; empty if the text has no number or no unit, or is negative. */
   public static Optional<Duration> parse(String text) {
     if (text.equals("0")) {
       return Optional.of(Duration.ZERO);

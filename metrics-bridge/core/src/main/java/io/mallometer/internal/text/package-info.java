@@ -1,5 +1,6 @@
 /**
- * Text for people and JSON: bytes, durations and choices look the same in JMX, pages and reports.
+ * Formats and parses text, so that bytes, durations and choices look the same in JMX, pages and
+ * reports.
  */
 @NullMarked
 package io.mallometer.internal.text;

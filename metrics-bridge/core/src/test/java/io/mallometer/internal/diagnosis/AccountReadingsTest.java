@@ -43,8 +43,8 @@ class AccountReadingsTest {
   }
 
   /**
-   * All pages of a mapped file may be in the page cache since an earlier run. So only the pages
-   * that this process has mapped show growth.
+   * The page cache may hold all pages of a mapped file since an earlier run. So only the pages that
+   * this process has mapped can show growth.
    */
   @Test
   void aMappedFileCountsByItsMappedPagesAndAnotherByItsCachedOnes() {

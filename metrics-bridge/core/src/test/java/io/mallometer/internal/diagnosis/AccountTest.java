@@ -64,10 +64,6 @@ class AccountTest {
     assertThat(account.rows().get(account.rows().size() - 1).kind()).isEqualTo(Kind.RETAINED);
   }
 
-  /**
-   * The diagnosis attributes the growth to the line of code that maps the memory. It lists other
-   * anonymous memory separately.
-   */
   @Test
   void memoryThatALineMapsIsNamedWithTheLine() {
     Situation mapper = new Situation(TEN_MINUTES, second -> 300 + second);
@@ -123,9 +119,8 @@ class AccountTest {
   }
 
   /**
-   * The live bytes of the process are exact, and those of the sites are estimates from samples. So
-   * a small growth that the samples do not show is a sampling error, and is distributed among the
-   * sites.
+   * The live bytes of the process are exact, but those of a site are an estimate. A small growth
+   * that the estimates do not contain is therefore divided among the sites.
    */
   @Test
   void whatChanceExplainsIsSharedOutAmongTheSitesByTheirVariance() {
@@ -145,10 +140,7 @@ class AccountTest {
     assertThat(pack / minutes - 10).isGreaterThan(4 * (read / minutes - 3.75)).isPositive();
   }
 
-  /**
-   * If the live bytes grow much more than the samples show, the cause is not chance but, for
-   * example, memory without samples. The diagnosis lists this difference separately.
-   */
+  /** A large growth that the samples do not contain is no sampling error, so it has its own row. */
   @Test
   void whatChanceDoesNotExplainStaysASamplingDifference() {
     Situation one = new Situation(TEN_MINUTES, second -> 400 + second / 2.0);
@@ -170,7 +162,7 @@ class AccountTest {
         .sum();
   }
 
-  /** The call site allocates 20 MiB a minute, and the program touches only half of these bytes. */
+  /** The program touches only half of the 20 MiB that the call site allocates per minute. */
   @Test
   void aCallSiteCountsAsFarAsItsPagesAreInMemory() {
     Situation streams = new Situation(TEN_MINUTES, second -> 200 + 10 * second / 60.0);
@@ -198,10 +190,7 @@ class AccountTest {
     assertThat(streams.diagnosis().sentence()).contains("adds 20 MiB/min, none of it");
   }
 
-  /**
-   * The program allocates a block of 60 MiB every minute. Blocks of this size are counted exactly,
-   * so their call site is named even with few samples.
-   */
+  /** Blocks of 60 MiB are counted exactly, so their call site is named even with few samples. */
   @Test
   void aFewLargeObjectsAreNamedWithTheirLine() {
     Situation tensors = new Situation(TEN_MINUTES, second -> 300 + 60.0 * (second / 60));
@@ -300,10 +289,7 @@ class AccountTest {
     assertThat(threads.diagnosis().sentence()).doesNotContain("ended");
   }
 
-  /**
-   * The JDK starts nearly all of the threads. The application's line that starts a few threads is
-   * not named as the cause.
-   */
+  /** The line that starts a few threads is not the cause if the JDK starts all others. */
   @Test
   void threadsThatTheJdkStartsAreNamedByTheirPool() {
     Situation threads = new Situation(TEN_MINUTES, second -> 150 + second / 4.0);
@@ -411,7 +397,6 @@ class AccountTest {
     return situation.diagnosis().findings().stream().map(Diagnosis.Finding::text).toList();
   }
 
-  /** The arenas of many threads retain more memory than the stacks of the threads take. */
   @Test
   void aRowThatIsNotNeededGivesWayToAShortSentence() {
     Situation threads = new Situation(TEN_MINUTES, second -> 150 + second / 2.0);
@@ -473,7 +458,6 @@ class AccountTest {
         .contains("Metaspace adds 7.0 MiB/min (600 classes/min), Java heap adds 10 MiB/min");
   }
 
-  /** The first program loads five classes a second, and the second 1.5 classes a second. */
   @Test
   void fiveHundredClassesAreEnoughAtAHundredAMinute() {
     Situation scripts = new Situation(Duration.ofMinutes(5), second -> 200 + 2 * second / 60.0);
@@ -518,7 +502,6 @@ class AccountTest {
     assertThat(diagnosis.account().orElseThrow().total().growthBytes()).isZero();
   }
 
-  /** Every 4 s the program deletes a file of which 784 KiB stay mapped. */
   @Test
   void pagesOfDeletedFilesAreCountedTogether() {
     Situation index = new Situation(Duration.ofMinutes(9), second -> 200 + 3 * second / 60.0);
@@ -557,10 +540,7 @@ class AccountTest {
         .collect(Collectors.toMap(path::apply, number -> 784L << 10));
   }
 
-  /**
-   * A reading lists only the largest thread pools and files, so a pool or a file can be missing
-   * from some readings.
-   */
+  /** A reading lists only the largest thread pools and files, so it may lack a small one. */
   @Test
   void aPoolOrAFileThatIsSometimesAbsentHasNotGrownFromNothing() {
     Situation cut =
@@ -582,8 +562,8 @@ class AccountTest {
   }
 
   /**
-   * Returns a copy of a reading with other thread pools and files. From reading number 4 on, every
-   * second reading has a pool and two files. The last reading also has a second pool.
+   * Returns a copy of a reading. Every second copy from number 4 on has a pool and two files. The
+   * last one also has a new pool.
    */
   private static AccountReading partly(AccountReading reading, int number, int last) {
     Map<String, Integer> pools = new HashMap<>();
@@ -634,10 +614,7 @@ class AccountTest {
     assertThat(diagnosis.sentence()).startsWith("Log.append (Some.java:12) adds ");
   }
 
-  /**
-   * In the first program, a buffer grows by 100 KiB/s and doubles at 164 and 328 s. In the second
-   * program, a table is loaded in one step.
-   */
+  /** The buffer grows by 100 KiB/s and doubles at 164 and 328 s. */
   @Test
   void twoDoublingsAreEnoughAndOneStepIsNot() {
     for (int second = 390; second <= 600; second += 15) {
@@ -687,10 +664,6 @@ class AccountTest {
             "Pack.deflate (Some.java:12) adds 38 MiB/min, Jna.call (Some.java:12) leaks 6.6 MiB/min");
   }
 
-  /**
-   * Two suspects cause the growth. The readings span too short a time to attribute the growth to
-   * its causes.
-   */
   @Test
   void twoSuspectsAreBothNamed() {
     Situation program = new Situation(Duration.ofSeconds(215), second -> 200 + 44 * second / 60.0);
@@ -712,10 +685,7 @@ class AccountTest {
     assertThat(program.diagnosis().named()).containsExactly("a.Archive.pack", "a.Tokens.read");
   }
 
-  /**
-   * The readings span too short a time for the growth of one part to lead to the state {@code
-   * WATCH}.
-   */
+  /** After 215 s, the growth of one part alone does not lead to the state {@code WATCH}. */
   @Test
   void aCacheThatSurelyGrowsFasterIsNamedBeforeALeak() {
     Situation program = new Situation(Duration.ofSeconds(215), second -> 200 + 16.0 * second / 60);
@@ -735,7 +705,6 @@ class AccountTest {
     assertThat(program.diagnosis().named()).startsWith("a.Lost.page");
   }
 
-  /** The heap grows by 8 MiB a minute in its warm-up, and other memory leaks 2 MiB a minute. */
   @Test
   void aHeapOnItsWayToItsMaximumIsNotTheCauseOfAForecast() {
     Situation warming = new Situation(Duration.ofMinutes(15), second -> 110 + second / 6.0);
@@ -751,15 +720,10 @@ class AccountTest {
     assertThat(diagnosis.sentence())
         .startsWith(
             "OOM kill expected in about 2 h. Anonymous memory outside malloc adds 2.0 MiB/min");
-    // The process has 400 MiB left until the limit, of which the heap takes 126 MiB until it
-    // reaches its maximum.
+    // The limit is 400 MiB away, and the heap takes 126 MiB of them.
     assertThat(diagnosis.limit().seconds()).isCloseTo(274 / 2.0 * 60, within(200.0));
   }
 
-  /**
-   * The limit is 1 GiB above the maximum size of the heap. Memory outside the heap is 400 MiB and
-   * does not grow.
-   */
   @Test
   void aHeapOnItsWayToItsMaximumIsNoForecast() {
     Situation flink = new Situation(TEN_MINUTES, second -> 500 + second * 0.8 + second % 3);
@@ -773,7 +737,7 @@ class AccountTest {
     assertThat(diagnosis.limit().seconds()).isNaN();
   }
 
-  /** The program keeps one Inflater in three, and its heap does not grow. */
+  /** The heap does not grow. */
   @Test
   void smallUnusedGrowthIsNeverHealthyWhereverTheLimitIs() {
     Situation inflaters = new Situation(TEN_MINUTES, second -> 266 + 4.8 * second / 60);
@@ -791,10 +755,7 @@ class AccountTest {
     assertThat(diagnosis.sentence()).contains("Archive.read (Some.java:12) adds 4.8 MiB/min");
   }
 
-  /**
-   * Direct buffers wait for a garbage collection, so their bytes fall from 104 to 38 MiB again and
-   * again.
-   */
+  /** Garbage collections free direct buffers again and again, so that 104 MiB fall to 38 MiB. */
   @Test
   void aSawtoothIsDescribedByItsTroughsAndNotExtrapolated() {
     for (int period : new int[] {60, 120, 200, 300}) {
@@ -815,8 +776,8 @@ class AccountTest {
   }
 
   /**
-   * Memory rises by 70 MiB, falls, and rises again by up to 102 MiB. Without the verdict that
-   * memory waits for a garbage collection, some of these diagnoses contain a forecast.
+   * Memory rises by 70 MiB, falls, and rises by up to 102 MiB. Without the verdict that it waits
+   * for a garbage collection, some diagnoses contain a forecast.
    */
   @Test
   void garbageThatFellOnceIsNotExtrapolated() {
@@ -877,8 +838,7 @@ class AccountTest {
         .contains("adds 43 MiB/min, which a young garbage collection frees");
     assertThat(garbageOf(packs)).isZero();
 
-    // Even with the verdict HEALTHY, the sentence says which part of the growth garbage collections
-    // free. This part is not larger than the growth of the call site.
+    // A healthy site's garbage is also stated. It is at most the growth of the site.
     packs.leaks =
         VerdictsByHand.report(
             VerdictsByHand.garbage(
@@ -889,9 +849,7 @@ class AccountTest {
     assertThat(garbageOf(packs)).isCloseTo(43 * MIB / 60, within(0.02 * MIB));
   }
 
-  /**
-   * The report has no verdict on the site, and says only that young collections free its memory.
-   */
+  /** The report has no verdict on the site, but states that young collections free its memory. */
   @Test
   void growthThatYoungCollectionsFreeAsksForNoStateAndIsListed() {
     Situation inflaters = new Situation(TEN_MINUTES, second -> 200 + 3 * second / 60.0);
@@ -918,9 +876,7 @@ class AccountTest {
                             + " (Some.java:12) allocates"));
   }
 
-  /**
-   * Each young collection frees what piled up since the one before, so the process keeps its size.
-   */
+  /** Each young collection frees what was allocated since the last one. */
   @Test
   void memoryThatYoungCollectionsFreeIsListedThoughNothingGrows() {
     Situation inflaters = new Situation(TEN_MINUTES, second -> 200);
@@ -936,7 +892,7 @@ class AccountTest {
     }
   }
 
-  /** No garbage collection runs, because the heap has room. So unclosed inflaters pile up. */
+  /** The heap has room, so no garbage collection runs and unclosed inflaters pile up. */
   @Test
   void whileNoCollectionCameItIsSaidThatOneMayFreeTheGrowth() {
     Situation inflaters = new Situation(TEN_MINUTES, second -> 200 + 12 * second / 60.0);
@@ -967,7 +923,6 @@ class AccountTest {
     }
   }
 
-  /** The troughs of the sawtooth rise by 4 MiB a minute. */
   @Test
   void aSawtoothWhoseTroughsRiseIsForecastFromThem() {
     Situation rising =
@@ -1004,7 +959,7 @@ class AccountTest {
     assertThat(many.diagnosis().named()).hasSize(3);
   }
 
-  /** Growth that began a minute ago is too recent to be attributed with certainty. */
+  /** The burst began a minute ago, which is too recent to find its cause. */
   @Test
   void aBurstDoesNotHideTheSiteThatGrewBefore() {
     LongToDoubleFunction site = second -> second / 20.0;
@@ -1038,7 +993,7 @@ class AccountTest {
     assertThat(two.diagnosis().named()).containsExactly("a.B.two", "a.B.one");
   }
 
-  /** Memory grows by 200 MiB during the start-up and does not grow afterwards. */
+  /** Memory grows only during the start-up, by 200 MiB. */
   @Test
   void anAccountHasThreeReadingsSinceTheStartUp() {
     assertThat(new Situation(Duration.ofSeconds(149), second -> 400).diagnosis().account())
@@ -1052,10 +1007,7 @@ class AccountTest {
     assertThat(first.total().growthBytes()).isZero();
   }
 
-  /**
-   * If the site replaced its objects within the window, the samples at the end of the window are of
-   * other objects than those at its start. So the sampling errors at both ends count.
-   */
+  /** The window's ends have samples of different objects, so both sampling errors count. */
   @Test
   void aSiteThatReplacesItsObjectsHasToGrowBeyondTheErrorOfBothEnds() {
     Situation replaces = new Situation(TEN_MINUTES, second -> 300 + second / 40.0);

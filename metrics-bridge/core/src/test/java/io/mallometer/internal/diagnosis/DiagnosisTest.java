@@ -33,8 +33,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests the state and the sentence of the diagnosis in many situations, as worked examples in MiB.
- * The process was started at noon in a cgroup of 1,000 MiB, and its start-up ended at 12:02.
+ * Tests the state and the sentence of the diagnosis in many situations, in MiB. The process started
+ * at noon with a limit of 1,000 MiB, and its start-up ended at 12:02.
  */
 @Tag("any-jdk")
 class DiagnosisTest {
@@ -139,10 +139,7 @@ class DiagnosisTest {
         .isEqualTo(300, org.assertj.core.api.Assertions.within(5.0));
   }
 
-  /**
-   * Pages of files that are read again are active, but the kernel drops them before it kills a
-   * process.
-   */
+  /** The kernel drops pages of files, even active ones, before it kills a process. */
   @Test
   void cachedFilesDoNotCount() {
     Situation reads = new Situation(HALF_AN_HOUR, second -> 400);
@@ -153,10 +150,7 @@ class DiagnosisTest {
         .startsWith("Memory shows no steady growth in 28 min; 40 % of the limit");
   }
 
-  /**
-   * The program maps a large file and reads it. The pages are resident, but the kernel can drop
-   * them.
-   */
+  /** The pages of a mapped file are resident, but the kernel can drop them. */
   @Test
   void pagesOfFilesUseUpNoLimitWhoeverSetIt() {
     Situation stated = new Situation(Duration.ofMinutes(10), second -> 400);
@@ -175,7 +169,6 @@ class DiagnosisTest {
     assertThat(stated.diagnosis().limit().usedShare()).isEqualTo(0.4);
   }
 
-  /** Unexplained memory grows, and the pages of a mapped file grow ten times as fast. */
   @Test
   void growthIsNotMostlyPagesOfFiles() {
     Situation reads = new Situation(Duration.ofMinutes(5), second -> 400 + second);
@@ -185,7 +178,7 @@ class DiagnosisTest {
         .isEqualTo("OOM kill expected at 12:10 UTC. Memory grows 60 MiB/min, cause not known yet");
   }
 
-  /** The program allocates one GiB a minute and never touches it. */
+  /** The program allocates 1 GiB a minute and never touches it. */
   @Test
   void memoryThatIsNeverTouchedReachesNoLimit() {
     Situation reserves = new Situation(Duration.ofMinutes(10), second -> 400);
@@ -200,7 +193,7 @@ class DiagnosisTest {
     assertThat(reserves.diagnosis().limit().seconds()).isNaN();
   }
 
-  /** Growth slows down over the whole time, but not over the last 15 minutes. */
+  /** Growth slows down over the whole time, but is steady in the last 15 minutes. */
   @Test
   void aSlowLeakShowsThroughTheWarmUpBeforeIt() {
     Situation leaks =
@@ -223,8 +216,8 @@ class DiagnosisTest {
   }
 
   /**
-   * The heap grows by 2 MiB a second. Only two readings contain its size so far, as on a busy
-   * machine. A heap of 700 MiB stays below the limit; a heap of 2,000 MiB would exceed it.
+   * Only two readings contain the size of the heap. The process with a heap of 700 MiB stays below
+   * the limit; with 2,000 MiB it would exceed it.
    */
   @Test
   void aHeapThatGrowsIsNoReasonToActThoughItsSizeWasReadOnlyTwice() {
@@ -263,7 +256,6 @@ class DiagnosisTest {
         .endsWith("watched for 4 min");
   }
 
-  /** Memory grows by 3 MiB a minute and reaches the limit in about four hours. */
   @Test
   void whatGrowsInEveryWarmUpIsNotExtrapolatedFarBeforeHalfAnHour() {
     assertThat(adding(ResidentPart.MALLOC_RETAINED, 14).state()).isEqualTo(State.TOO_EARLY);
@@ -293,10 +285,7 @@ class DiagnosisTest {
         .noneMatch(finding -> finding.topic().equals("unexplained"));
   }
 
-  /**
-   * Memory grows by about 20 MiB a minute. At the lower end of the growth's confidence interval,
-   * memory reaches the limit after more than half an hour.
-   */
+  /** At the lower end of the confidence interval, the limit is more than half an hour away. */
   @Test
   void whatMayTakeLongerIsToWatchOnly() {
     Situation noisy =
@@ -324,10 +313,7 @@ class DiagnosisTest {
     assertThat(roomy.diagnosis().state()).isEqualTo(State.WATCH);
   }
 
-  /**
-   * A part of memory that grows by 3 MiB an hour can be distinguished from noise, but does not
-   * double the process in a day.
-   */
+  /** A part that grows by 3 MiB an hour is no noise, but does not double the process in a day. */
   @Test
   void partsThatGrowLittleDoNotKeepAProcessFromBeingHealthy() {
     Situation idle = new Situation(HALF_AN_HOUR, second -> 300 + second / 1_200.0);
@@ -347,7 +333,7 @@ class DiagnosisTest {
     assertThat(slow.diagnosis().state()).isEqualTo(State.TOO_EARLY);
   }
 
-  /** Growth of 25 MiB an hour doubles 300 MiB in half a day, but is too slow to be detected. */
+  /** Growth of 25 MiB an hour doubles 300 MiB in 12 hours, but is too slow to be detected. */
   @Test
   void aPartThatWouldDoubleTheProcessKeepsItFromBeingHealthy() {
     Situation slow = new Situation(Duration.ofMinutes(15), second -> 300 + second / 144.0);
@@ -376,7 +362,6 @@ class DiagnosisTest {
     assertThat(fills.diagnosis().limit().seconds()).isNaN();
   }
 
-  /** Memory grows ever more slowly, and the Java heap grows by only ten KiB a minute. */
   @Test
   void whatHardlyGrowsToItsMaximumIsNotMostOfTheGrowth() {
     Situation fills =
@@ -390,7 +375,6 @@ class DiagnosisTest {
         .contains(", beside the Java heap toward its maximum");
   }
 
-  /** The code cache grows by ten KiB a minute, as in most programs. */
   @Test
   void aHeapOnItsWayToItsMaximumDoesNotHideThatTheRestHardlyGrows() {
     LongToDoubleFunction heap = second -> 50 + second / 12.0;
@@ -417,7 +401,7 @@ class DiagnosisTest {
     }
   }
 
-  /** Memory is constant until 12:06:30, grows by 100 MiB in a minute, and is constant again. */
+  /** Memory grows only from 12:06:30 to 12:07:30, by 100 MiB. */
   @Test
   void aBurstIsNotExtrapolatedOnceItIsOver() {
     LongToDoubleFunction burst = second -> 400 + Math.max(0, Math.min(100, (second - 390) / 0.6));
@@ -434,8 +418,8 @@ class DiagnosisTest {
   }
 
   /**
-   * The process grows by 100 MiB from 12:20 to 12:21. At 12:24 this memory is too young to be
-   * called used or unused; at 12:31 it is old enough.
+   * Memory grows by 100 MiB at 12:20. At 12:24 it is too young to be called used or unused; at
+   * 12:31 it is old enough.
    */
   @Test
   void memoryThatIsTooYoungToBeJudgedIsNotHealthy() {
@@ -450,7 +434,7 @@ class DiagnosisTest {
     assertThat(old.diagnosis().state()).isEqualTo(State.HEALTHY);
   }
 
-  /** The process fills a store until 12:20, and does not grow afterwards. */
+  /** The store is full at 12:20. */
   @Test
   void aStoreThatIsFullIsNotToActOn() {
     LongToDoubleFunction fills = second -> 550 + Math.min(1200, second) / 5.0;
@@ -464,7 +448,6 @@ class DiagnosisTest {
     }
   }
 
-  /** A compiler allocates and frees memory while the program leaks. */
   @Test
   void growthIsSeenThroughNoise() {
     Situation noisy =
@@ -662,7 +645,7 @@ class DiagnosisTest {
     assertThat(nearly.diagnosis().state()).isEqualTo(State.WATCH);
   }
 
-  /** The kernel reclaims memory at the limit, so growth seems to slow down there. */
+  /** At the limit, the kernel reclaims memory, so growth seems to slow down. */
   @Test
   void aFullLimitDoesNotHideWhatFilledIt() {
     Situation full = new Situation(Duration.ofMinutes(13), second -> Math.min(960, 400 + second));
@@ -694,10 +677,7 @@ class DiagnosisTest {
             "Open the runbook: docs/runbooks/leak-suspected.md");
   }
 
-  /**
-   * Memory that no pointer refers to has leaked for certain, so the sentence calls it "lost". Idle
-   * memory may be used again.
-   */
+  /** Only memory that no pointer refers to is called lost. Idle memory may still be used. */
   @Test
   void whatIsLostIsSaidToHaveLeakedSoFar() {
     Situation leaks = new Situation(HALF_AN_HOUR, second -> 400);
@@ -761,7 +741,6 @@ class DiagnosisTest {
         .contains("Open the runbook: docs/runbooks/reaches-limit.md");
   }
 
-  /** The growth of several small call sites is added up, with or without a limit. */
   @Test
   void unusedMemoryThatGrowsIsToWatchFrom8MebibytesOrAMebibyteAMinuteOn() {
     Situation none = new Situation(HALF_AN_HOUR, second -> 400);
@@ -781,8 +760,8 @@ class DiagnosisTest {
   }
 
   /**
-   * The program may free idle objects after a timeout of up to 30 min. The oldest object has been
-   * idle for 5 min, so the program may free it within the next 25 min.
+   * A program may free idle objects after up to 30 min. The oldest one has been idle for 5 min, so
+   * it may still be freed within 25 min.
    */
   @Test
   void unusedMemoryThatReachesTheLimitBeforeTheLongestTimeoutIsToActOn() {
@@ -894,7 +873,7 @@ class DiagnosisTest {
     assertThat(stands.update(act, 341 * SECOND).state()).isEqualTo(State.ACT);
   }
 
-  /** The call sites are read later than the state changes, as on a busy machine. */
+  /** The state changes before the call sites are read, as on a busy machine. */
   @Test
   void aHeldSentenceWithoutARowNamesTheRowThatIsKnownNow() {
     HeldDiagnosis held = new HeldDiagnosis(START);
@@ -981,7 +960,7 @@ class DiagnosisTest {
     assertThat(stands.update(fine, 930 * SECOND).state()).isEqualTo(State.HEALTHY);
   }
 
-  /** The memory that malloc retains grows by 1 MiB/min, and the last reading is 4 MiB too low. */
+  /** Retained memory grows by 1 MiB/min, but the last reading is 4 MiB too low. */
   @Test
   void oneLowReadingMakesNoGrowingRowHealthy() {
     LongToDoubleFunction retained = second -> 50 + second / 60.0 - (second < 600 ? 0 : 4);
@@ -1014,8 +993,8 @@ class DiagnosisTest {
   }
 
   /**
-   * The cgroup's limit and the stated limit take turns in being the nearer limit. This does not end
-   * a diagnosis that is held for a while, but a change or removal of a limit does.
+   * A held diagnosis ends if a limit changes or is removed, but not if another limit becomes
+   * nearer.
    */
   @Test
   void aLimitThatOnlyTakesTheOthersPlaceBeginsNothingAnew() {

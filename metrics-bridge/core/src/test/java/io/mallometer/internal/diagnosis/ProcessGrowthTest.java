@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Measures the share of processes of constant size that are said to grow, and the share of growing
- * processes that are said not to grow. {@code docs/explanation/leaks.md} states the shares.
+ * Measures how many processes of constant size are said to grow, and how many growing ones are said
+ * not to grow. {@code docs/explanation/leaks.md} states these shares.
  */
 @Tag("any-jdk")
 class ProcessGrowthTest {
@@ -25,7 +25,6 @@ class ProcessGrowthTest {
   private static final Duration STEP = Duration.ofSeconds(30);
   private static final double LEVEL = 200 << 20;
 
-  /** The number of points, one every 30 s, from minute 2 to minute 30. */
   private static final int POINTS = 57;
 
   private static final double UNKNOWN = Double.NaN;
@@ -66,7 +65,7 @@ class ProcessGrowthTest {
     assertThat(said("60 MiB, noise of 10 MiB", growing(0.3, 0.05))).isGreaterThan(0.75);
   }
 
-  /** Memory grows by 20 MiB in 28 minutes, while one point of seven has 60 MiB more. */
+  /** Memory grows by 20 MiB in 28 minutes. Every seventh point is 60 MiB too high. */
   @Test
   void aFewHighPointsDoNotMoveTheSlope() {
     double[] bytes = new double[POINTS];
@@ -98,8 +97,8 @@ class ProcessGrowthTest {
   }
 
   /**
-   * Returns the growth, in bytes per second, of a process whose memory is 200 MiB times each of the
-   * shares in turn, from minute 2 on; NaN if the growth does not last.
+   * Returns the growth in bytes per second; NaN if it does not last. Each share is the memory at
+   * one point, as a multiple of 200 MiB.
    */
   private static double trend(double[] shares) {
     List<HistoryPoint> history = new ArrayList<>();

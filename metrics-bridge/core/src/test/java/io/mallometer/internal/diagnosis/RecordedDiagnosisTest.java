@@ -20,10 +20,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestFactory;
 
 /**
- * Computes the diagnoses of real programs again, from the inputs that {@code
- * benchmarks/diagnosis/run.py --inputs} recorded at minutes 5 and 9. Each file also has the
- * expected result: the right states, the texts that the sentence must and must not have, and
- * whether all growth is attributed.
+ * Computes the diagnoses of real programs from inputs that {@code benchmarks/diagnosis/run.py
+ * --inputs} recorded at minutes 5 and 9. Each file also contains the expected result.
  */
 @Tag("any-jdk")
 class RecordedDiagnosisTest {
@@ -31,13 +29,9 @@ class RecordedDiagnosisTest {
   private static final double MIB = 1 << 20;
   private static final int MOST_WORDS = 25;
 
-  /** The largest share of the growth that the diagnosis may leave without a cause. */
   private static final double UNKNOWN_SHARE = 0.1;
 
-  /**
-   * The diagnosis need not name causes for growth of up to this many bytes: an estimate of 60 MiB
-   * from samples has a standard error of 5 MiB.
-   */
+  /** Smaller growth needs no cause: an estimate of 60 MiB has a standard error of 5 MiB. */
   private static final double LEAST_BYTES = 8 * MIB;
 
   @TestFactory
@@ -83,10 +77,6 @@ class RecordedDiagnosisTest {
     }
   }
 
-  /**
-   * Adds up the absolute growth of the account's rows that have this kind and whose name or place
-   * contains this text.
-   */
   private static double growth(Account account, String kind, String text) {
     return account.rows().stream()
         .filter(row -> row.kind().tag().equals(kind))

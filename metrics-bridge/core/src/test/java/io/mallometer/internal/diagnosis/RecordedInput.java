@@ -22,16 +22,13 @@ import java.util.Set;
 /**
  * Reads the inputs of real processes that the class {@code Inputs} in {@code
  * benchmarks/diagnosis/Situation.java} wrote. A Java record is a JSON object with a member for each
- * component. An absent value is read as empty, zero, NaN for a double, or null for a record or a
- * time.
+ * component.
  */
 final class RecordedInput {
 
   private RecordedInput() {}
 
-  /**
-   * Reads an input of the diagnosis's rules, with the default options and without a previous run.
-   */
+  /** Reads an input. The options are the default ones, and there is no previous run. */
   static DiagnosisInput of(JsonNode json) throws ReflectiveOperationException {
     JsonNode row = json.path("firstRow");
     DiagnosisInput read = (DiagnosisInput) value(json, DiagnosisInput.class);
@@ -91,12 +88,10 @@ final class RecordedInput {
     if (kind.isRecord()) {
       return record(json, kind);
     }
-    // A value of any other type is read as null. The rules do not read such values, for example the
-    // distribution of sizes.
+    // The rules read no values of other types, such as the distribution of sizes.
     return kind == String.class ? json.asText() : null;
   }
 
-  /** Reads pages of files from JSON that has only a number of bytes for each file name. */
   private static AccountReading.PagesOfFiles onlyFiles(JsonNode json) {
     Map<String, Long> files = new LinkedHashMap<>();
     json.properties().forEach(file -> files.put(file.getKey(), file.getValue().asLong()));
@@ -144,8 +139,7 @@ final class RecordedInput {
     Object[] values = new Object[components.length];
     for (int i = 0; i < components.length; i++) {
       types[i] = components[i].getType();
-      // The components of {@code Run} have no object of their own in a file: they are members of
-      // the input's object.
+      // The file has no object for {@code Run}; its components are members of the input's object.
       JsonNode part =
           types[i] == DiagnosisInput.Run.class ? json : json.path(components[i].getName());
       values[i] = value(part, components[i].getGenericType());

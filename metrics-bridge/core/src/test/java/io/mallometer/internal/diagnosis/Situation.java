@@ -42,16 +42,14 @@ import java.util.function.LongFunction;
 import java.util.function.LongToDoubleFunction;
 
 /**
- * Simulates a process up to a certain age. Each part of its memory, in MiB, is a function of the
- * second since the start. The process was started at noon in a cgroup of 1,000 MiB, and its
- * start-up ended at 12:02.
+ * Simulates a process up to a certain age. Its parts of memory, in MiB, are functions of the second
+ * since the start. It started at noon with a limit of 1,000 MiB, and its start-up ended at 12:02.
  */
 class Situation {
 
   static final double MIB = 1 << 20;
   static final double UNKNOWN = Double.NaN;
 
-  /** The largest number of words that the sentence of a diagnosis may have. */
   private static final int MOST_WORDS = 25;
 
   static final Instant START = Instant.parse("2026-01-01T12:00:00Z");
@@ -59,9 +57,9 @@ class Situation {
   /**
    * A call site.
    *
-   * @param live the live MiB of the site, by second
+   * @param live the live MiB by second
    * @param samples the number of samples; 0 if the bytes are exact
-   * @param frames the stack of the site
+   * @param frames the stack
    */
   record Site(LongToDoubleFunction live, int samples, List<StackFrame> frames) {}
 
@@ -78,7 +76,7 @@ class Situation {
 
   Optional<ClassLoaders> loaders = Optional.empty();
 
-  /** The name of the thread pool to which all threads belong; empty if there is none. */
+  /** The thread pool of all threads; empty if there is none. */
   String pool = "";
 
   LongToDoubleFunction classes = second -> 5_000;
@@ -87,7 +85,6 @@ class Situation {
   /** Whether the diagnosis has readings of the parts of memory. */
   boolean divided = true;
 
-  /** The seconds between two readings of the parts of memory. */
   int readingSeconds = 15;
 
   /** The share of the call sites' live bytes that is resident; NaN if unknown. */
@@ -107,7 +104,7 @@ class Situation {
   final Map<String, Site> sites = new LinkedHashMap<>();
   final Map<String, LongToDoubleFunction> files = new HashMap<>();
 
-  /** Returns the bytes of each mapped file at a second, by path. */
+  /** The bytes of each mapped file by path, at a second. */
   LongFunction<Map<String, Long>> mappedFiles = second -> Map.of();
 
   /** The MiB that each method has mapped, by second; {@code NaN} while unknown. */
@@ -119,7 +116,6 @@ class Situation {
     parts.put(ResidentPart.MALLOC_RETAINED, second -> 50);
   }
 
-  /** Adds a call site of the application. */
   Situation with(String name, int samples, LongToDoubleFunction liveBytes) {
     int dot = name.lastIndexOf('.');
     StackFrame frame =
@@ -129,12 +125,10 @@ class Situation {
     return this;
   }
 
-  /** Returns an earlier diagnosis whose sentence names this cause of growth. */
   static Diagnosis naming(String row) {
     return Diagnosis.none(START).held(Diagnosis.State.WATCH, START, "", List.of(), List.of(row));
   }
 
-  /** Returns the diagnosis, and asserts that its sentence is short. */
   Diagnosis diagnosis() {
     Diagnosis diagnosis = DiagnosisRules.diagnosis(input());
     assertThat(diagnosis.sentence().split(" ")).hasSizeLessThanOrEqualTo(MOST_WORDS);

@@ -19,18 +19,16 @@ class WarmUpTest {
   private static final double A_DAY = Duration.ofDays(1).toSeconds();
   private static final int PROCESSES = 400;
 
-  /** The number of processes whose diagnoses are computed. */
+  /** The number of leaking processes that are simulated. */
   private static final int DRAWN = 12;
 
   /**
-   * The correlation of the noise in successive readings. Readings are 15 s apart, so noise lasts
-   * about a minute.
+   * The correlation of the noise in successive readings. It lets noise last about a minute, because
+   * readings are 15 s apart.
    */
   private static final double LASTS = 0.8;
 
-  /**
-   * Metaspace and malloc of an idle JVM of 226 MiB grow by 12 MiB in ten minutes, ever more slowly.
-   */
+  /** Metaspace and malloc grow by 12 MiB in ten minutes, ever more slowly. */
   @Test
   void anIdleProcessThatStillWarmsUpIsHealthyByMinuteTen() {
     Situation idle = warming(second -> 0);
@@ -48,8 +46,8 @@ class WarmUpTest {
   }
 
   /**
-   * Metaspace grows with the logarithm of time, and in the second process by another 20 MiB an
-   * hour. Linear growth at the rate of minute 45 would double the process within half a day.
+   * Metaspace grows ever more slowly; in the second process it also grows by 20 MiB an hour. Growth
+   * at the rate of minute 45 would double the process within half a day.
    */
   @Test
   void aLongWarmUpDoublesNothingAndALeakDuringItDoes() {
@@ -81,7 +79,7 @@ class WarmUpTest {
     return idle;
   }
 
-  /** A process of 200 MiB is healthy if it can grow by less than 200 MiB within a day. */
+  /** A process of 200 MiB is healthy if it will grow by less than 200 MiB in a day. */
   @Test
   void noiseSeldomMakesALineALogarithm() {
     assertThat(healthy(0.3, minute -> 2 * Math.log(minute))).isGreaterThan(0.4);
@@ -93,7 +91,6 @@ class WarmUpTest {
     }
   }
 
-  /** A process that leaks 1 MiB/min is diagnosed every 15 s until minute 15. */
   @Test
   void noiseNeverMakesALeakHealthy() {
     Random random = new Random(7);
@@ -118,8 +115,10 @@ class WarmUpTest {
   }
 
   /**
-   * Returns the share of processes that are healthy by minute 10. Their memory is a function of the
-   * minute, in MiB, with noise of the given standard deviation in MiB.
+   * Returns the share of processes that are healthy at minute 10.
+   *
+   * @param noise the standard deviation of the noise in MiB
+   * @param bytes the memory in MiB at a minute
    */
   private static double healthy(double noise, DoubleUnaryOperator bytes) {
     Random random = new Random(7);

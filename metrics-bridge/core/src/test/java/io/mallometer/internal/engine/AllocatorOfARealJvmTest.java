@@ -79,7 +79,7 @@ class AllocatorOfARealJvmTest {
         report.seconds(),
         before.costSeconds());
     assertThat(report.outcome()).isEqualTo(TrimReport.Outcome.DONE);
-    // The bounds leave room for what other threads of this JVM allocate and free during the trim.
+    // Other threads of this JVM may allocate and free during the trim.
     assertThat(report.returnedBytes())
         .isBetween(before.trimmableBytes() * 0.95 - SLACK, before.releasableBytes() * 1.05 + SLACK);
 
@@ -122,8 +122,8 @@ class AllocatorOfARealJvmTest {
   @Test
   void monitorsNameTheStackOfARequestAndWhoIsLive() throws Exception {
     BlockingQueue<MonitorEvent> told = new LinkedBlockingQueue<>();
-    // The first allocation makes the call site known. The event of the second allocation may come
-    // before its sample, and an event names only call sites that are known.
+    // The first allocation makes the call site known, because the monitor's event for the second
+    // may come before its sample.
     long before = NativeWork.allocateMemory(2 * HUGE);
     long address;
     try (Mallometer mallometer =
@@ -159,10 +159,7 @@ class AllocatorOfARealJvmTest {
     NativeWork.freeMemory(before);
   }
 
-  /**
-   * The process was started with a threshold for huge requests that is larger than the monitor's
-   * threshold.
-   */
+  /** The process was started with a larger threshold than the monitor's. */
   @Test
   void aThresholdIsOfAnySizeAndTellsWhatIsLeftWhenItEnds() throws Exception {
     List<MonitorEvent> told = new ArrayList<>();
@@ -180,7 +177,7 @@ class AllocatorOfARealJvmTest {
       NativeWork.freeMemory(NativeWork.allocateMemory(500_000));
       mallometer.poll();
 
-      // The JVM's compiler threads may request as many bytes meanwhile.
+      // Compiler threads may also request this many bytes.
       assertThat(told)
           .filteredOn(event -> event.threadId() == ownThreadId())
           .singleElement()
@@ -225,7 +222,7 @@ class AllocatorOfARealJvmTest {
     }
   }
 
-  /** Allocates and touches objects, frees every second one, and returns the rest. */
+  /** Allocates and touches objects, frees every second one, and returns the others. */
   private static List<Long> holesInTheHeap() {
     List<Long> kept = new ArrayList<>();
     List<Long> freed = new ArrayList<>();
@@ -238,7 +235,6 @@ class AllocatorOfARealJvmTest {
     return kept;
   }
 
-  /** Splits the resident set into its parts, and then reads the allocator's statistics. */
   private AllocatorStatistics read() {
     AllocatorReader reader =
         new AllocatorReader(library, () -> false, Clock.systemUTC(), System::nanoTime);

@@ -20,9 +20,7 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/**
- * Tests when the allocator is read, and the trimmable bytes that are computed from its statistics.
- */
+/** Tests when the allocator is read, and how the trimmable bytes are computed. */
 class AllocatorReaderTest {
 
   private static final double LIVE = 600_000;
@@ -137,8 +135,8 @@ class AllocatorReaderTest {
   }
 
   /**
-   * After an attach, the live bytes include the size word that glibc stores before each block, as
-   * the allocator's own statistics do.
+   * After an attach, the live bytes contain the size word before each block, like glibc's
+   * statistics.
    */
   @Test
   void afterAnAttachATrimIsForetoldOnlyWhereWhatIsInUseIsKnown() {

@@ -408,7 +408,6 @@ class CallSiteReaderTest {
     return reader.summary().orElseThrow().sites().stream().map(Share::name).toList();
   }
 
-  /** Returns sites of which site i has 10,000 - 100 i live bytes. */
   private static CallSite[] sites(int count) {
     return IntStream.range(0, count)
         .mapToObj(i -> site(i, 10_000 - 100 * i))
@@ -419,10 +418,7 @@ class CallSiteReaderTest {
     return SitesByHand.site(i, "a.B.m%02d".formatted(i), "liba.so", liveBytes);
   }
 
-  /**
-   * Changes a site's live bytes so that the site comes directly after the site {@code behind} in
-   * the order by live bytes.
-   */
+  /** Moves a site directly behind the site {@code behind} in the order by live bytes. */
   private static void overtake(CallSite[] sites, int number, int behind) {
     sites[number] = site(number, 10_000 - 100 * behind - 50);
   }

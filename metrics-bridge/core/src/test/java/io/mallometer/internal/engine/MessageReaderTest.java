@@ -36,10 +36,7 @@ class MessageReaderTest {
               + " 223 MiB on http-8; Cart.zip had grown",
           "");
 
-  /**
-   * A library that records the calls of its methods. It accepts a message, and has one, only while
-   * {@link #counts} is true.
-   */
+  /** Records calls. It accepts and has a message only while {@link #counts} is true. */
   private final class Library extends SilentLibrary {
 
     Library() {
@@ -116,10 +113,7 @@ class MessageReaderTest {
         .isEmpty();
   }
 
-  /**
-   * The end of the previous run does not explain the end of this run. So the message does not
-   * contain the sentence on the previous run.
-   */
+  /** How the previous run ended does not explain why this run ends. */
   @Test
   void thePreviousRunIsNotInTheSentence() {
     Finding previous = new Finding("previous", Diagnosis.State.WATCH, KILLED.sentence());
@@ -138,8 +132,8 @@ class MessageReaderTest {
   }
 
   /**
-   * A diagnosis may keep an earlier, graver state while it is too early to judge growth. Its
-   * sentence then says only that it is too early, so the message does not contain this sentence.
+   * A held diagnosis keeps its state although its sentence says only that it is too early to judge.
+   * The message leaves out this sentence.
    */
   @Test
   void aHeldDiagnosisThatIsTooEarlyIsNoSentence() {
@@ -191,10 +185,7 @@ class MessageReaderTest {
             "begin /message", "Cart.zip leaks", "end", "begin /message", "Cart.zip leaks", "end");
   }
 
-  /**
-   * A checkpoint that begins while a snapshot is published waits for the end of the publication,
-   * and then ends the message.
-   */
+  /** The checkpoint waits for the end of the publication, and then ends the message. */
   @Test
   void aCheckpointDuringThePublicationEndsTheMessage() throws InterruptedException {
     CountDownLatch begins = new CountDownLatch(1);

@@ -21,14 +21,10 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/**
- * Tests which thread reads the resident set, how often, and what requests get while a reading takes
- * place.
- */
+/** Tests which thread reads the resident set, how often, and what requests get during a reading. */
 @Timeout(60)
 class ResidentReaderTest {
 
-  /** A source of memory that counts its readings. A test can make them fail. */
   private static final class CountedMemory implements MemorySource {
     private int readings;
     private boolean fails;
@@ -150,7 +146,7 @@ class ResidentReaderTest {
     assertThat(Thread.interrupted()).isTrue();
   }
 
-  /** Begins a request on a new thread, and returns when that thread waits for the answer. */
+  /** Starts a request on a new thread. Returns when that thread waits for the answer. */
   private CompletableFuture<ResidentStacks> request() throws InterruptedException {
     CompletableFuture<ResidentStacks> answer = new CompletableFuture<>();
     Thread thread = new Thread(() -> answer.complete(reader.read()));

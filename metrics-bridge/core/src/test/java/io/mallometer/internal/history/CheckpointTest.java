@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests mallometer in a JVM that has CRaC's interface for checkpoints. */
+/** Tests mallometer in a JVM with CRaC's interface for checkpoints. */
 @Tag("process")
 @Tag("any-jdk")
 class CheckpointTest {

@@ -9,12 +9,11 @@ import io.mallometer.model.Setting;
 import java.time.Duration;
 import java.time.Instant;
 
-/** A program that mallometer records, and that reaches a checkpoint and is restored. */
+/** A program that is recorded while it goes through a checkpoint and a restore. */
 public final class CheckpointedProgram {
 
   private CheckpointedProgram() {}
 
-  /** Prints the open files and the state of the recording. */
   public static void main(String[] arguments) throws Exception {
     Mallometer mallometer =
         Mallometer.open(
@@ -38,13 +37,13 @@ public final class CheckpointedProgram {
     System.out.println("open after: " + SimulatedCheckpoints.open());
     System.out.println("restored: " + restored);
     System.out.println("polled after: " + polledAfter(mallometer, restored));
-    // Waits until another sample is written.
+    // Gives the recorder time to write another sample.
     Thread.sleep(1_500);
   }
 
   /**
-   * Returns whether a poll came after a moment. Waits up to 30 s for such a poll, because a poll
-   * takes more than a second on a busy machine.
+   * Returns whether a poll came after a moment. Waits up to 30 s, because a busy machine polls
+   * slowly.
    */
   private static boolean polledAfter(Mallometer mallometer, Instant moment) throws Exception {
     Instant deadline = moment.plusSeconds(30);

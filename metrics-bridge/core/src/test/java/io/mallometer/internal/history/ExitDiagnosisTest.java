@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests that the report on how a run ended says all that is known, and no more. */
+/** Tests that the report on how a run ended states all that is known, and no more. */
 @Tag("any-jdk")
 class ExitDiagnosisTest {
 
@@ -210,8 +210,8 @@ class ExitDiagnosisTest {
   }
 
   /**
-   * Records a fast rise of memory from 400 to 995 MB under a limit of 1,000 MB, with two call sites
-   * of the same code. Each site has grown by a third of the given bytes.
+   * Records that memory rose fast from 400 to 995 MB, under a limit of 1,000 MB. Each of two call
+   * sites of the same code has grown by a third of {@code bytes}.
    */
   private void burst(double second, double bytes, String thread) throws IOException {
     long jdk = RecordedFrame.ofJava(1, 5);
@@ -320,7 +320,6 @@ class ExitDiagnosisTest {
             "was ended during its shutdown, 30 s after it had begun, without an exit record");
   }
 
-  /** Records that a shutdown began, and a sample 30 s later. */
   private void shutdown(ByteBuffer last) throws IOException {
     try (RecordingFile file = Recordings.open(path)) {
       file.write(
@@ -334,8 +333,8 @@ class ExitDiagnosisTest {
   }
 
   /**
-   * A named pipe replaces the file in which the kernel counts OOM kills. No program writes to the
-   * pipe, so a read from it would never return.
+   * A named pipe replaces the kernel's count of OOM kills. Nothing is written to the pipe, so a
+   * read from it would never return.
    */
   @Test
   @Tag("process")
@@ -353,9 +352,7 @@ class ExitDiagnosisTest {
     assertThat(PostMortem.of(lifeIn(cgroup), false).oomKills()).isEqualTo(3);
   }
 
-  /**
-   * Returns a recorded run that was in a cgroup and began after the latest boot of this machine.
-   */
+  /** Returns a recorded run in a cgroup, after the latest boot of this machine. */
   private static RecordedLife lifeIn(Path cgroup) throws IOException {
     String boot = Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).strip();
     long inode = (Long) Files.getAttribute(cgroup, "unix:ino");

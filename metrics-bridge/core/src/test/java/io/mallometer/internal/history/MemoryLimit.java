@@ -49,12 +49,12 @@ final class MemoryLimit {
     return reason;
   }
 
-  /** Returns the words to put before a command so that it runs under the limit. */
+  /** Returns the beginning of a command line that runs a command under the limit. */
   List<String> enter() {
     return List.of("sh", "-c", "echo $$ > " + directory + "/cgroup.procs; exec \"$@\"", "sh");
   }
 
-  /** Removes the cgroup after its processes have ended; the kernel needs a moment to notice. */
+  /** Removes the cgroup. Retries, because the kernel notices the end of its processes late. */
   void remove() throws Exception {
     for (int i = 0; i < 100; i++) {
       try {
@@ -66,7 +66,7 @@ final class MemoryLimit {
     }
   }
 
-  /** Writes to a file opened for writing only, as the kernel requires. */
+  /** Opens the file for writing only, as the kernel requires. */
   private static void write(Path file, String text) throws IOException {
     Files.writeString(file, text, java.nio.file.StandardOpenOption.WRITE);
   }

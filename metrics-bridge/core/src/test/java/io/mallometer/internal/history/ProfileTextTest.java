@@ -18,7 +18,6 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests the text of call sites in a recording. */
 @Tag("any-jdk")
 class ProfileTextTest {
 
@@ -55,7 +54,7 @@ class ProfileTextTest {
     assertThat(read.with(List.of())).isEqualTo(written.with(List.of()));
   }
 
-  /** The names and numbers are random, so the text is hardly compressible. */
+  /** Random names and numbers can hardly be compressed. */
   @Test
   void theLargestSitesAreThoseThatFit() throws Exception {
     SplittableRandom random = new SplittableRandom(1);

@@ -54,8 +54,7 @@ class RecordedLifeTest {
     assertThat(life.header().library().allocator()).isEqualTo("glibc 2.36");
     assertThat(life.last().malloc().liveBytes()).isEqualTo(699);
     assertThat(life.duration()).isEqualTo(Duration.ofSeconds(699));
-    // The file has the latest 600 samples, one a second, and ten samples of the first 100 s, one
-    // every 10 s.
+    // 600 samples are a second apart. Ten older ones are 10 s apart.
     assertThat(life.samples())
         .hasSize(610)
         .isSortedAccordingTo((a, b) -> Long.compare(a.monotonicNanos(), b.monotonicNanos()));
@@ -64,7 +63,7 @@ class RecordedLifeTest {
     assertThat(life.damage().tornRecords()).isZero();
   }
 
-  /** The program freed 800 of the 1,000 bytes that were live before the attach. */
+  /** The program freed 800 of the 1,000 bytes that it had at the attach. */
   @Test
   void afterAnAttachJavaTellsWhatWasInUseBefore() throws Exception {
     Path path = directory.resolve("attached");
@@ -154,10 +153,7 @@ class RecordedLifeTest {
         whole, "written in format 1 by another version of mallometer; this version reads format 3");
   }
 
-  /**
-   * The checksum of the header matches its invalid values, so the checksum alone does not reveal
-   * them.
-   */
+  /** The checksum matches the invalid values, so it does not reveal them. */
   @Test
   void nonsenseInTheHeaderIsNeverUsedAsAPlaceOrASize() throws Exception {
     Random random = new Random(1);
@@ -190,7 +186,6 @@ class RecordedLifeTest {
     }
   }
 
-  /** The records have correct checksums, but random numbers and texts. */
   @Test
   void wholeRecordsOfNonsenseNeverEscape() throws Exception {
     Random random = new Random(3);

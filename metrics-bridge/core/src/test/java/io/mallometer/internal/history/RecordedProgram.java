@@ -22,8 +22,8 @@ public final class RecordedProgram {
 
   /**
    * Runs until it exits or is killed. The first argument is {@code exit}, {@code leak}, {@code
-   * hang} or {@code wait}. The second argument is the pause between leaked MiB in milliseconds
-   * ({@code leak}), or a file that a thread touches as long as threads run ({@code hang}).
+   * hang} or {@code wait}. For {@code leak}, the second is the pause after each leaked MiB, in
+   * milliseconds. For {@code hang}, it is a file that a thread touches as long as threads run.
    */
   public static void main(String[] arguments) throws Exception {
     Mallometer mallometer =
@@ -42,7 +42,6 @@ public final class RecordedProgram {
     }
   }
 
-  /** Allocates native memory and never frees it, until the process is killed. */
   private static void leak(long pauseMillis) throws InterruptedException {
     List<ByteBuffer> held = new ArrayList<>();
     while (true) {
@@ -56,8 +55,8 @@ public final class RecordedProgram {
   }
 
   /**
-   * Prints until the output blocks because nobody reads it, and then creates a file. A thread dump
-   * that is requested after that blocks as well, and all threads of the JVM wait for the dump.
+   * Prints until the output blocks, because nobody reads it. If a thread dump is requested after
+   * that, it blocks too, and stops all threads of the JVM.
    */
   private static void hang(Path heartbeat) throws Exception {
     beat(heartbeat);

@@ -41,10 +41,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/**
- * Tests what Java writes to the recording. The file has the layout that the native library gives
- * it. The tests set the time.
- */
+/** Tests what Java writes to a recording. The tests set the time. */
 class RecorderTest {
 
   private static final long MIB = 1 << 20;
@@ -54,7 +51,6 @@ class RecorderTest {
           new KnownLeak("0123456789abcdef", Recordings.START, LeakEvidence.LOST),
           new KnownLeak("00000000000000ff", Recordings.START, LeakEvidence.OUTLASTED));
 
-  /** Simulates the native library, which creates the file and writes Java's texts to it. */
   private final class Library extends SilentLibrary {
     private RecordingStatus recording = RecordingStatus.off();
     private @Nullable RecordingFile file;
@@ -195,8 +191,8 @@ class RecorderTest {
   }
 
   /**
-   * A line that does not fit is left out as a whole, because a number without its last digits would
-   * be a different number.
+   * A line that does not fit is left out as a whole, because a truncated number would be a wrong
+   * one.
    */
   @Test
   void namesThatDoNotFitAreLeftOutWhole() throws Exception {
@@ -277,9 +273,7 @@ class RecorderTest {
                 + " of the limit, at 95 % of the limit");
   }
 
-  /**
-   * The call sites are written immediately, because the process may be killed before the next poll.
-   */
+  /** The process may be killed before the next poll, so the call sites are written immediately. */
   @Test
   void callSitesOfAnExceededShareAreWrittenAtOnce() throws Exception {
     start();
@@ -367,10 +361,7 @@ class RecorderTest {
     assertThat(recorder.takeKnownLeaks()).isEqualTo(KNOWN.subList(1, 2));
   }
 
-  /**
-   * A second recorder writes to the same file after the first one. This happens when a web
-   * application is redeployed: its new class loader has a recorder of its own.
-   */
+  /** A redeployed web application has a new class loader, and thus a new recorder. */
   @Test
   void whatThisRunRecordedIsToldToTheNextThatWritesTheFile() throws Exception {
     leaks = KNOWN;
@@ -433,7 +424,7 @@ class RecorderTest {
     assertThat(recorder.takeKnownLeaks()).isEmpty();
   }
 
-  /** Ends this run, and prepares the next run as another process would. */
+  /** Ends this run and prepares the next one, as in a new process. */
   private void endRun() {
     recorder.close();
     library = new Library();
@@ -455,8 +446,8 @@ class RecorderTest {
   }
 
   /**
-   * A named pipe replaces the recording of the previous run. No program writes to the pipe, so a
-   * read from it would never return.
+   * A named pipe replaces the previous recording. Nothing is written to the pipe, so a read from it
+   * would never return.
    */
   @Test
   @Tag("process")

@@ -11,12 +11,12 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 
-/** A recording in the library's format, which a test writes at times that the test sets. */
+/** A recording in the library's format. A test writes it and sets the times in it. */
 final class RecordingFile implements Closeable {
 
   /**
-   * The number of slots for call sites at the peak of the live bytes. These slots are the first
-   * ones of the region {@link RecordingFormat#PROFILES}.
+   * The number of slots for call sites at the peak of the live bytes. They are the first slots of
+   * the region {@link RecordingFormat#PROFILES}.
    */
   private static final int PEAKS = 2;
 
@@ -29,7 +29,7 @@ final class RecordingFile implements Closeable {
   /**
    * Opens a file that has a header and no records.
    *
-   * @param life the number in the header that identifies the run
+   * @param life the number that identifies the run
    */
   RecordingFile(Path path, long life) throws IOException {
     this.file = new RandomAccessFile(path.toFile(), "rw");
@@ -40,17 +40,15 @@ final class RecordingFile implements Closeable {
     return life;
   }
 
-  /** Returns memory for a record, in the file's byte order. */
   static ByteBuffer buffer(int bytes) {
     return ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
   }
 
-  /** Writes a text as a record of the given kind. */
   void write(int kind, Instant time, long monotonicNanos, MemoryText text) throws IOException {
     write(kind, 0, time, monotonicNanos, text.toString().getBytes(StandardCharsets.UTF_8));
   }
 
-  /** Writes the record that {@code mallometer_recording_write} writes for these arguments. */
+  /** Writes the same record as {@code mallometer_recording_write}. */
   void write(int kind, int percent, Instant time, long monotonicNanos, byte[] content)
       throws IOException {
     int index = indexOf(kind);
@@ -75,7 +73,6 @@ final class RecordingFile implements Closeable {
     return PEAKS - 1 + KeptMoment.ofPercent(percent).orElseThrow().ordinal();
   }
 
-  /** Skips sequence numbers until the next one belongs to the given slot of a region. */
   private void skipTo(int slot, int index) {
     while (sequences[index] % regions.get(index).slots() != slot) {
       sequences[index]++;
@@ -90,7 +87,6 @@ final class RecordingFile implements Closeable {
     return length;
   }
 
-  /** Writes a record into the next slot of a region. */
   void write(int index, Instant time, long monotonicNanos, ByteBuffer record) throws IOException {
     RecordingRegion region = regions.get(index);
     long sequence = ++sequences[index];
@@ -105,7 +101,7 @@ final class RecordingFile implements Closeable {
     file.write(record.array());
   }
 
-  /** Returns the nanoseconds since 1970, which fit a long until 2262. */
+  /** Returns nanoseconds since 1970. They fit a long until 2262. */
   static long realtimeNanos(Instant time) {
     return time.getEpochSecond() * 1_000_000_000L + time.getNano();
   }

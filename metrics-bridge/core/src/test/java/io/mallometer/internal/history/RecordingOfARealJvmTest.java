@@ -83,7 +83,7 @@ class RecordingOfARealJvmTest {
         .isEqualTo(killed.pid());
   }
 
-  /** A second JVM with the same recording file leaves the file alone and reports the reason. */
+  /** A second JVM uses the same file. It leaves the file alone and reports why. */
   @Test
   @Tag("any-jdk")
   void anEndByRequestIsAnExit() throws Exception {
@@ -120,10 +120,7 @@ class RecordingOfARealJvmTest {
         .startsWith("exited with code 143");
   }
 
-  /**
-   * The library lacks the bridge's native methods, so the bridge calls the library's functions by
-   * JNA.
-   */
+  /** The library lacks the native methods, so Java calls the library through JNA. */
   @Test
   void textsAreWrittenByJnaToo() throws Exception {
     String bytes = Files.readString(library, StandardCharsets.ISO_8859_1);
@@ -148,10 +145,7 @@ class RecordingOfARealJvmTest {
     assertThat(recording).doesNotExist();
   }
 
-  /**
-   * The library still records the counters while all Java threads stand still, including
-   * mallometer's poller.
-   */
+  /** All Java threads hang, including mallometer's poller, but the library records on its own. */
   @Test
   void aJvmThatHangsIsRecordedOn() throws Exception {
     Path heartbeat = Files.createFile(directory.resolve("heartbeat"));
@@ -167,10 +161,7 @@ class RecordingOfARealJvmTest {
         .isEqualTo(Kind.WITHOUT_GOODBYE);
   }
 
-  /**
-   * Returns the number of samples that were written later than half a second after the last
-   * heartbeat.
-   */
+  /** Returns the number of samples later than half a second after the last heartbeat. */
   private static long standsStillBy(Path heartbeat, RecordedLife life) {
     try {
       Instant latest = Files.getLastModifiedTime(heartbeat).toInstant().plusMillis(500);
@@ -181,8 +172,8 @@ class RecordingOfARealJvmTest {
   }
 
   /**
-   * The process takes about five seconds from 85 % of the limit to the kill, so several polls
-   * record it.
+   * The process takes about five seconds from 85 % of the limit to the kill, so it is polled
+   * meanwhile.
    */
   @Test
   @Tag("any-jdk")
@@ -237,7 +228,7 @@ class RecordingOfARealJvmTest {
     return start(preloaded, options, List.of(), arguments);
   }
 
-  /** Starts a process whose output nobody reads, so that the process blocks when it prints. */
+  /** Starts a process that blocks when it prints, because nobody reads its output. */
   private Process startUnread(Path heartbeat) throws IOException {
     Process process = builder(true, List.of(), List.of(), "hang", heartbeat.toString()).start();
     started.add(process);
@@ -273,8 +264,8 @@ class RecordingOfARealJvmTest {
   }
 
   /**
-   * Kills a process and waits until its recording is unlocked. If the library has started a child
-   * process, the child also holds the lock, and ends a little later.
+   * Kills a process and waits until its recording is unlocked. A child process of the library may
+   * hold the lock a little longer.
    */
   private void kill(Process process) throws Exception {
     process.destroyForcibly();

@@ -9,14 +9,13 @@ import java.nio.file.StandardCopyOption;
 import java.time.Instant;
 import java.util.Arrays;
 
-/** Creates recordings with known contents in the library's format. */
 public final class Recordings {
 
   static final Instant START = Instant.parse("2026-01-01T12:00:00Z");
   static final long SECOND = 1_000_000_000L;
   static final double GIB = 1L << 30;
 
-  /** The monotonic clock at {@link #START}, in nanoseconds. */
+  /** The monotonic clock in nanoseconds at {@link #START}. */
   static final long START_NANOS = 77 * SECOND;
 
   private static long lives;
@@ -42,7 +41,6 @@ public final class Recordings {
 
   private Recordings() {}
 
-  /** Returns a header like the library's, of a process that started at {@link #START}. */
   static ByteBuffer header() {
     ByteBuffer header = RecordingFile.buffer(RecordingFormat.HEADER_BYTES);
     header.put(0, RecordingBytes.MAGIC);
@@ -62,17 +60,13 @@ public final class Recordings {
     return seal(header);
   }
 
-  /** Updates the checksum of a header. */
   static ByteBuffer seal(ByteBuffer header) {
     return header.putInt(
         RecordingFormat.HEADER_CHECKSUM,
         RecordingBytes.checksum(header, 0, RecordingFormat.HEADER_CHECKSUM));
   }
 
-  /**
-   * Creates and opens a file with only a header. Renames an existing file to the name of the
-   * previous recording.
-   */
+  /** Creates a file that has only a header. An existing file becomes the previous recording. */
   static RecordingFile open(Path file) throws IOException {
     ByteBuffer header = header();
     byte[] whole = Arrays.copyOf(header.array(), RecordingFormat.FILE_BYTES);
@@ -87,7 +81,6 @@ public final class Recordings {
     header.put(offset, text.getBytes(StandardCharsets.UTF_8));
   }
 
-  /** Writes the description of a region into a header. */
   static void write(RecordingRegion region, ByteBuffer bytes, int at) {
     bytes.putInt(at, region.kind());
     bytes.putInt(at + 4, region.slotBytes());
@@ -96,14 +89,14 @@ public final class Recordings {
     bytes.putLong(at + 24, region.intervalNanos());
   }
 
-  /** Writes a sample into ring 0, 1 or 2, which has a sample every 1, 10 or 60 s. */
+  /** Writes a sample. The samples of ring 0, 1 and 2 are 1, 10 and 60 s apart. */
   static void sample(RecordingFile file, int ring, double second, ByteBuffer sample)
       throws IOException {
     long nanos = (long) (second * SECOND);
     file.write(ring, START.plusNanos(nanos), START_NANOS + nanos, sample);
   }
 
-  /** Returns a sample with these amounts of memory, in bytes. */
+  /** Returns a sample with these bytes. */
   static ByteBuffer figures(double live, double resident, double charged, double limit) {
     ByteBuffer sample = RecordingFile.buffer(RecordingFormat.SAMPLE_BYTES);
     sample.putInt(RecordingFormat.SAMPLE_KIND, RecordingFormat.RECORD_SAMPLE);
@@ -121,7 +114,7 @@ public final class Recordings {
   }
 
   /**
-   * Writes the recording of a process that grew for 40 minutes to near its limit, without an exit
+   * Writes the recording of a process that grew for 40 minutes almost to its limit. It has no exit
    * record.
    */
   public static Path grownToTheLimit(Path path) throws IOException {

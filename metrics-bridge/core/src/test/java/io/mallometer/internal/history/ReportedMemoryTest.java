@@ -12,7 +12,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests that a report shows the latest memory that was recorded. */
 @Tag("any-jdk")
 class ReportedMemoryTest {
 
@@ -21,8 +20,8 @@ class ReportedMemoryTest {
   @TempDir private Path directory;
 
   /**
-   * The recording gets a text on memory once a minute, and another one when a threshold is
-   * exceeded. Either of them may be the latest.
+   * Memory is recorded once a minute, and also when a threshold is exceeded. Either text may be the
+   * latest.
    */
   @Test
   void anExceededShareAfterTheLastMinuteIsTheLatest() throws Exception {
@@ -41,10 +40,7 @@ class ReportedMemoryTest {
         .contains("verdict at 66");
   }
 
-  /**
-   * The parts of the resident set may have been measured earlier than the text was written: an
-   * expensive measurement is made less often than once a minute.
-   */
+  /** The resident set may be older than the text, because an expensive split is made rarely. */
   @Test
   void anOldSplitIsTold() throws Exception {
     assertThat(report(60)).contains("  resident, split at 11:59:50\n");
@@ -91,8 +87,8 @@ class ReportedMemoryTest {
   }
 
   /**
-   * Returns the report of a process that recorded its memory every minute, at 10 and 70 s, and also
-   * at the second at which a threshold was exceeded.
+   * Returns the report of a process that recorded its memory at 10 and 70 s, and also when a
+   * threshold was exceeded.
    */
   private String report(long exceededSecond) throws IOException {
     Path path = directory.resolve("recording");

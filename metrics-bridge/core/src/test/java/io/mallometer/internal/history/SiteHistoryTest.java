@@ -47,10 +47,6 @@ class SiteHistoryTest {
     assertThat(growing.allocatedBytes()).isEqualTo(960);
   }
 
-  /**
-   * A third of the sites have equal live bytes, a third have different ones, and a third unknown
-   * ones.
-   */
   @Test
   void halfOfTheKeptSitesHoldMostAndTheOthersAllocatedMost() {
     List<CallSite> sites = new ArrayList<>();
@@ -94,7 +90,7 @@ class SiteHistoryTest {
     assertThat(changes.from()).contains(START.plusSeconds(570));
     assertThat(changes.to()).contains(now.time());
     assertThat(changes.changes().get(0).allocatedObjects()).isPositive();
-    // The time between the compared moments is at least half of the requested time, and never zero.
+    // The compared moments are at least half of the requested time apart, and never the same.
     assertThat(history.changes(Duration.ofSeconds(9), now).from()).contains(START.plusSeconds(585));
     assertThat(history.changes(Duration.ofSeconds(1), now).from()).contains(START.plusSeconds(600));
   }
@@ -171,10 +167,7 @@ class SiteHistoryTest {
     assertThat(changes.changes().get(0).liveBytesGrowth()).isEqualTo(180);
   }
 
-  /**
-   * Without a current reading, an old reading could only be compared with itself, which would show
-   * no change.
-   */
+  /** An old reading must not be compared with itself, which would show no change. */
   @Test
   void withoutCallSitesNowTheReasonIsToldAndNoChangesAre() {
     Instant end = liveFor(Duration.ofMinutes(10)).time();
@@ -239,7 +232,6 @@ class SiteHistoryTest {
         .satisfies(all -> assertThat(all.largest()).hasSize(3));
   }
 
-  /** Adds readings every 15 s; returns the last one. */
   private CallSites liveFor(Duration duration) {
     CallSites read = at(Duration.ZERO);
     for (long second = 0; second <= duration.toSeconds(); second += 15) {
@@ -249,7 +241,7 @@ class SiteHistoryTest {
     return read;
   }
 
-  /** Returns a site that grows by a byte a second, a steady one, and one that shrinks to 0. */
+  /** Returns a growing site (1 byte/s), a steady one, and one that shrinks to 0. */
   private static CallSites at(Duration since) {
     return SitesByHand.reading(
         START.plus(since),

@@ -14,10 +14,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/**
- * Tests the rates at which call sites allocate. The sites are read every 15 s. Each sample stands
- * for the same number of bytes.
- */
+/** Tests the rates at which call sites allocate. The sites are read every 15 s. */
 @Tag("any-jdk")
 class SiteRatesTest {
 

@@ -16,8 +16,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests that acknowledgements of call sites outlive the process. If the file is invalid, the
- * acknowledgements are lost, but nothing fails.
+ * Tests that acknowledgements are kept for the next run. If their file is invalid, they are lost,
+ * but nothing else fails.
  */
 class AcknowledgedSitesFileTest {
 

@@ -37,9 +37,8 @@ import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
 
 /**
- * A file (trace) with the evidence of leaks that was read from a real process every few seconds.
- * Tests let the leak detector judge this evidence without waiting. The file has gzipped lines of
- * JSON, one for each reading.
+ * A file with readings of a real process, from which the leak detector computes verdicts. Tests
+ * replay it instead of waiting. It has a line of JSON for each reading, and is gzipped.
  *
  * <pre>{@code
  * NativeLibrary library = new ProcessLibrary();
@@ -50,8 +49,8 @@ import java.util.zip.GZIPOutputStream;
  * }
  * }</pre>
  *
- * <p>The name and the frames of a site are in the first line that contains the site. A replay uses
- * the times of the trace.
+ * <p>The name and the frames of a site are only in the first line with this site. A replay uses the
+ * times of the trace.
  */
 public final class EvidenceTrace {
 
@@ -59,7 +58,6 @@ public final class EvidenceTrace {
 
   private EvidenceTrace() {}
 
-  /** Begins a trace in a file. Overwrites an existing file. */
   public static Recorder record(Path file) throws IOException {
     return new Recorder(
         new BufferedWriter(
@@ -67,7 +65,6 @@ public final class EvidenceTrace {
                 new GZIPOutputStream(Files.newOutputStream(file)), StandardCharsets.UTF_8)));
   }
 
-  /** Writes a trace. */
   public static final class Recorder implements AutoCloseable {
     private final BufferedWriter out;
     private final Set<Integer> named = new HashSet<>();
@@ -76,7 +73,6 @@ public final class EvidenceTrace {
       this.out = out;
     }
 
-    /** Adds a line with the evidence and the call sites that were read at the given time. */
     public void add(Evidence evidence, CallSites sites, Instant time) throws IOException {
       ObjectNode line = JSON.createObjectNode();
       line.put("time", time.toString()).put("nanos", evidence.nanos());
@@ -158,9 +154,9 @@ public final class EvidenceTrace {
   }
 
   /**
-   * Lets a leak detector judge the evidence of a trace.
+   * Lets a leak detector judge each line of a trace.
    *
-   * @param listener receives the report on each line of the trace
+   * @param listener receives the report on each line
    */
   public static void replay(Path file, MallometerOptions options, Consumer<LeakReport> listener) {
     LeakDetector detector = new LeakDetector(options);

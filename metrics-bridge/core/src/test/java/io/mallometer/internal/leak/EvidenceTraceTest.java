@@ -14,10 +14,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/**
- * Tests that the verdicts on a recorded trace are the same as the verdicts on the process at the
- * time of the recording.
- */
+/** Tests that a replay gives the same verdicts as the process at the time of the recording. */
 @Tag("any-jdk")
 class EvidenceTraceTest {
 

@@ -13,9 +13,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Measures the error rates of the verdict {@code GROWING} after an attach, in simulated processes
- * with 0.1, 1 and 4 GiB of live memory. The processes have leaks, a cache that replaces its objects
- * from before the attach, and short-lived objects.
+ * Measures how often the verdict {@code GROWING} is wrong after an attach. The simulated processes
+ * have leaks, short-lived objects, and a cache that replaces objects from before the attach.
  */
 @Tag("any-jdk")
 class GrowthAfterAttachTest {
@@ -30,8 +29,8 @@ class GrowthAfterAttachTest {
   private final Random random = new Random(1);
 
   /**
-   * A site that allocates at a steady rate. Each object lives for {@link #lifeSeconds}, or for a
-   * random time with this mean.
+   * A site that allocates at a steady rate. Objects live for {@link #lifeSeconds}, or for a random
+   * time with this mean.
    */
   private final class Site {
     final int number;
@@ -81,7 +80,6 @@ class GrowthAfterAttachTest {
     }
   }
 
-  /** A simulated process after the attach. */
   private final class Process {
     final List<Site> sites = new ArrayList<>();
     final double before;
@@ -94,8 +92,7 @@ class GrowthAfterAttachTest {
      * Creates a process.
      *
      * @param before the live bytes at the attach
-     * @param cache the part of the live bytes that is replaced at an even rate within {@link
-     *     #TURNOVER}
+     * @param cache how many of these bytes a cache replaces evenly within {@link #TURNOVER}
      */
     Process(double before, double cache) {
       this.before = before;
@@ -136,9 +133,8 @@ class GrowthAfterAttachTest {
   private static final double SLOW_LEAK = 3 * MIB / 60;
 
   /**
-   * Returns a process with a leak in objects of 16 KiB. Half of the process's live bytes are a
-   * cache with entries of 64 KiB, which is replaced within ten minutes. A twentieth of the live
-   * bytes is in objects that live for half a minute on average.
+   * Returns a process with a leak in objects of 16 KiB. A cache, which replaces all its entries
+   * within ten minutes, has half of the live bytes. Short-lived objects have a twentieth.
    */
   private Process leakBesideCache(double live, double leak) {
     Process process = new Process(live, live / 2);
@@ -148,9 +144,6 @@ class GrowthAfterAttachTest {
     return process;
   }
 
-  /**
-   * Returns a process that has no cache, but a leak in objects of 16 KiB and short-lived memory.
-   */
   private Process leakAlone(double live) {
     Process process = new Process(live, 0);
     process.add(LEAK, 16 << 10, 1e9, false);
@@ -197,7 +190,7 @@ class GrowthAfterAttachTest {
     assertThat(wrong).isZero();
   }
 
-  /** Tests that the sampling error of the other sites does not hide the growth of a leak. */
+  /** The sampling error of the other sites must not hide the growth of a leak. */
   @ParameterizedTest
   @ValueSource(doubles = {0.1, 1, 4})
   void aLeakGrowsWithinFiveMinutes(double gib) {

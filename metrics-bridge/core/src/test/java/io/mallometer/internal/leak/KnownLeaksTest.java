@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests that leaks are recorded for later runs, and forgotten when they are refuted. */
+/** Tests that leaks are recorded for later runs, and removed when they are refuted. */
 @Tag("any-jdk")
 class KnownLeaksTest {
 
@@ -115,7 +115,7 @@ class KnownLeaksTest {
     assertThat(known.all()).containsExactly(OF_CART);
   }
 
-  /** A second site whose frames are in the same functions has the same stack fingerprint. */
+  /** The second site has its frames in the same functions, so it has the same stack fingerprint. */
   @Test
   void aStackOfWhichOneSiteIsUsedIsNotRemembered() {
     for (long second : new long[] {0, LONG}) {

@@ -47,7 +47,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Tag("any-jdk")
 class LeakDetectorTest {
 
-  /** The number of successive evaluations that must agree to change a verdict. */
+  /** The number of successive evaluations that must agree before a verdict changes. */
   private static final int TO_CHANGE = 3;
 
   private static final int TO_CLEAR_A_LEAK = 20;
@@ -61,10 +61,7 @@ class LeakDetectorTest {
   private static final double EPOCH = 5;
   private static final long KIB = 1 << 10;
 
-  /**
-   * Options with which objects that are idle for five minutes are a leak, if all other conditions
-   * hold.
-   */
+  /** No timeouts are assumed, so objects that are idle for five minutes can be a leak. */
   private static final MallometerOptions NO_TIMEOUTS =
       MallometerOptions.defaults().with(Setting.LEAK_LONGEST_TIMEOUT, Duration.ZERO);
 
@@ -95,7 +92,7 @@ class LeakDetectorTest {
     assertThat(verdict.suspected().thresholdSeconds()).isEqualTo(300);
     assertThat(verdict.suspected().idleSeconds()).isBetween(300.0, 330.0);
     assertThat(verdict.grounds().confidence()).isBetween(0.7, 1.0);
-    // 50 of the 60 objects are older than five minutes. Each was sampled with probability 1.
+    // 50 of the 60 objects are older than five minutes.
     assertThat(verdict.suspected().objects().value()).isBetween(49.0, 51.0);
     assertThat(verdict.suspected().bytes().value()).isBetween(49.0 * 64 * KIB, 51.0 * 64 * KIB);
     // The site allocates 64 KiB every 30 s.
@@ -126,8 +123,8 @@ class LeakDetectorTest {
 
     assertThat(verdict.verdict()).isEqualTo(Verdict.UNUSED);
     assertThat(verdict.grounds().evidence()).isEqualTo(LeakEvidence.SLOTS);
-    // 60 objects were not accessed for three minutes on average, that is for 180 object-minutes. If
-    // each object were accessed every 39 min on average, the probability of no access would be 1 %.
+    // The 60 objects were unused for three minutes on average. With an access every 39 min on
+    // average, the probability of this would be 1 %.
     assertThat(verdict.sentence())
         .isEqualTo(
             "Tables.load holds 4.8 MiB allocated between 00:00 and 00:01 UTC: 60 of 60"
@@ -157,9 +154,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * The site allocated 37.5 MiB within 25 min and stopped four minutes ago. The objects of the
-   * first 10 min are not observed, and the last objects are younger than the threshold. Of 150
-   * objects, 84 are observed and old enough.
+   * The site stopped allocating four minutes ago. The objects of its first 10 min are not observed.
+   * Of 150 objects, 84 are observed and old enough.
    */
   @Test
   void bytesAndTimeOfWhatStoppedAreThoseOfTheSameObjects() {
@@ -180,12 +176,12 @@ class LeakDetectorTest {
             "Tables.load holds 38 MiB allocated between 00:00 and 00:24 UTC: 84 of 84 observed"
                 + " objects were not accessed since they were allocated");
     assertThat(verdict.suspected().thresholdSeconds()).isEqualTo(300);
-    // The estimate covers all objects older than the threshold, observed or not.
+    // The estimate also covers objects that are not observed.
     assertThat(verdict.suspected().bytes().value()).isBetween(143 * 256.0 * KIB, 145 * 256.0 * KIB);
     assertThat(verdict.suspected().objects().value()).isBetween(143.0, 145.0);
   }
 
-  /** It is not known whether objects that were allocated before the observation are used. */
+  /** It is unknown whether objects from before the observation are used. */
   @Test
   void whatWasAllocatedBeforeObservationBeganIsNotCalledIdle() {
     site(1, "Cart.zip");
@@ -204,9 +200,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * The site has 128 live objects, 32 MiB in total. The program has lost the addresses of all of
-   * them, but 8 of the addresses are still in garbage. Of the objects, 6 MiB are idle for longer
-   * than the threshold.
+   * No pointer refers to the 128 objects, but garbage still contains 8 addresses. Only 6 MiB have
+   * been idle long enough.
    */
   @Test
   void allThatIsLostCountsHoweverShortItIsIdle() {
@@ -220,10 +215,7 @@ class LeakDetectorTest {
     assertThat(leak.suspected().thresholdSeconds()).isNaN();
   }
 
-  /**
-   * The program has lost the addresses of 24 MiB of objects. Searches find the addresses of the
-   * other 8 MiB.
-   */
+  /** Searches find the addresses of 8 of the 32 MiB. */
   @Test
   void whatHasAnAddressIsNotLostIfNothingSaysThatItIsIdle() {
     lose(32, 128, 32);
@@ -231,10 +223,7 @@ class LeakDetectorTest {
     assertThat(leak.suspected().bytes().value()).isCloseTo(24.0 * (1 << 20), withinPercentage(8));
   }
 
-  /**
-   * Gives site 1 {@code count} objects. Searches find the addresses of only {@code withAddress} of
-   * these objects.
-   */
+  /** Gives site 1 {@code count} objects, of which searches find {@code withAddress} addresses. */
   private void lose(double mebibytes, int count, int withAddress) {
     site(1, "PrintSpool.print");
     live(1, mebibytes * (1 << 20));
@@ -249,10 +238,7 @@ class LeakDetectorTest {
     searchTwice(evaluate(4 * MINUTE), count - withAddress, withAddress);
   }
 
-  /**
-   * Searches memory twice for objects of site 1, each of 256 KiB. The searches find no address of
-   * the lost objects, and one address of each other object.
-   */
+  /** Searches memory twice for objects of site 1. They find no address of the lost ones. */
   private void searchTwice(LeakReport report, int lost, int others) {
     List<SearchedObject> sought = new ArrayList<>();
     for (int i = 0; i < lost + others; i++) {
@@ -282,7 +268,6 @@ class LeakDetectorTest {
     }
   }
 
-  /** The site frees as much as it allocates. */
   @Test
   void whatIsAllocatedWithoutGrowthIsNotSaidToBeOfOneTime() {
     site(1, "Tables.load");
@@ -326,10 +311,7 @@ class LeakDetectorTest {
         .contains("; the longest for 38 min, beyond any timeout of this program (30 min); +");
   }
 
-  /**
-   * Accesses are not observed for 20 s (void time). That is more than a hundredth of the longest
-   * timeout (half an hour), so the program may have accessed all its objects unseen.
-   */
+  /** For 20 s (void time) no access is observed. The program may have used all objects then. */
   @Test
   void voidTimeThatMayHideAScanDelaysTheVerdict() {
     detector = new LeakDetector(MallometerOptions.defaults());
@@ -338,8 +320,7 @@ class LeakDetectorTest {
     voidEpochs = 4;
     evaluate(20 * MINUTE);
     assertThat(settled(45 * MINUTE, 1).verdict()).isEqualTo(Verdict.UNUSED);
-    // A program that accesses all its objects every 30 min, and did so unseen at minute 20, would
-    // have accessed them again by now.
+    // A program that uses its objects every 30 min would have used them again by minute 53.
     assertThat(settled(53 * MINUTE, 1).verdict()).isEqualTo(Verdict.LEAK);
   }
 
@@ -371,8 +352,7 @@ class LeakDetectorTest {
     SiteVerdict verdict = settled(30 * MINUTE, 1);
 
     assertThat(verdict.verdict()).isEqualTo(Verdict.HEALTHY);
-    // The threshold is four times the time for which freed objects were idle before they were
-    // freed. That time is known only to be in a bucket from 362 to 512 s.
+    // Freed objects had been idle for 362 to 512 s, and the threshold is four times this time.
     assertThat(verdict.suspected().thresholdSeconds()).isBetween(4 * 362.0, 4 * 512.0);
   }
 
@@ -414,8 +394,8 @@ class LeakDetectorTest {
     evaluate(30 * MINUTE - 100);
     voidEpochs = 1_000;
     LeakReport report = evaluate(30 * MINUTE);
-    // Accesses were not observed in the last 100 s, so an object must be 400 s old to have been
-    // idle for 300 s.
+    // No access was observed in the last 100 s, so these do not count as idle time. An object must
+    // be 400 s old to have been idle for 300 s.
     assertThat(report.sites().get(0).suspected().idleSeconds()).isBetween(300.0, 331.0);
     assertThat(report.sites().get(0).suspected().objects().value()).isBetween(45.0, 48.0);
   }
@@ -435,16 +415,12 @@ class LeakDetectorTest {
     }
     tellingEnd = Double.NaN;
     SiteVerdict after = verdict(evaluate(80 * MINUTE + EPOCH), 1);
-    // The 40 minutes without observed accesses do not count as idle time. So idle objects have the
-    // same idle time as before these minutes.
+    // The 40 minutes without observed accesses are no idle time.
     assertThat(after.verdict()).isEqualTo(Verdict.LEAK);
     assertThat(after.suspected().objects().value()).isBetween(69.0, 72.0);
   }
 
-  /**
-   * Accesses are observed in only one of five epochs, so it takes 25 minutes to observe 300 s of
-   * idle time.
-   */
+  /** Accesses are observed in one of five epochs, so 300 s of idle time take 25 minutes. */
   @Test
   void idleTimeIsThatInWhichSomethingIsSeenThoughMostEpochsAreVoid() {
     site(1, "Cart.zip");
@@ -458,7 +434,7 @@ class LeakDetectorTest {
     SiteVerdict verdict = verdict(evaluate(100 * MINUTE), 1);
     assertThat(verdict.verdict()).isEqualTo(Verdict.LEAK);
     assertThat(verdict.suspected().idleSeconds()).isBetween(300.0, 310.0);
-    // The objects that were allocated in the first 75 minutes are idle.
+    // The objects of the first 75 minutes are idle.
     assertThat(verdict.suspected().objects().value()).isBetween(178.0, 181.0);
   }
 
@@ -609,10 +585,7 @@ class LeakDetectorTest {
     assertThat(leaks).extracting(one -> one.site().number()).containsExactly(3);
   }
 
-  /**
-   * The parser has two stacks with four idle objects each. A third stack has many objects, but none
-   * is observed.
-   */
+  /** No object of the third stack is observed. */
   @Test
   void stacksWithoutAnObservedObjectDoNotCountAsIdle() {
     twoStacksOfAParser();
@@ -627,7 +600,7 @@ class LeakDetectorTest {
     assertThat(leak.suspected().objects().value()).isEqualTo(8);
   }
 
-  /** The third stack is observed, but none of its observed objects is old enough to be idle. */
+  /** None of the third stack's observed objects is old enough to be idle. */
   @Test
   void stacksWithoutAnObjectThatCouldBeIdleDoNotCountAsIdle() {
     twoStacksOfAParser();
@@ -645,7 +618,7 @@ class LeakDetectorTest {
     }
   }
 
-  /** The stacks have too few objects to be judged one by one. */
+  /** Each stack alone has too few objects for a verdict. */
   @Test
   void cachesOfOneNameThatAreFilledOneAfterTheOtherAreNeitherALeakNorUnused() {
     for (int stack = 0; stack < 12; stack++) {
@@ -704,7 +677,7 @@ class LeakDetectorTest {
         .containsExactlyInAnyOrder(tuple(1, LeakEvidence.LOST), tuple(2, LeakEvidence.OUTLASTED));
   }
 
-  /** Each stack has only three idle objects, which are smaller than 1 MiB in total. */
+  /** Each stack alone has less than 1 MiB of idle objects. */
   @Test
   void whatAStackLosesIsToldIfAllStacksTogetherAreUnused() {
     detector = new LeakDetector(MallometerOptions.defaults());
@@ -720,14 +693,14 @@ class LeakDetectorTest {
     }
   }
 
-  /** The 400 KiB of the first stack are lost. The second stack grows, and its objects are used. */
+  /** The first stack has lost 400 KiB. The second grows, and its objects are used. */
   @Test
   void whatAStackLosesIsNotToldBelowAMebibyteThoughItsNameGrows() {
     site(1, "Parser.node");
     live(1, 10 * 40 * KIB);
     steadily(1, 0, 10, 10, 40 * KIB);
     site(2, "Parser.node");
-    // Memory is searched only if a site is suspected. The third site is unused, and so suspected.
+    // Memory is searched only if there is a suspect, here the third site.
     site(3, "Tables.load");
     steadily(3, 0, 60, 1, 64 * KIB);
     for (double second = 15; second <= 5 * MINUTE; second += 15) {
@@ -777,7 +750,6 @@ class LeakDetectorTest {
     }
   }
 
-  /** The share of unused objects alternates between values above and below the threshold. */
   @Test
   void ofASiteOfWhichSomeObjectsAreReadTheUnusedPartHasOneVerdict() {
     site(1, "Store.keep");
@@ -807,9 +779,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * Two stacks leak together, until the objects of the second are freed at minute 41.5. At minute
-   * 50 the first stack has leaked enough to be a leak by itself. Two caches with the same name are
-   * filled from minute 33 on, so none of their objects is idle for 30 minutes.
+   * The first two stacks leak together until the objects of the second are freed at minute 41.5.
+   * The first is a leak by itself from minute 50 on. The other two are caches with young objects.
    */
   @Test
   void cachesOfTheNameOfALeakThatLeavesThemAreOnlyUnused() {
@@ -829,8 +800,7 @@ class LeakDetectorTest {
         objects.removeIf(object -> object.site() == 1);
       }
       LeakReport report = evaluate(second);
-      // The caches are smaller than the leak until minute 46, so the leak and the caches are one
-      // suspect.
+      // Until minute 46 the caches are smaller than the leak, so they are part of the same suspect.
       if (second > 46 * MINUTE) {
         assertThat(verdict(report, 2).verdict()).isEqualTo(Verdict.UNUSED);
         assertThat(verdict(report, 3).verdict()).isEqualTo(Verdict.UNUSED);
@@ -839,14 +809,10 @@ class LeakDetectorTest {
     assertThat(verdict(evaluate(HOUR), 0).verdict()).isEqualTo(Verdict.LEAK);
     SiteVerdict caches = verdict(evaluate(HOUR + EPOCH), 2);
     assertThat(caches.verdict()).isEqualTo(Verdict.UNUSED);
-    // The verdict on the caches has their latest size.
     assertThat(caches.suspected().bytes().value()).isGreaterThan(40.0 * (1 << 20));
   }
 
-  /**
-   * Two other stacks of the same name also have unused objects, but younger ones than the longest
-   * timeout.
-   */
+  /** The unused objects of the other two stacks are younger than the longest timeout. */
   @Test
   void aLeakHasOnlyTheStacksWhoseObjectsOutlastedTheLongestTimeout() {
     detector = new LeakDetector(MallometerOptions.defaults());
@@ -866,10 +832,7 @@ class LeakDetectorTest {
     assertThat(leak.suspected().objects().value()).isEqualTo(8);
   }
 
-  /**
-   * The objects that outlasted the longest timeout are in the first two stacks, and take less than
-   * 1 MiB.
-   */
+  /** Only objects of the first two stacks, less than 1 MiB, outlasted the longest timeout. */
   @Test
   void whatOutlastedTheLongestTimeoutNeedsAMebibyte() {
     detector = new LeakDetector(MallometerOptions.defaults());
@@ -882,10 +845,7 @@ class LeakDetectorTest {
     assertThat(settled(45 * MINUTE, 1).verdict()).isEqualTo(Verdict.UNUSED);
   }
 
-  /**
-   * One stack leaks 12 MiB a minute. Five other stacks have the objects of a pool, which live for
-   * two minutes.
-   */
+  /** Stack 0 leaks 12 MiB a minute. The others are a pool, whose objects live for two minutes. */
   @Test
   void stacksThatDoNotGrowAreNotGrowingBecauseALeakOfTheirNameDoes() {
     detector = new LeakDetector(MallometerOptions.defaults());
@@ -919,7 +879,7 @@ class LeakDetectorTest {
   }
 
   /**
-   * Six stacks of the same name have no live memory. Their freed objects had been idle for 25
+   * Six other stacks of this name have no live objects. Their freed objects had been idle for 25
    * minutes.
    */
   @Test
@@ -936,10 +896,7 @@ class LeakDetectorTest {
     }
   }
 
-  /**
-   * Each of 20 stacks has too few objects for the verdict {@code GROWING} on this stack alone.
-   * Another stack is unused.
-   */
+  /** Each of 20 stacks has too few objects to be {@code GROWING} alone. Stack 30 is unused. */
   @Test
   void whatGrowsTogetherIsToldBesideAStackThatIsUnused() {
     site(30, "Parser.node");
@@ -964,10 +921,6 @@ class LeakDetectorTest {
     assertThat(unused.suspected().objects().value()).isEqualTo(20);
   }
 
-  /**
-   * The objects of one stack are unused. Another stack grows by an object every 5 s, and its
-   * objects are used.
-   */
   @Test
   void theObservedObjectsOfAStackThatGrowsBesideAnUnusedOneCountOnce() {
     site(1, "Parser.node");
@@ -980,12 +933,11 @@ class LeakDetectorTest {
     }
     SiteVerdict unused = verdict(evaluate(4 * MINUTE + EPOCH), 1);
     assertThat(unused.site().stacks()).isEqualTo(2);
-    // The growing stack has 28 of the 88 observed objects. They are older than 105 s (90 s and
-    // three epochs of 5 s).
+    // Of the 88 observed objects, 28 are of the growing stack. They are older than 105 s: 90 s plus
+    // three epochs.
     assertThat(unused.sentence()).contains(": 60 of 88 observed objects");
   }
 
-  /** Five stacks leak 10 MiB within 20 minutes. After that they allocate nothing. */
   @Test
   void unusedMemoryOfSeveralStacksStaysUnusedWhenNoMoreComes() {
     detector = new LeakDetector(MallometerOptions.defaults());
@@ -1002,7 +954,7 @@ class LeakDetectorTest {
     assertThat(verdict(evaluate(71 * MINUTE), 0).sentence()).contains("20 of 20 observed objects");
   }
 
-  /** Inlining and different native offsets give one leak several stacks. */
+  /** One leak has several stacks because of inlining and different native offsets. */
   @Test
   void stacksOfOneNameAreOneSuspect() {
     for (int number = 1; number <= 3; number++) {
@@ -1025,7 +977,7 @@ class LeakDetectorTest {
     assertThat(cart.sentence()).startsWith("Cart.zip keeps 9.6 MiB in 150 objects");
   }
 
-  /** A verdict shows at most ten stacks, and this suspect has 14. */
+  /** A verdict shows at most ten of the 14 stacks. */
   @Test
   void ofASuspectAllStacksAreSearchedFor() {
     for (int number = 1; number <= 14; number++) {
@@ -1065,7 +1017,6 @@ class LeakDetectorTest {
     assertThat(suspects)
         .extracting(one -> one.site().name(), SiteVerdict::grows)
         .containsExactly(tuple("Report.render", true), tuple("Cart.zip", false));
-    // The site allocates 64 KiB every 30 s.
     assertThat(suspects.get(0).growth().bytesPerHour()).isBetween(7.2e6, 8.6e6);
     assertThat(suspects.get(0).growth().stopped()).isEmpty();
     assertThat(suspects.get(1).sentence()).contains("; has not grown since 00:39 UTC");
@@ -1085,8 +1036,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * A new stack begins each minute, and its objects live for an hour. So the memory of the stacks
-   * that have live objects at the end has only grown.
+   * Each minute a new stack begins, whose objects live for an hour. So each stack that is live at
+   * the end has only grown.
    */
   @Test
   void stacksOfOneNameThatTakeTurnsAreAPoolAndDoNotGrow() {
@@ -1108,10 +1059,7 @@ class LeakDetectorTest {
         .containsExactly(Verdict.POOL);
   }
 
-  /**
-   * Adds idle objects, allocated at different times, to several stacks of the site {@code
-   * Parser.node}.
-   */
+  /** Spreads idle objects of different ages over several stacks of one site. */
   private void fewOfEach(int stacks, int count) {
     for (int i = 0; i < stacks * count; i++) {
       site(i % stacks, "Parser.node");
@@ -1176,8 +1124,8 @@ class LeakDetectorTest {
     steadily(1, 550, 9, 50, 256 * KIB);
     steadily(1, 1_400, 2, 90, 256 * KIB);
     assertThat(settled(30 * MINUTE, 1).verdict()).isEqualTo(Verdict.LEAK);
-    // A single object is left of those that were allocated in the last third of the time. A site
-    // that was no leak before would therefore have the verdict {@code UNUSED}.
+    // One object of the last third of the time is left. With so few, a new suspect would only be
+    // {@code UNUSED}.
     objects.removeIf(object -> object.bornNanos() == nanos(1_400));
     for (int i = 1; i <= TO_CLEAR_A_LEAK + 1; i++) {
       assertThat(verdict(evaluate(30 * MINUTE + i * EPOCH), 1).verdict()).isEqualTo(Verdict.LEAK);
@@ -1193,8 +1141,7 @@ class LeakDetectorTest {
     for (int i = 1; i <= TO_CLEAR_A_LEAK; i++) {
       double seconds = 30 * MINUTE + i * 15;
       objects.clear();
-      // In every second evaluation the site has no objects. In the others, most of its objects are
-      // used again.
+      // The site has no objects in every second evaluation, and used ones in the others.
       objects.addAll(i % 2 == 0 ? List.of() : idle);
       uses.put(1, i % 2 == 0 ? SiteUse.NONE : comingBack());
       Verdict verdict = verdict(evaluate(seconds), 1).verdict();
@@ -1241,10 +1188,7 @@ class LeakDetectorTest {
         .containsOnly(Instant.EPOCH.plusSeconds(35 * 60));
   }
 
-  /**
-   * A healthy site shows its latest assessment, even if this assessment meets all conditions of a
-   * leak.
-   */
+  /** A healthy site shows its latest assessment, even if that one alone would make it a leak. */
   @Test
   void ofAHealthySiteTheLatestAssessmentIsShownAlsoWhileItSpeaksForAnotherVerdict() {
     site(1, "Cart.zip");
@@ -1308,7 +1252,6 @@ class LeakDetectorTest {
     assertThat(detector.failure()).isPresent();
   }
 
-  /** Returns an invalid {@code SiteUse}, which only a defect could cause. */
   private static SiteUse unreadable() {
     return new SiteUse(1, 0, null, null, null);
   }
@@ -1345,8 +1288,8 @@ class LeakDetectorTest {
     site(2, "Store.keep");
     steadily(2, 0, 120, 15, 64 * KIB);
     uses.put(2, comingBack());
-    // Objects that are idle at minute 30 were allocated in the first 25 min. In the last third of
-    // these, the third site allocated a single object.
+    // The third site allocated one object in the last third of the first 25 min. Only objects from
+    // these 25 min can be idle at minute 30.
     site(3, "Plugin.open");
     steadily(3, 0, 10, 100, 128 * KIB);
     object(3, 1_450, 1_450, 128 * KIB, 1, 1);
@@ -1364,10 +1307,7 @@ class LeakDetectorTest {
 
   // ---- Estimates
 
-  /**
-   * A tenth of the objects that are old enough to be idle is used. The objects to be sampled and
-   * observed are chosen at random.
-   */
+  /** A tenth of the objects that are old enough to be idle is used. Samples are random. */
   @Test
   void theIntervalHoldsTheTruthIn94Of100Cases() {
     java.util.Random random = new java.util.Random(11);
@@ -1467,7 +1407,6 @@ class LeakDetectorTest {
     }
   }
 
-  /** From minute 8 on, the program uses all objects every 15 s. */
   @Test
   void aLeakByAnEarlierRunThatIsUsedIsGivenUpAndForgotten() {
     site(1, "Cart.zip");
@@ -1485,10 +1424,7 @@ class LeakDetectorTest {
     assertThat(known.all()).isEmpty();
   }
 
-  /**
-   * Objects that were idle for long before they were freed raise the threshold of idleness above
-   * the age of the process.
-   */
+  /** Freed objects had been idle for long, so the threshold exceeds the age of the process. */
   @Test
   void aLeakByAnEarlierRunIsNotGivenUpBecauseItIsTooYoungForItsThreshold() {
     site(1, "Cart.zip");
@@ -1499,10 +1435,6 @@ class LeakDetectorTest {
     assertThat(verdict(growing(7 * MINUTE, 14 * MINUTE, 1), 1).verdict()).isEqualTo(Verdict.LEAK);
   }
 
-  /**
-   * The leak has several stacks. The next run recognizes each of these stacks as a leak of this
-   * run.
-   */
   @Test
   void aLeakOfSeveralStacksIsKnownInTheNextRun() {
     detector = new LeakDetector(NO_TIMEOUTS, known);
@@ -1547,7 +1479,7 @@ class LeakDetectorTest {
     }
   }
 
-  /** Evaluates four times a minute, while each of the sites allocates an object every 5 s. */
+  /** Evaluates every 15 s, while each site allocates an object every 5 s. */
   private LeakReport growing(double from, double until, int... numbers) {
     LeakReport report = evaluate(from);
     for (double second = from + EPOCH; second <= until; second += EPOCH) {
@@ -1643,7 +1575,7 @@ class LeakDetectorTest {
             CallSite.Ages.UNKNOWN));
   }
 
-  /** Adds objects that are used only while they are initialized. */
+  /** Adds objects that are accessed only when they are allocated. */
   private void steadily(int site, double from, int count, double step, long bytes) {
     for (int i = 0; i < count; i++) {
       object(site, from + i * step, from + i * step, bytes, 1, 1);
@@ -1658,8 +1590,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * Returns a record of many gaps between accesses to a site's objects. Only a small share of the
-   * gaps exceeds the threshold, but these long gaps outnumber the idle objects.
+   * Returns gaps between accesses. Few of them exceed the threshold, but these long gaps outnumber
+   * the idle objects.
    */
   private static SiteUse comingBack() {
     float[] weights = new float[DurationSketch.BUCKETS];
@@ -1682,7 +1614,7 @@ class LeakDetectorTest {
     return verdict(evaluate(seconds), number);
   }
 
-  /** Evaluates four times a minute during the given seconds before minute 29. */
+  /** Evaluates every 15 s, in the given number of seconds before minute 29. */
   private void evaluateFor(double seconds) {
     for (double second = 29 * MINUTE - seconds; second <= 29 * MINUTE; second += 15) {
       evaluate(second);

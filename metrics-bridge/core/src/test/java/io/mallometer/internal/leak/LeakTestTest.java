@@ -14,9 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/**
- * Tests each rule of the leak test with a site that would have another verdict without the rule.
- */
+/** Tests each rule of the leak test with a site whose verdict depends on this rule. */
 @Tag("any-jdk")
 class LeakTestTest {
 
@@ -25,8 +23,8 @@ class LeakTestTest {
   private static final double FLOOR = 300;
 
   /**
-   * The seconds at which objects are allocated. Only objects of the first 1,500 s can be idle now;
-   * one object is in the last third of that time.
+   * When objects are allocated, in seconds. Only those of the first 1,500 s can be idle, and one of
+   * these is in their last third.
    */
   private static final double[] ONE_IN_THE_LAST_THIRD = {
     0, 200, 400, 550, 600, 650, 700, 750, 800, 850, 900, 950, 1_490
@@ -73,7 +71,7 @@ class LeakTestTest {
     assertThat(judge(two).verdict()).isEqualTo(Verdict.LEAK);
   }
 
-  /** The oldest object is idle for 36 minutes, and the next one for 33 minutes. */
+  /** The oldest object is idle for 36 minutes, the next one for 33. */
   @Test
   void oneObjectOutlastsTheTimeoutSurelyIfAnotherDoesSoAtAll() {
     List<SampledObject> rare = new ArrayList<>();
@@ -95,10 +93,7 @@ class LeakTestTest {
         new ObservationWindow(START, nanos(seconds), 5, times, VoidTime.NONE));
   }
 
-  /**
-   * If there is little room to observe more objects, an object is chosen with a very small
-   * probability, and then stands for many objects.
-   */
+  /** If few objects can be observed, one object may stand for thousands. */
   @Test
   void oneObjectThatStandsForThousandsDoesNotMakeTheOthersFewer() {
     List<SampledObject> idle = new ArrayList<>();
@@ -112,10 +107,7 @@ class LeakTestTest {
     assertThat(judge(idle).refutesLeak()).isFalse();
   }
 
-  /**
-   * An object that fills its slot (the memory of one observed object) counts, even if the allocator
-   * reports a larger size.
-   */
+  /** An object that fills its slot counts, even if the allocator reports a larger size. */
   @ParameterizedTest
   @ValueSource(longs = {(16 << 20) - 8, 16 << 20})
   void objectsThatFillASlotAreJudgedAsOthers(long bytes) {
@@ -139,7 +131,7 @@ class LeakTestTest {
     return new ArrayList<>(DoubleStream.of(seconds).mapToObj(birth -> born(birth, 1)).toList());
   }
 
-  /** Returns an observed object that is accessed only when it is allocated. */
+  /** Returns an observed object that was accessed only when it was allocated. */
   private static SampledObject born(double seconds, double probability) {
     return new SampledObject(1, 128 << 10, probability, 1, nanos(seconds), nanos(seconds));
   }

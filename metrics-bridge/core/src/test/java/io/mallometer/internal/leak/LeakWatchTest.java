@@ -40,7 +40,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests when sites are judged, and how verdicts are published. */
+/** Tests when call sites are judged, and how verdicts are published. */
 @Tag("any-jdk")
 class LeakWatchTest {
 
@@ -58,10 +58,7 @@ class LeakWatchTest {
         library, callSites, clock, () -> library.now, () -> new GarbageCollections(0, 0, 0));
   }
 
-  /**
-   * Simulates a library that observes all objects of a leak: an object of 64 KiB every 20 s, at one
-   * site.
-   */
+  /** Simulates a library that observes a leak of one site: 64 KiB every 20 s. */
   private static final class Library extends SilentLibrary {
     long now;
     int readings;
@@ -127,7 +124,7 @@ class LeakWatchTest {
           Map.of(1, use));
     }
 
-    /** Begins a search that does not end. */
+    /** The search does not end. */
     @Override
     public String searchMemory(List<Integer> sites, long mostBytes) {
       return "";
@@ -226,9 +223,8 @@ class LeakWatchTest {
     live(Duration.ofMinutes(10));
     watch.configure(noTimeouts.with(Setting.LEAK_WORKLOAD, LeakWorkload.INTERACTIVE));
     live(Duration.ofMinutes(1));
-    // An object was allocated every 20 s for 31 minutes. The threshold is two minutes, and accesses
-    // have been observed without a gap for eleven minutes. So all objects but those of the last two
-    // minutes are idle.
+    // The threshold is two minutes, so only the objects of the last two of 31 minutes are not idle.
+    // An object was allocated every 20 s.
     assertThat(watch.latest().leaks()).hasSize(1);
     assertThat(watch.latest().leaks().get(0).suspected().objects().value()).isBetween(85.0, 88.0);
   }
@@ -241,7 +237,7 @@ class LeakWatchTest {
     assertThat(library.readings).isBetween(9, 11);
   }
 
-  /** The test discards the reading of the call sites after each poll, as the poller does. */
+  /** Like the poller, the test discards the call sites after each poll. */
   @Test
   void anEvaluationCausesNoReadingOfItsOwn() {
     watch.configure(MallometerOptions.defaults());
@@ -254,7 +250,7 @@ class LeakWatchTest {
       callSites.published(poll);
       library.now += 5 * SECOND;
     }
-    // The call sites are read every 30 s in any case, and evaluations use these readings.
+    // The call sites are read every 30 s anyway, and evaluations use these readings.
     assertThat(library.siteReadings).isBetween(39, 41);
     assertThat(library.readings).isBetween(20, 41);
   }
@@ -372,7 +368,6 @@ class LeakWatchTest {
     assertThat(watch.latest().sites()).hasSize(1);
   }
 
-  /** The details of the health endpoint contain {@code worstInWords}. */
   @Test
   void theFirstLeakIsTheWorstInWords() {
     watch.publish(
@@ -383,9 +378,7 @@ class LeakWatchTest {
         .contains("com.shop.Cart.zip keeps memory");
   }
 
-  /**
-   * The library's own sites have verdicts, which the page can show, but they are never suspects.
-   */
+  /** The library's own sites have verdicts for the page, but they are never suspects. */
   @Test
   void ownSitesAreNoSuspects() {
     watch.publish(

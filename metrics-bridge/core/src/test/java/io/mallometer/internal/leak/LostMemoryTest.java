@@ -24,8 +24,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests when memory is searched for the addresses of native objects, and after which results an
- * object counts as lost (no address of the object exists).
+ * Tests when memory is searched for addresses of native objects, and when an object counts as lost
+ * because no address of it exists.
  */
 @Tag("any-jdk")
 class LostMemoryTest {
@@ -42,7 +42,6 @@ class LostMemoryTest {
   private GarbageCollections collections = new GarbageCollections(0, 0, 0);
   private double seconds;
 
-  /** A library whose searches end immediately. */
   private static final class Library extends SilentLibrary {
     final List<List<Integer>> searches = new ArrayList<>();
     final List<SearchedObject> objects = new ArrayList<>();
@@ -129,7 +128,7 @@ class LostMemoryTest {
 
   // ---- Garbage collections
 
-  /** Garbage contains the addresses of lost objects until a garbage collection frees it. */
+  /** Garbage contains the addresses of lost objects until it is collected. */
   @Test
   void aCollectionThatUnusedMemoryWaitsForIsFollowedByASearch() {
     library.has(50, 1, 100);
@@ -149,7 +148,7 @@ class LostMemoryTest {
     assertThat(lost.lostOf(SITE)).isEqualTo(lost(50, 50));
   }
 
-  /** Garbage that arose after the collection contains addresses of the younger objects. */
+  /** Garbage that is younger than the collection contains the addresses of younger objects. */
   @Test
   void objectsThatOutlivedACollectionAreJudgedWithoutTheYoungerOnes() {
     library.has(20, 0, 100);
@@ -182,7 +181,6 @@ class LostMemoryTest {
     assertThat(lost.lostOf(SITE)).isNull();
   }
 
-  /** No search finds lost objects, because the program holds the addresses of all objects. */
   @Test
   void collectionsAreFollowedBySearchesAsUnusedBytesGrow() {
     library.has(50, 1);
@@ -200,10 +198,7 @@ class LostMemoryTest {
     assertThat(library.searches).hasSize(before);
   }
 
-  /**
-   * Garbage in the old generation contains the addresses of old native objects, until a collection
-   * makes this generation smaller.
-   */
+  /** Garbage in the old generation contains addresses until a collection shrinks it. */
   @Test
   void aCollectionThatFreesOldMemoryIsFollowedByASearch() {
     library.has(50, 1);
@@ -220,9 +215,7 @@ class LostMemoryTest {
     assertThat(lost.lostOf(SITE)).isNotNull();
   }
 
-  /**
-   * Searches may take a thousandth of the CPU time of one processor, plus an initial credit of 6 s.
-   */
+  /** Searches may use a thousandth of the time of one processor, plus 6 s at the beginning. */
   @Test
   void searchesStayWithinTheirShareOfProcessorTime() {
     library.cpuSeconds = 0.5;
@@ -235,7 +228,7 @@ class LostMemoryTest {
     assertThat(library.searches.size() * library.cpuSeconds).isBetween(14.0, 6 + 4 * 3.6 + 1);
   }
 
-  /** The hourly search takes place even if it exceeds the CPU time that searches may take. */
+  /** Each hour one search may exceed the CPU time that is allowed. */
   @Test
   void aLargeProcessIsSearchedOnceAnHour() {
     library.cpuSeconds = 7;
@@ -290,7 +283,7 @@ class LostMemoryTest {
     assertThat(library.searches).hasSize(4);
   }
 
-  /** A second search follows only if there is a loss to confirm. */
+  /** A second search has to confirm that objects are lost. */
   @Test
   void aSearchThatFindsAllAddressesNeedsNoSecond() {
     library.has(50, 1);
@@ -348,8 +341,8 @@ class LostMemoryTest {
   }
 
   /**
-   * 8 samples stand for 80 objects. The searches cannot read the registers of 20 threads, which may
-   * contain 80 addresses.
+   * 8 samples stand for 80 objects. As many addresses may be in the registers of 20 threads, which
+   * cannot be read.
    */
   @Test
   void noMoreObjectsThanThreadsMayHoldAreNotEnough() {
@@ -365,7 +358,7 @@ class LostMemoryTest {
   @Test
   void threadsWhoseRegistersWereReadHoldNoMore() {
     library.has(5, 0);
-    // The registers of 13 threads may contain 52 addresses. The samples stand for only 50 objects.
+    // The 5 samples stand for 50 objects, but 13 threads may have 52 addresses in registers.
     library.unreadThreads = 13;
     pass(120);
     assertThat(lost.lostOf(SITE)).isNull();
@@ -399,7 +392,6 @@ class LostMemoryTest {
     assertThat(lost.lostOf(SITE)).isNull();
   }
 
-  /** Garbage contains addresses of the new objects. */
   @Test
   void objectsThatCameSinceDoNotRefuteWhatIsLost() {
     library.has(20, 0);
@@ -437,8 +429,8 @@ class LostMemoryTest {
   }
 
   /**
-   * A search looks for the objects of suspects first. It also looks for those of the other sites,
-   * because the next search is an hour later.
+   * A search begins with the objects of suspects. It includes the other sites, because the next
+   * search is an hour later.
    */
   @Test
   void otherSitesAreSoughtAfterThoseThatAreSuspected() {
@@ -450,7 +442,7 @@ class LostMemoryTest {
     assertThat(library.searches).containsExactly(List.of(7, SITE, 12, 9));
   }
 
-  /** A verdict shows at most ten stacks, and this verdict has 20. */
+  /** The verdict has 20 stacks, but shows only ten. */
   @Test
   void allStacksOfASuspectAreSoughtAndNoneTwice() {
     List<Integer> stacks = IntStream.rangeClosed(SITE, SITE + 19).boxed().toList();
@@ -475,7 +467,7 @@ class LostMemoryTest {
     return new LostObjects(sought, lost, share, share);
   }
 
-  /** Lets time pass. Like the poller, decides every 15 s whether to search memory. */
+  /** Lets time pass. Every 15 s, decides whether to search memory. */
   private void pass(double time) {
     LeakReport report = new LeakReport(Instant.EPOCH, Observation.off("not asked"), sites, "");
     for (double end = seconds + time; seconds < end; seconds += 15) {

@@ -11,7 +11,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests which sites have more live memory than some minutes ago. */
+/** Tests which sites have more live memory than a few minutes ago. */
 @Tag("any-jdk")
 class RecentGrowthTest {
 
@@ -85,7 +85,7 @@ class RecentGrowthTest {
     assertThat(at(120)).isEmpty();
   }
 
-  /** A cache that was full at the attach replaces its objects. */
+  /** The cache is full at the attach. */
   @Test
   void whatReplacesOlderObjectsAfterAnAttachDoesNotGrow() {
     attached(0);
@@ -108,8 +108,8 @@ class RecentGrowthTest {
   }
 
   /**
-   * The live bytes of the sites rose by 60 MiB. Only 20 MiB were live at the attach, so at most 20
-   * MiB of the new objects replaced older ones.
+   * Live bytes rose by 60 MiB. At most 20 MiB replaced older objects, because only 20 MiB were live
+   * at the attach.
    */
   @Test
   void noMoreIsReplacedThanWasLiveAtTheAttach() {
@@ -131,7 +131,6 @@ class RecentGrowthTest {
       every(5, second - 10, second, second <= 300 ? MIB : 2 * MIB);
       at(second);
     }
-    // The site allocates 2 MiB every 5 s in the last 5 minutes.
     assertThat(rateOf().bytesPerHour()).isCloseTo(1_440 * MIB, within(1.0));
     assertThat(rateOf().quietSeconds()).isZero();
   }
@@ -149,8 +148,8 @@ class RecentGrowthTest {
   }
 
   /**
-   * A site that allocates six times an hour may leak, so ten minutes without a sample do not end
-   * its growth.
+   * A site that allocates only six times an hour may leak, so ten minutes without a sample are
+   * normal.
    */
   @Test
   void whatComesSeldomGrowsOn() {
@@ -179,7 +178,6 @@ class RecentGrowthTest {
     return growth.rateOf(List.of(SITE), live);
   }
 
-  /** The test adds the readings of a day. */
   @Test
   void anHourOfReadingsIsKeptHoweverManyThereAre() {
     for (int second = 0; second <= 86_400; second += 15) {

@@ -19,10 +19,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Judges evidence of real programs on JDK 17 and 25, recorded in the last six of 40 minutes in
- * which the small programs of {@code benchmarks/leaks} (kernels) ran side by side, with all their
- * times divided by 20. Twelve kernels leak, and thirteen only look like leaks. The evidence also
- * has the call sites of the JVM and its libraries.
+ * Judges recorded evidence of small programs ("kernels") on JDK 17 and 25. Twelve of them leak, and
+ * thirteen only look like leaks. All their times were divided by 20. The evidence is of the last
+ * six of 40 minutes.
  */
 @Tag("any-jdk")
 class RecordedKernelsTest {
@@ -34,7 +33,7 @@ class RecordedKernelsTest {
   private static final double LEAKING = 2 * 12;
   private static final double STATED_LEAKS = 2 * 18;
 
-  /** No object is as old as 30 min, the default for the longest timeout of a program. */
+  /** No object is 30 min old, the default for a program's longest timeout. */
   @Test
   void whatLeaksIsUnusedAndWhatOnlyLooksSoIsNot() throws Exception {
     Found found = new Found(Duration.ofMinutes(30), Verdict.UNUSED);
@@ -52,10 +51,7 @@ class RecordedKernelsTest {
     assertThat(found.others).isEmpty();
   }
 
-  /**
-   * Judges the last six of 50 minutes in which the 18 leaks of {@code StatedLeaks} and the 22
-   * healthy programs of {@code StatedLookAlikes} ran. The programs ran at their real speed.
-   */
+  /** Judges 18 leaks and 22 healthy programs at their real speed, in the last six of 50 minutes. */
   @Test
   void ofProgramsThatStateTheirTruthLeaksAreUnusedAndNoLookAlikeIsALeak() throws Exception {
     Set<String> unused = new TreeSet<>();
@@ -84,8 +80,8 @@ class RecordedKernelsTest {
   }
 
   /**
-   * Collects the leaking kernels that have a call site with the verdict {@code mildest} or a graver
-   * one, and all other sites with such a verdict.
+   * Collects the sites whose verdict is {@code mildest} or graver: the leaking kernels, and all
+   * others.
    */
   private static final class Found {
     final Set<String> leaking = new TreeSet<>();

@@ -7,7 +7,6 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests which samples belong to a site. */
 @Tag("any-jdk")
 class SamplesBySiteTest {
 

@@ -7,13 +7,13 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests the numbers and names in verdicts. */
+/** Tests the numbers and names in the sentences of verdicts. */
 @Tag("any-jdk")
 class SentenceTest {
 
   /**
-   * If Java calls native code through the Foreign Function API, frames of the JDK lie above the
-   * method that makes the call. The site is named after this method.
+   * Frames of the JDK lie above the method that calls native code through the Foreign Function API.
+   * The site is named after this method.
    */
   @Test
   void framesOfAForeignCallTakeNoPartInNames() {

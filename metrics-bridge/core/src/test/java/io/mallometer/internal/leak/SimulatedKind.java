@@ -4,18 +4,17 @@ import java.util.Random;
 import java.util.function.DoubleUnaryOperator;
 
 /**
- * A kind of call site: when it is sampled, how long its objects live, and when they are used. Times
- * are seconds since observation began.
+ * A kind of simulated call site. Times are seconds since observation began.
  *
  * @param name a description
  * @param leaks whether it leaks
- * @param births the times at which samples are born
- * @param life the lifetime of an object by the time of its birth; infinite if it is never freed
- * @param use the times at which an object is used after its birth
+ * @param births when sampled objects are allocated
+ * @param life how long an object lives; infinite if it is never freed
+ * @param use when an object is used after its birth
  * @param bytes the size of an object
  * @param probability the probability that an object is sampled
- * @param stacks the number of call sites of one name that share its objects
- * @param apart the seconds from the beginning of one of these call sites to that of the next
+ * @param stacks the number of call sites that have the same name
+ * @param apart the seconds between the beginnings of two of these call sites
  */
 record SimulatedKind(
     String name,
@@ -30,19 +29,18 @@ record SimulatedKind(
 
   static final double NEVER = Double.POSITIVE_INFINITY;
 
-  /** Returns the next sample's birth after a time; {@link #NEVER} if there is none. */
+  /** Returns the time of the next birth; {@link #NEVER} if there is none. */
   @FunctionalInterface
   interface Births {
     double after(double time, Random random);
   }
 
-  /** Returns the lifetime of an object. */
   @FunctionalInterface
   interface Life {
     double of(double birth, Random random);
   }
 
-  /** Returns the next use of an object after a time; {@link #NEVER} if there is none. */
+  /** Returns the time of the next use of an object; {@link #NEVER} if there is none. */
   @FunctionalInterface
   interface Use {
     double after(double time, double birth, Random random);
@@ -68,7 +66,6 @@ record SimulatedKind(
     return new SimulatedKind(name, leaks, births, life, use, bytes, probability, many, seconds);
   }
 
-  /** Returns the births at one of the kind's stacks. */
   Births births(int stack) {
     double later = stack * apart;
     return (time, random) -> later + births.after(Math.max(0, time - later), random);
@@ -76,12 +73,12 @@ record SimulatedKind(
 
   // ---- Births
 
-  /** Returns births at random times with a constant rate per second. */
+  /** Births at random times, at a constant rate per second. */
   static Births steady(double rate) {
     return (time, random) -> time + exponential(1 / rate, random);
   }
 
-  /** Returns births at random times between two moments, with a constant rate per second. */
+  /** Births at random times between two moments, at a constant rate per second. */
   static Births between(double begin, double end, double rate) {
     return (time, random) -> {
       double next = Math.max(begin, time) + exponential(1 / rate, random);
@@ -89,10 +86,7 @@ record SimulatedKind(
     };
   }
 
-  /**
-   * Returns births at random times. The rate at a time is {@code rate} per second multiplied by the
-   * share at this time.
-   */
+  /** Births at random times. Their rate is {@code rate} per second times the share at that time. */
   static Births falling(double rate, DoubleUnaryOperator share) {
     return (time, random) -> {
       double next = time;
@@ -103,7 +97,7 @@ record SimulatedKind(
     };
   }
 
-  /** Returns births at random times in the first {@code length} seconds of each period. */
+  /** Births at random times in the first {@code length} seconds of each period. */
   static Births bursts(double period, double length, double rate) {
     return (time, random) -> {
       double next = time + exponential(1 / rate, random);
@@ -112,7 +106,7 @@ record SimulatedKind(
     };
   }
 
-  /** Returns births at random times in phases of equal length, which begin at the given times. */
+  /** Births at random times, only in phases of this length that begin at these times. */
   static Births phases(double length, double rate, double... begins) {
     return (time, random) -> {
       for (double begin : begins) {
@@ -143,23 +137,16 @@ record SimulatedKind(
     return (birth, random) -> seconds * (1 + 0.01 * random.nextDouble());
   }
 
-  /**
-   * Returns a life that ends at the next multiple of the period, so that all objects are freed
-   * together.
-   */
+  /** A life until the next multiple of the period, so that all objects are freed together. */
   static Life untilRenewed(double period) {
     return (birth, random) -> period - birth % period;
   }
 
-  /**
-   * Returns an infinite life for objects that are born in the first seconds, and another life for
-   * later objects.
-   */
+  /** An infinite life for objects of the first seconds, and another life for later ones. */
   static Life foreverIfBornIn(double seconds, Life life) {
     return (birth, random) -> birth < seconds ? NEVER : life.of(birth, random);
   }
 
-  /** Returns one life for a share of the objects, and another life for the rest. */
   static Life either(double share, Life one, Life other) {
     return (birth, random) ->
         random.nextDouble() < share ? one.of(birth, random) : other.of(birth, random);
@@ -167,7 +154,7 @@ record SimulatedKind(
 
   // ---- Uses
 
-  /** Returns a use in which no object is used after its birth. */
+  /** No use after the birth. */
   static Use atBirth() {
     return (time, birth, random) -> NEVER;
   }
@@ -176,17 +163,17 @@ record SimulatedKind(
     return (time, birth, random) -> time + exponential(mean, random);
   }
 
-  /** Returns a use in which each object is used about once per period, at a time of its own. */
+  /** A use of each object about once per period, at different times. */
   static Use eachAfter(double period) {
     return (time, birth, random) -> time + period * (0.9 + 0.2 * random.nextDouble());
   }
 
-  /** Returns a use of all objects at the same time in each period. */
+  /** A use of all objects at the same time, once per period. */
   static Use allTogether(double period) {
     return (time, birth, random) -> time - time % period + period;
   }
 
-  /** Returns the given use, limited to the first seconds after the birth of each object. */
+  /** A use that ends some seconds after the birth of each object. */
   static Use forTheFirst(double seconds, Use use) {
     return (time, birth, random) -> {
       double next = use.after(time, birth, random);

@@ -163,7 +163,7 @@ final class SimulatedKinds {
                   atBirth())
               .over(40));
 
-  /** The healthy kinds whose objects stay and are never used again. */
+  /** The healthy kinds whose objects are never freed and never used again. */
   static final List<SimulatedKind> MADE_ONCE =
       BY_HAND.stream()
           .filter(
@@ -172,10 +172,7 @@ final class SimulatedKinds {
                       .contains(kind.name()))
           .toList();
 
-  /**
-   * The minutes from the birth of an object until a timeout, swap, scan or use. For that long, a
-   * healthy kind looks like a leak.
-   */
+  /** The minutes for which a healthy kind's objects look like a leak, until used or freed. */
   private static final int[] GAPS = {1, 3, 5, 8, 12, 15, 20, 25, 30};
 
   private static final int[] LONG_GAPS = {12, 30};

@@ -20,9 +20,8 @@ import java.util.Map;
 import java.util.Random;
 
 /**
- * Simulates a process with many call sites as the library would observe it. The library observes
- * accesses only to samples in slots (pages of their own), and puts a sample into a slot with a
- * certain probability. At the end of each epoch of 16 s it tells which slots were accessed; in void
+ * Simulates a process as the library would observe it. The library observes accesses to a part of
+ * the samples only, and tells at the end of each epoch of 16 s which of them were accessed. In void
  * epochs it observes nothing. A seed makes the simulation repeatable.
  */
 final class SimulatedProcess {
@@ -34,24 +33,18 @@ final class SimulatedProcess {
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
   /**
-   * The library tries, in each epoch, to put at least this many samples of each site into slots,
-   * where it observes accesses to them (leak/placement.h). It tries to have {@link #LIVE_IN_SLOTS}
-   * live samples of each site in slots.
+   * In each epoch the library tries to put at least this many samples of a site into slots, where
+   * it observes accesses (leak/placement.h). It tries to have {@link #LIVE_IN_SLOTS} live ones
+   * there.
    */
   private static final double PLACED_IN_AN_EPOCH = 4;
 
   private static final double LIVE_IN_SLOTS = 32;
 
-  /**
-   * The share of the slots (pages of single samples) that stays free for sites of which no sample
-   * is in a slot.
-   */
+  /** The share of the slots that stays free for sites without a sample in a slot. */
   private static final double LEFT_FOR_NEW_SITES = 0.1;
 
-  /**
-   * The seconds from a site's first sample until samples of the site are put into slots (pages of
-   * their own).
-   */
+  /** The seconds after a site's first sample, before samples of the site are put into slots. */
   private static final double BEFORE_SLOTS = 6 * EPOCH;
 
   private final Random random;
@@ -67,7 +60,7 @@ final class SimulatedProcess {
   /**
    * Creates a process without sites.
    *
-   * @param slots the number of objects of all sites that can be observed at a time
+   * @param slots how many objects can be observed at a time
    */
   SimulatedProcess(long seed, double voidShare, int slots) {
     this.random = new Random(seed);
@@ -103,10 +96,7 @@ final class SimulatedProcess {
       this.nextBirth = births.after(0, random);
     }
 
-    /**
-     * Estimates, from the site's samples, the bytes of the objects that were born before a time and
-     * are never freed.
-     */
+    /** Estimates the bytes of objects that were born before a time and are never freed. */
     double suspectable(double oldest) {
       return live.stream()
           .filter(sample -> sample.birth < oldest && sample.death == SimulatedKind.NEVER)
@@ -115,8 +105,8 @@ final class SimulatedProcess {
     }
 
     /**
-     * Returns the ratio of the largest to the smallest weight of an observed object. The weight is
-     * the number of objects for which the object stands.
+     * Returns the largest weight of an observed object divided by the smallest. The weight is the
+     * number of objects for which an object stands.
      */
     double ratioOfWeights() {
       return heaviest / lightest;
@@ -253,8 +243,8 @@ final class SimulatedProcess {
     }
 
     /**
-     * Returns the sample as the library would report it. Returns the same instance as the previous
-     * call, unless the object was used in between.
+     * Returns the sample as the library reports it: the same instance until the object is used
+     * again.
      */
     SampledObject object(Site site) {
       if (lastAccess != told) {
@@ -272,7 +262,7 @@ final class SimulatedProcess {
     }
   }
 
-  /** Adds the sites of a kind, one for each stack, under one name. */
+  /** Adds a site for each stack of a kind, all with this name. */
   List<Site> add(SimulatedKind kind, String name) {
     List<Site> added = new ArrayList<>();
     for (int stack = 0; stack < kind.stacks(); stack++) {

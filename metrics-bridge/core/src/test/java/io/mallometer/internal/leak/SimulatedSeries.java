@@ -7,8 +7,8 @@ import java.util.function.DoubleUnaryOperator;
 import java.util.function.ToIntFunction;
 
 /**
- * Simulates series of live bytes with a known truth, over a time from 0 to 1. Measures the share of
- * 1,000 series that a statistical test calls growing. A seed makes the series repeatable.
+ * Simulates series of live bytes, and measures how many of 1,000 series a test calls growing. A
+ * seed makes them repeatable.
  */
 public final class SimulatedSeries {
 
@@ -20,23 +20,18 @@ public final class SimulatedSeries {
     this.random = random;
   }
 
-  /** Returns a series that rises from the start to a level. */
   public DoubleUnaryOperator warmingUp() {
     double pace = between(0.05, 0.25);
     return time -> 0.5 + 0.5 * (1 - Math.exp(-time / pace));
   }
 
-  /**
-   * Returns the memory of a pool that fills up and is half emptied again and again, with a period
-   * of at least a twentieth of the time.
-   */
+  /** Returns the memory of a pool that is repeatedly filled and half emptied. */
   public DoubleUnaryOperator sawtooth(double longest) {
     double period = between(0.05, longest);
     double phase = random.nextDouble();
     return time -> 0.5 + 0.5 * ((time / period + phase) % 1);
   }
 
-  /** Returns the memory of tables that are loaded at random times. */
   public DoubleUnaryOperator tables(int count) {
     double[] times = random.doubles(count).toArray();
     return time -> 0.5 + 0.5 * Arrays.stream(times).filter(one -> one <= time).count() / count;
@@ -49,7 +44,7 @@ public final class SimulatedSeries {
   /**
    * Returns noise with the mean 0 and the standard deviation 1.
    *
-   * @param memory the share of the time after which a deviation has fallen to 37 %
+   * @param memory the share of the whole time in which a deviation falls to 37 %
    */
   public double[] noise(int points, double memory) {
     double kept = memory > 0 ? Math.exp(-1 / (memory * (points - 1))) : 0;
@@ -62,7 +57,7 @@ public final class SimulatedSeries {
     return noise;
   }
 
-  /** Returns a series with the shape of a function and noise. Values below 0 are replaced by 0. */
+  /** Returns a series of this shape with noise. It is never below 0. */
   public double[] noisy(int points, DoubleUnaryOperator shape, double deviation, double memory) {
     double[] series = noise(points, memory);
     for (int i = 0; i < points; i++) {
@@ -76,7 +71,7 @@ public final class SimulatedSeries {
    * Returns the number of live samples over time.
    *
    * @param life the mean lifetime, as a share of the whole time; infinite for a leak
-   * @param births the mean number of samples that are born in the whole time
+   * @param births the mean number of samples in the whole time
    */
   public double[] samples(int points, double births, double life) {
     double[] live = new double[points];
@@ -95,7 +90,6 @@ public final class SimulatedSeries {
     return -Math.log(1 - random.nextDouble()) / rate;
   }
 
-  /** Prints and returns the share of series that are called growing. */
   public static double share(String name, ToIntFunction<SimulatedSeries> saidOfAll) {
     double share = saidOfAll.applyAsInt(new SimulatedSeries(new Random(5))) / (double) RUNS;
     System.out.printf(Locale.ROOT, "said to grow, of %s: %.3f%n", name, share);

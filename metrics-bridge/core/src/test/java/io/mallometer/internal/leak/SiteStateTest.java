@@ -10,8 +10,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests the verdict on a site while searches of memory find no address of its objects (lost
- * memory), and afterwards.
+ * Tests the verdict on a call site whose objects are lost, which means that searches of memory find
+ * no address of them.
  */
 @Tag("any-jdk")
 class SiteStateTest {

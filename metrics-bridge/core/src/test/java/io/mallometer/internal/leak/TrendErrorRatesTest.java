@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Test;
 class TrendErrorRatesTest {
 
   /**
-   * If a series of numbers has no trend, all their orders are equally likely. The orders of 8
-   * numbers can be counted, so the probability that they seem to rise is known.
+   * Without a trend, all orders of 8 numbers are equally likely. So counting the orders gives the
+   * probability that the numbers seem to rise.
    */
   @Test
   void ofNoiseNoMoreIsCalledGrowthThanOrdersOfWhichFourOfFivePairsRise() {
@@ -37,8 +37,8 @@ class TrendErrorRatesTest {
   }
 
   /**
-   * Returns the number of orders of so many numbers in which the later number is the smaller one in
-   * at most {@code most} pairs.
+   * Returns how many orders of {@code figures} numbers have at most {@code most} pairs in which the
+   * later number is smaller.
    */
   private static long ordersWithFallingPairs(int figures, int most) {
     long[] orders = new long[most + 1];

@@ -19,13 +19,12 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Simulates two hours of a process with three sites of each kind, judged together with the default
- * options. Measures how many leaks are found, when they are found, and which verdicts they have
- * before. Asserts that hardly any healthy site is called a leak. Accesses are not observed in one
- * of a hundred epochs. The simulation runs three times: with room to observe all sampled objects;
- * with little room, so that some objects stand for thousands of others; and as a second run, which
- * knows the leaks of the first. The mix of kinds is invented. It shows which kinds the leak test
- * can distinguish, not how frequent such programs are.
+ * Simulates two hours of a process with three call sites of each kind. Measures which leaks are
+ * found and when, and asserts that hardly any healthy site is called a leak.
+ *
+ * <p>The simulation runs three times: with room to observe all sampled objects; with little room;
+ * and as a second run that knows the leaks of the first. The mix of kinds is invented, so it does
+ * not show how frequent such programs are.
  */
 @Tag("any-jdk")
 @Tag("long")
@@ -39,8 +38,8 @@ class VerdictSimulationTest {
   private static final double TWO_HOURS = 7_200;
 
   /**
-   * The share of epochs in which no access is observed. For example, {@code -Dsoak.void=0.2} sets
-   * it to a fifth.
+   * The share of observation periods (epochs) in which no access is seen. For example, {@code
+   * -Dsoak.void=0.2} sets it to a fifth.
    */
   private static final double VOID_SHARE =
       Double.parseDouble(System.getProperty("soak.void", "0.01"));
@@ -51,7 +50,6 @@ class VerdictSimulationTest {
   private static final Simulation TWO = new Simulation(SEED + 200, 1 << 20);
   private static final List<Simulation> ALL = List.of(AMPLE, SHORT, AGAIN);
 
-  /** The verdicts on a site, or on the sites of one name. */
   private static final class Outcome {
     final SimulatedKind kind;
     final String with;
@@ -96,8 +94,8 @@ class VerdictSimulationTest {
     }
 
     /**
-     * Simulates pairs of sites with the same name. One site of a pair is of a kind in {@link
-     * SimulatedKinds#MADE_ONCE}; the objects of the other site look like leaks for some minutes.
+     * Simulates pairs of call sites with the same name. The objects of one site stay and are never
+     * used again, and the objects of the other look like leaks for some minutes.
      */
     void liveWithTwoKindsOfEachName() {
       for (SimulatedKind once : SimulatedKinds.MADE_ONCE) {
@@ -240,10 +238,6 @@ class VerdictSimulationTest {
     }
   }
 
-  /**
-   * One of two stacks with the same name has old idle objects, and the other has objects that keep
-   * arriving.
-   */
   @Test
   void noNameIsCalledALeakBecauseOneOfItsStacksIsOldAndAnotherGrows() {
     assertThat(TWO.outcomes.values())

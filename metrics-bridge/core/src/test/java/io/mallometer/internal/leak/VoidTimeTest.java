@@ -29,8 +29,8 @@ class VoidTimeTest {
     assertThat(voidTime.secondsSince(START)).isZero();
 
     read(130, 125, 5);
-    // The fifth epoch without observed accesses (void epoch) ended later than the latest valid
-    // epoch, which ended at 125 s. So the fifth one does not count yet.
+    // The latest valid epoch ended at 125 s. The fifth void epoch ended later, so it does not count
+    // yet.
     assertThat(voidTime.secondsSince(START)).isEqualTo(20);
     assertThat(voidTime.secondsSince(at(125))).isZero();
 
@@ -52,8 +52,8 @@ class VoidTimeTest {
     }
     assertThat(voidTime.secondsSince(START)).isEqualTo(5_000);
     assertThat(voidTime.secondsSince(at(9_000))).isEqualTo(500);
-    // Exactly 4,950 s since second 100 are void. The oldest spans are merged into one span that
-    // began before second 100, and all void time of the merged span counts.
+    // Only 4,950 s since second 100 are void. But the oldest spans were merged into one that began
+    // before second 100, and all its void time counts.
     assertThat(voidTime.secondsSince(at(100))).isEqualTo(5_000);
   }
 
@@ -63,14 +63,13 @@ class VoidTimeTest {
     for (int i = 1; i <= 8; i++) {
       read(500 * i, 500 * i, 2 * i);
     }
-    // Uses are at most 1,000 s apart, so at least one use came in the 1,250 s, between second 250
-    // and second 1,000. If it was the only use, it was hidden with the probability 20 / 750,
-    // because 20 of these 750 s are void. Two uses were both hidden with the probability (30 /
-    // 1,250)^2.
+    // Uses are at most 1,000 s apart, so one came between second 250 and second 1,000. Of these 750
+    // s, 20 s are void. The second term is for two uses, both hidden in the 30 void seconds of
+    // 1,250.
     assertThat(voidTime.hiddenUseProbability(at(0), at(1_250), 1_000))
         .isCloseTo(20 / 750.0 + Math.pow(30 / 1_250.0, 2), within(1e-12));
-    // At least two uses came in the 2,400 s, each within a span of 600 s. Each span contains parts
-    // of two readings, with 20 void seconds.
+    // At least two uses came, each within a span of 600 s, of which 20 s are void. The second term
+    // is for three uses.
     assertThat(voidTime.hiddenUseProbability(at(0), at(2_400), 1_000))
         .isCloseTo(Math.pow(20 / 600.0, 2) + Math.pow(50 / 2_400.0, 3), within(1e-12));
     assertThat(voidTime.hiddenUseProbability(at(0), at(4_000), 0)).isZero();
@@ -85,8 +84,8 @@ class VoidTimeTest {
   }
 
   /**
-   * The program reads all objects every 30 minutes, and its longest timeout is 30 minutes. In a
-   * twentieth of the epochs an access is not seen. Evidence is read once in three epochs.
+   * A simulated program reads all its objects every 30 minutes. In a twentieth of the epochs, an
+   * access is not seen.
    */
   @Test
   void ofProgramsWhoseFirstScanWasHiddenOneIn100IsTakenForOneWithoutScans() {
@@ -135,9 +134,7 @@ class VoidTimeTest {
     return false;
   }
 
-  /**
-   * The process has run for 30 days. The time of a call does not grow with the age of the process.
-   */
+  /** The time of a call does not grow with the age of the process, which is 30 days here. */
   @Test
   void ofManyUsesOnlyTheLatestCost() throws Exception {
     for (int i = 1; i <= 300; i++) {

@@ -52,8 +52,8 @@ class WaitingGarbageTest {
     boolean marksFirst;
 
     /**
-     * The number of samples that cleaners freed. The number begins at 1, as if a cleaner had freed
-     * a sample already.
+     * The number of samples that cleaners freed. It begins at 1, so that a cleaner is known from
+     * the start.
      */
     long cleaned = 1;
 
@@ -90,7 +90,6 @@ class WaitingGarbageTest {
       seconds += CLEANING;
     }
 
-    /** Frees the oldest objects without a collection. */
     void free(int count) {
       for (int i = 0; i < count; i++) {
         SampledObject object = live.remove(0);
@@ -123,10 +122,6 @@ class WaitingGarbageTest {
     return garbage.waits(List.of(SITE), true, false);
   }
 
-  /**
-   * Runs two cycles. In each, the program allocates for 100 s, and then a collection frees each
-   * object with a probability.
-   */
   private void collectTwice(double probability) {
     program.collect(0);
     read();
@@ -200,8 +195,8 @@ class WaitingGarbageTest {
   }
 
   /**
-   * The library recognizes a cleaner some seconds after the cleaner's first free. Until then, its
-   * frees count as frees by another thread.
+   * The library recognizes a cleaner thread some seconds after its first free. Until then, the
+   * thread's frees count as frees by another thread.
    */
   @Test
   void cannotTellBeforeTwoOldCollectionsSinceTheCleanerIsKnown() {
@@ -240,10 +235,6 @@ class WaitingGarbageTest {
     assertThat(answer().answer()).isEqualTo(GarbageAnswer.OLD);
   }
 
-  /**
-   * Runs three cycles. In each, thirty objects are allocated while the collection marks, and the
-   * collection does not free them.
-   */
   private void collectWhileThirtyAreAllocated() {
     program.collect(0);
     read();
@@ -269,10 +260,7 @@ class WaitingGarbageTest {
     }
   }
 
-  /**
-   * A concurrent collection does not free the objects that are allocated while it marks. Here these
-   * are more than a tenth of all objects.
-   */
+  /** A concurrent collection does not free the objects that are allocated while it marks. */
   @Test
   void whatIsAllocatedWhileACollectionMarksIsGarbageForTheNextOne() {
     program.marksFirst = true;
@@ -312,15 +300,14 @@ class WaitingGarbageTest {
       program.live.addAll(young);
     }
     program.free(90);
-    // No object was allocated for ten cycles.
     program.seconds += 1_000;
     read();
     assertThat(answer().bytes().value()).isCloseTo(10 * MIB, within(MIB));
   }
 
   /**
-   * The cleaners have not yet freed the objects that the collection found to be garbage, so these
-   * objects look as if the collection had found them in use.
+   * Just after a collection, the cleaners have not yet freed the garbage that it found, so the
+   * garbage looks as if it were in use.
    */
   @Test
   void aReadingJustAfterACollectionChangesNothing() {
@@ -333,15 +320,15 @@ class WaitingGarbageTest {
     read();
     assertThat(answer()).isEqualTo(before);
     assertThat(waits()).isTrue();
-    // The second reading just after a collection counts, so frequent collections do not prevent a
-    // result.
+    // The second reading just after a collection counts, because otherwise frequent collections
+    // would prevent a result.
     read();
     assertThat(answer().answer()).isNotEqualTo(GarbageAnswer.OLD);
   }
 
   /**
-   * The library counts collections from its own start on. So an instance of {@code WaitingGarbage}
-   * that begins later also knows earlier collections.
+   * The library counts collections itself, so a {@code WaitingGarbage} that is created later also
+   * knows earlier collections.
    */
   @Test
   void theLastCollectionIsKnownToWhoeverLooksLater() {
@@ -353,10 +340,6 @@ class WaitingGarbageTest {
     assertThat(later.of(List.of(SITE), false).bytes().value()).isCloseTo(50 * MIB, within(MIB));
   }
 
-  /**
-   * A part of the objects of a site leaks. The test tries several shares of leaks and many
-   * collections.
-   */
   @Test
   void aLeakAmongGarbageNeverWaits() {
     for (double leaks : new double[] {0.1, 0.2, 0.5, 0.9}) {
@@ -502,7 +485,6 @@ class WaitingGarbageTest {
     assertThat(waits()).isTrue();
     assertThat(garbage.waits(List.of(SITE), false, true)).isFalse();
 
-    // The site then leaks its next hundred objects. No collection has taken place since.
     program.allocate(100);
     read();
     assertThat(answer().answer()).isEqualTo(GarbageAnswer.YOUNG);
@@ -590,8 +572,8 @@ class WaitingGarbageTest {
   }
 
   /**
-   * The library recognizes a cleaner when the cleaner frees a sample. Before that, only the stack
-   * of the site tells that a cleaner of the JDK frees the objects.
+   * Until a cleaner of the JDK frees a sample, only the stack of the site tells that such a cleaner
+   * frees the objects.
    */
   @Test
   void whatACleanerOfTheJdkFreesMayBeGarbageUntilACollectionMeetsIt() {

@@ -20,12 +20,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Tests a monitor of large requests with a library that reports such requests. */
 class BuiltInMonitorsTest {
 
   private static final MonitorOptions OPTIONS = MonitorOptions.threshold(1_000);
 
-  /** A library that reports one large request, at the first reading. */
   private static final class Watching extends SilentLibrary {
     private boolean read;
 

@@ -23,10 +23,6 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/**
- * Tests that each huge request is reported once and in order, that requests that were missed are
- * counted, and that reports are limited.
- */
 @Tag("any-jdk")
 class HugeAllocationWatchTest {
 

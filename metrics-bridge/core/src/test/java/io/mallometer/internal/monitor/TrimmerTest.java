@@ -23,7 +23,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests that a trim reports the returned bytes, and that there is at most one trim a minute. */
 @Tag("any-jdk")
 class TrimmerTest {
 

@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests the words for the objects that keep native memory alive, and for the references between
- * them. No word may claim more than is known.
+ * Tests the texts that tell which Java objects keep native memory alive. No text may claim more
+ * than is known.
  */
 @Tag("any-jdk")
 class OwnerFinderTest {

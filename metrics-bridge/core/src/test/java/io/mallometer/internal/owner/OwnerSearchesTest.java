@@ -25,8 +25,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests how far a search for the owners of native memory may affect the program, and the reasons
- * for a refusal.
+ * Tests how much a search for the owners of native memory may affect the program, and why a search
+ * is refused.
  */
 class OwnerSearchesTest {
 
@@ -71,8 +71,8 @@ class OwnerSearchesTest {
           Clock.systemUTC());
 
   /**
-   * A search for the owners of four samples. One object holds the addresses of all four. The
-   * referrers of that object are never all known.
+   * A simulated search. One object holds the addresses of all four samples, and the search never
+   * finds all referrers of this object.
    */
   private static final class Simulated implements OwnerSearch {
     final List<Step> done = new ArrayList<>();

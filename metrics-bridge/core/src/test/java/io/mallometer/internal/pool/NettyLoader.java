@@ -18,8 +18,8 @@ import java.util.stream.Stream;
 final class NettyLoader extends URLClassLoader {
 
   /**
-   * The directory with the jars that the build copies. Each version of Netty has a directory with
-   * its name.
+   * The directory with the jars that the build copies, with one subdirectory for each version of
+   * Netty.
    */
   private static final Path VERSIONS = Path.of("target", "netty");
 
@@ -50,7 +50,6 @@ final class NettyLoader extends URLClassLoader {
     return new NettyLoader(places);
   }
 
-  /** Returns a loader of classes in a directory. */
   static NettyLoader ofDirectory(Path classes) {
     return new NettyLoader(List.of(classes));
   }
@@ -70,12 +69,10 @@ final class NettyLoader extends URLClassLoader {
     return found;
   }
 
-  /** Returns the names of all classes that this loader has defined. */
   Set<String> defined() {
     return Set.copyOf(defined);
   }
 
-  /** Returns the defined classes whose names end with one of the texts. */
   List<Class<?>> loaded(List<String> endings) {
     return defined.stream()
         .filter(name -> endings.stream().anyMatch(name::endsWith))
@@ -84,7 +81,6 @@ final class NettyLoader extends URLClassLoader {
         .toList();
   }
 
-  /** Creates a program that uses this copy of Netty. */
   Use use(String packageName, String kind) throws ReflectiveOperationException {
     Object program =
         loadClass(NettyUse.class.getName())
@@ -94,7 +90,7 @@ final class NettyLoader extends URLClassLoader {
   }
 
   /**
-   * The program, called by reflection: this loader defines its own copy of the class {@link
+   * Calls the program by reflection, because this loader defines its own copy of the class {@link
    * NettyUse}.
    */
   record Use(Object program) {

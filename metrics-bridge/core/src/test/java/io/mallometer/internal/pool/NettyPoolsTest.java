@@ -29,7 +29,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests the reader of Netty's pools with published versions of Netty. */
 class NettyPoolsTest {
 
   private static final String NETTY = "io.netty";

@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A program that uses one copy of Netty. The {@link NettyLoader} of the copy also defines this
- * class. The program calls Netty by reflection, because the package of the copy may have any name.
+ * A program that uses one copy of Netty. The program calls Netty by reflection, because the package
+ * of the copy may have any name.
  */
 public final class NettyUse {
 
@@ -33,7 +33,6 @@ public final class NettyUse {
             : type.getConstructor().newInstance();
   }
 
-  /** Sets the level of the leak detector. */
   @SuppressWarnings({"unchecked", "rawtypes"})
   public void level(String name) throws ReflectiveOperationException {
     Class<?> detector = Class.forName(packageName + ".util.ResourceLeakDetector");
@@ -41,21 +40,18 @@ public final class NettyUse {
     detector.getMethod("setLevel", level).invoke(null, Enum.valueOf(level, name));
   }
 
-  /** Allocates native buffers and keeps them. */
   public void keep(int count, int bytes) throws ReflectiveOperationException {
     for (int i = 0; i < count; i++) {
       kept.add(method(allocator, "directBuffer", int.class).invoke(allocator, bytes));
     }
   }
 
-  /** Allocates buffers on the heap and keeps them. */
   public void keepOnHeap(int count, int bytes) throws ReflectiveOperationException {
     for (int i = 0; i < count; i++) {
       kept.add(method(allocator, "heapBuffer", int.class).invoke(allocator, bytes));
     }
   }
 
-  /** Releases the oldest buffers. */
   public void release(int count) throws ReflectiveOperationException {
     for (int i = 0; i < count; i++) {
       Object buffer = kept.remove(0);
@@ -63,12 +59,10 @@ public final class NettyUse {
     }
   }
 
-  /** Forgets all buffers without releasing them. */
   public void forget() {
     kept.clear();
   }
 
-  /** Returns the native bytes of the allocator's chunks, by Netty's own metric. */
   public long usedDirectMemory() throws ReflectiveOperationException {
     Object metric = method(allocator, "metric").invoke(allocator);
     return (long) method(metric, "usedDirectMemory").invoke(metric);
@@ -97,8 +91,8 @@ public final class NettyUse {
   }
 
   /**
-   * Returns a method that a public class or interface of the target declares, because a method of a
-   * class that is not public cannot be called by reflection.
+   * Returns a declaration of the method in a public type, because a method of a class that is not
+   * public cannot be called by reflection.
    */
   private static Method method(Object target, String name, Class<?>... parameters)
       throws NoSuchMethodException {

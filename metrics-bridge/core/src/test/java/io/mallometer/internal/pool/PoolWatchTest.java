@@ -10,10 +10,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/**
- * Tests the interval between readings, and which lines of code are suspects, with buffers of a real
- * Netty.
- */
 @Tag("any-jdk")
 class PoolWatchTest {
 
@@ -108,7 +104,7 @@ class PoolWatchTest {
 
     BufferSite site = site();
 
-    // The watch keeps at most 2,000 buffers, and at least half as many, minus 6 standard errors.
+    // The watch tracks 1,000 to 2,000 buffers. The lower bound allows for 6 standard errors.
     assertThat(site.tracks().tracked()).isBetween(800, 2_000);
     assertThat(site.buffers().value()).isBetween(16_000.0, 24_000.0);
     assertThat(site.buffers().low()).isLessThan(site.buffers().value());

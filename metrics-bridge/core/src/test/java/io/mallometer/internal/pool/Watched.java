@@ -66,7 +66,6 @@ final class Watched implements SiteReadings {
     return watch.latest();
   }
 
-  /** Reads the pools a minute after the last reading. Returns the only pool. */
   Pool pool() {
     List<Pool> pools = lookAfter(Duration.ofMinutes(1)).orElseThrow().pools();
     if (pools.size() != 1) {
@@ -75,12 +74,10 @@ final class Watched implements SiteReadings {
     return pools.get(0);
   }
 
-  /** Makes the CPU time advance by a step each time the watch reads it. */
   void slow(Duration step) {
     cpuStep = step.toNanos();
   }
 
-  /** Sets whether a reading of the call sites is affordable. */
   void affordable(boolean little) {
     affordable = little;
   }

@@ -11,10 +11,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/**
- * Tests the advice on memory that the allocator retains, in worked examples in MiB. No advice is
- * given if it would gain nothing.
- */
+/** Tests the advice on memory that the allocator retains. The numbers are in MiB. */
 @Tag("any-jdk")
 class AllocatorAdviceTest {
 

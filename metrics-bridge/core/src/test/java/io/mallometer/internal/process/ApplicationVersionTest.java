@@ -74,8 +74,8 @@ class ApplicationVersionTest {
   }
 
   /**
-   * The values are those that HotSpot's launcher gives to {@code sun.java.command} and to {@code
-   * java.class.path}, to which the jar of an agent is appended.
+   * HotSpot's launcher sets {@code sun.java.command} and {@code java.class.path} to such values.
+   * The jar of an agent is appended to the class path.
    */
   @ParameterizedTest
   @CsvSource(

@@ -98,8 +98,8 @@ class BudgetTableTest {
   }
 
   /**
-   * The kernel can drop pages that it can read again from the file, but not pages that the process
-   * copied by writing.
+   * Only pages that the process copied by writing count, because the kernel can drop the others and
+   * read them again from the file.
    */
   @Test
   void ofMappedFilesOnlyWhatWasWrittenCounts() {
@@ -120,8 +120,8 @@ class BudgetTableTest {
   }
 
   /**
-   * The configuration needs 822 MiB, including 40 MiB that native code has allocated. Without these
-   * 40 MiB, a limit of 800 MiB is large enough, but 760 MiB are not.
+   * The configuration needs 822 MiB, including 40 MiB that native code has allocated and that may
+   * be a leak.
    */
   @Test
   void whatNativeCodeHoldsMayBeALeak() {
@@ -152,7 +152,10 @@ class BudgetTableTest {
         .isEqualTo("limit too small by 3.3 GiB for this configuration even without a leak");
   }
 
-  /** The 10 MiB of shared memory include 8 MiB of the heap, whose maximum already counts. */
+  /**
+   * The heap's maximum already counts. So the 8 MiB of the heap among the 10 MiB of shared memory
+   * must not count again.
+   */
   @Test
   void aHeapThatIsChargedAsSharedMemoryCountsOnce() {
     assertThat(totalWithSharedHeap(8 * MIB)).isEqualTo((822 - 8) * MIB);

@@ -7,7 +7,6 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/** Reads captured texts that a kernel or a JVM wrote. */
 final class Captured {
 
   private Captured() {}

@@ -13,9 +13,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests the reading of captured texts of cgroups. The texts of version 2 were captured on Debian's
- * Linux 6.1 and 6.12, from a cgroup in which a shell and a JVM had exceeded the limit. Other texts
- * of version 2 follow the kernel's documentation.
+ * Tests the reading of files of cgroups. The texts of version 2 were captured on Linux 6.1 and
+ * 6.12, or follow the kernel's documentation.
  */
 @Tag("any-jdk")
 class CgroupTest {
@@ -51,8 +50,8 @@ class CgroupTest {
   }
 
   /**
-   * In Docker with version 1 of cgroups, the path of the process is the path on the host, and only
-   * the container's part of the hierarchy is mounted.
+   * In Docker with version 1 of cgroups, the process sees its path on the host, but only the
+   * container's part of the hierarchy is mounted.
    */
   @Test
   void findsAPartThatIsMountedAlone() {
@@ -143,10 +142,7 @@ class CgroupTest {
         .isEqualTo(Map.of("high", 89L, "max", 82L, "oom", 1L, "oom_kill", 1L));
   }
 
-  /**
-   * The items that the kernel reports for a cgroup may add up to some pages more than the cgroup's
-   * total.
-   */
+  /** The items of a cgroup may add up to some pages more than its total. */
   @Test
   void tooManyItemsAreTakenFromThePageCache() {
     Map<String, String> files = files2();
@@ -270,10 +266,6 @@ class CgroupTest {
     return files;
   }
 
-  /**
-   * Returns the texts of several files from one text, in which each file follows a line {@code ==
-   * name}.
-   */
   private static Map<String, String> captured(String name) {
     Map<String, String> files = new HashMap<>();
     for (String file : Captured.text(name).split("(?m)^== ")) {

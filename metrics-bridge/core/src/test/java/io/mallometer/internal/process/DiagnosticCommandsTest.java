@@ -46,7 +46,6 @@ class DiagnosticCommandsTest {
         .contains("MaxHeapSize=none", "NoSuchOption=none", "facts known");
   }
 
-  /** Prints for each command whether the JVM's answer can be parsed. */
   static final class AskAll {
 
     private AskAll() {}

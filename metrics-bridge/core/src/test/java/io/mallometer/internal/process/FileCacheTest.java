@@ -100,8 +100,8 @@ class FileCacheTest {
   }
 
   /**
-   * The first reading stops for lack of CPU time, and the second one continues it. A file that is
-   * opened in between may have a low descriptor, which the first reading has already passed.
+   * The first reading stops for lack of CPU time, and the second one continues it. In between, a
+   * file is opened whose descriptor the first reading has already passed.
    */
   @Test
   void aReadingThatContinuesGoesOnWithTheFirstFileAgain() {
@@ -120,9 +120,8 @@ class FileCacheTest {
   }
 
   /**
-   * The 100,000 descriptors include a single open file. The others take only the CPU time that is
-   * reserved for descriptors. So the mapped file is read, and a later reading reaches the open
-   * file.
+   * Reading descriptors may take only a part of the CPU time, so that the mapped file is read too.
+   * A later reading reaches the only open file among the 100,000 descriptors.
    */
   @Test
   void manySocketsLeaveTimeForFiles() {
@@ -170,8 +169,8 @@ class FileCacheTest {
   }
 
   /**
-   * For a file that the process may not write, the kernel reports all pages as cached. The library
-   * then returns -EPERM, which is -1.
+   * The kernel reports all pages of a file as cached if the process may not write the file. The
+   * library then returns -EPERM, which is -1.
    */
   @Test
   void whereTheKernelHidesAMappedFileItsResidentPagesAreReadAndThatIsTold() {
@@ -200,10 +199,7 @@ class FileCacheTest {
     return new Mapping(0x1000, 0x9000, Access.OTHER, false, path, 8192, false, 0, 0);
   }
 
-  /**
-   * Simulates a kernel. Some descriptors are open files with 4 KiB in the page cache, and all
-   * others are closed.
-   */
+  /** Simulates a kernel. Each open file has 4 KiB in the page cache. */
   private final class Planted implements FileCache.Kernel {
 
     private final Map<Integer, String> open = new HashMap<>();
@@ -250,8 +246,8 @@ class FileCacheTest {
       assertThat(output)
           .contains("open.sst sst %d false".formatted(32 * MEBIBYTE))
           .contains("deleted.log log %d true".formatted(8 * MEBIBYTE))
-          // In a chroot of another Debian, standard output is a file of a mount outside of the
-          // chroot.
+          // In a chroot, standard output may be a file outside of the chroot, whose file system is
+          // unknown.
           .containsPattern("gaps=(1 open files are unknown: their file system is unknown)?\n");
       long mapped = Long.parseLong(output.replaceAll("(?s).*mapped.cfs index (\\d+).*", "$1"));
       assertThat(mapped).isBetween(16L * MEBIBYTE, 17L * MEBIBYTE);
@@ -266,10 +262,6 @@ class FileCacheTest {
     }
   }
 
-  /**
-   * Writes three files, one that stays open, one that is mapped and one that is deleted, and prints
-   * how much of each is cached.
-   */
   static final class Caches {
 
     private Caches() {}
@@ -284,12 +276,12 @@ class FileCacheTest {
         channel.write(ByteBuffer.allocate(1), 20L * MEBIBYTE - 1);
         mapped = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size());
       }
-      mapped.get(0); // makes a page resident: writing the file has only put it into the page cache
+      mapped.get(0); // Touching the mapping makes a page resident.
       Files.delete(data.resolve("deleted.log"));
       FileCache cache = FileCache.ofThisProcess(new ProcessFiles(), Pause::processorNanos);
       PageCache read = PageCache.NONE;
-      // The JVM interprets the code of the first readings, so these may be too slow to reach all
-      // files.
+      // The first readings may be too slow to reach all files, because the JVM interprets their
+      // code.
       for (int minute = 0; minute == 0 || minute < 20 && !read.gaps().isEmpty(); minute++) {
         read =
             cache.read(new ProcessFiles().mappings().orElseThrow(), minute * FileCache.PACE_NANOS);

@@ -28,7 +28,7 @@ class GarbledTextsTest {
 
   @Test
   void smaps() {
-    // The text is long enough to contain each kind of line.
+    // These 20,000 characters contain each kind of line.
     String smaps = Captured.text("smaps-linux-6.18-jdk17-g1.txt").substring(0, 20_000);
     mutate(
         smaps,
@@ -157,7 +157,6 @@ class GarbledTextsTest {
         .isEqualTo(memory.chargedBytes());
   }
 
-  /** Memory with random words and pages, including headers of objects that do not exist. */
   private record GarbledMemory(Random random) implements AddressSpace {
 
     @Override

@@ -29,9 +29,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 
 /**
- * A program that allocates a known amount of each kind of memory, one kind after the other. After
- * each kind of memory the program prints the growth of each part of the resident set: {@code heap:
- * java_heap=67108864 ...}.
+ * Allocates a known amount of each kind of memory in turn. After each kind, it prints the growth of
+ * each part of the resident set: {@code heap: java_heap=67108864 ...}.
  */
 final class Holdings {
 
@@ -61,7 +60,6 @@ final class Holdings {
 
   private Holdings() {}
 
-  /** Allocates each kind in turn. The argument is a directory for files. */
   public static void main(String[] arguments) throws Exception {
     new Holdings().run(Path.of(arguments[0]));
   }
@@ -93,7 +91,7 @@ final class Holdings {
   }
 
   /**
-   * Prints the sums over some memory pools, as the JVM reports them: {@code code: used=1000000
+   * Prints the sums over some of the JVM's memory pools: {@code code: used=1000000
    * committed=2000000}.
    */
   private static void printPools(String name, Predicate<String> pool) {
@@ -187,7 +185,6 @@ final class Holdings {
     }
   }
 
-  /** Starts threads that each use some hundred kilobytes of stack and do not end. */
   private static void startThreads() throws InterruptedException {
     CountDownLatch deep = new CountDownLatch(THREADS);
     for (int i = 0; i < THREADS; i++) {
@@ -210,7 +207,6 @@ final class Holdings {
     return 1 + descend(levels - 1, deep);
   }
 
-  /** Defines copies of one class, each with metadata of its own. */
   private void defineClasses() throws Exception {
     byte[] code;
     try (InputStream in = Holdings.class.getResourceAsStream("Holdings$Template.class")) {

@@ -9,7 +9,6 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests the limits that a JVM with given options reports. */
 @Tag("process")
 class HotSpotTest {
 
@@ -65,8 +64,8 @@ class HotSpotTest {
   }
 
   /**
-   * Without a configured limit the JVM's own bounds apply. The code cache is bounded by its default
-   * size (its segments may have a page more in sum), and direct buffers by the size of the heap.
+   * Without a configured limit, the code cache is bounded by its default size, and direct buffers
+   * by the size of the heap. The segments of the code cache may have a page more in sum.
    */
   @Test
   void whatNobodyLimitedMayStillBeBounded() {
@@ -83,7 +82,6 @@ class HotSpotTest {
     assertThat(Long.parseLong(most.group(1))).isBetween(240 * MIB, 240 * MIB + 4096);
   }
 
-  /** Prints the limits. */
   static final class Configuration {
 
     private Configuration() {}

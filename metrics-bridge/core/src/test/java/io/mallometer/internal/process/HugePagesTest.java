@@ -54,8 +54,8 @@ class HugePagesTest {
   }
 
   /**
-   * Maps memory for the life of the process. Inaccessible pages on both sides of this memory keep
-   * the kernel from merging it with other mappings.
+   * Maps memory for the life of the process. Inaccessible pages on both sides keep the kernel from
+   * merging it with other mappings.
    */
   private long mapped(long bytes) {
     long raw =

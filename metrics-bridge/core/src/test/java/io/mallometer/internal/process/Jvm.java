@@ -8,10 +8,8 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * A JVM in which a test checks that memory of each kind appears in the right part of the resident
- * set.
+ * A JVM in which a test checks the parts of the resident set.
  *
- * @param jdk the home directory of the JDK
  * @param collector the collector, by its name in {@code -XX:+Use...GC}
  * @param tracking whether native memory tracking is on
  * @param preload whether the library is preloaded
@@ -30,7 +28,6 @@ record Jvm(Path jdk, String collector, boolean tracking, boolean preload, String
           "-Xms256m",
           "-XX:+UseCompactObjectHeaders");
 
-  /** Returns the few JVMs that differ most from each other, for a test that must be short. */
   static Stream<Jvm> few(Path jdk) {
     return Stream.of(
         new Jvm(jdk, "G1", false, false, ""),
@@ -39,18 +36,10 @@ record Jvm(Path jdk, String collector, boolean tracking, boolean preload, String
         new Jvm(jdk, "Serial", false, true, "-XX:+UseTransparentHugePages"));
   }
 
-  /**
-   * Returns a number of JVMs for each collector. Native Memory Tracking and preloading are switched
-   * on and off by turns.
-   */
   static Stream<Jvm> rounds(Path jdk, int rounds) {
     return COLLECTORS.stream().flatMap(collector -> turns(jdk, collector, "", rounds).stream());
   }
 
-  /**
-   * Returns the JVMs of each collector with each other option, with and without tracking and
-   * preloading.
-   */
   static Stream<Jvm> combinations(Path jdk) {
     return COLLECTORS.stream()
         .flatMap(
@@ -58,9 +47,7 @@ record Jvm(Path jdk, String collector, boolean tracking, boolean preload, String
                 VARIANTS.stream().flatMap(variant -> turns(jdk, collector, variant, 4).stream()));
   }
 
-  /**
-   * Returns a number of JVMs with the options; an empty list if this JDK does not start with them.
-   */
+  /** Returns an empty list if this JDK does not start with the options. */
   private static List<Jvm> turns(Path jdk, String collector, String more, int number) {
     return new Jvm(jdk, collector, false, false, more).exists()
         ? IntStream.range(0, number)
@@ -69,7 +56,6 @@ record Jvm(Path jdk, String collector, boolean tracking, boolean preload, String
         : List.of();
   }
 
-  /** Returns the JDK, the collector and the other option. */
   String kind() {
     return (jdk.getFileName() + " " + collector + " " + more).strip();
   }
@@ -89,7 +75,6 @@ record Jvm(Path jdk, String collector, boolean tracking, boolean preload, String
     return options.toArray(String[]::new);
   }
 
-  /** Returns whether there is a compressed class space. */
   boolean classSpace() {
     return !more.equals("-XX:-UseCompressedClassPointers");
   }
@@ -104,7 +89,6 @@ record Jvm(Path jdk, String collector, boolean tracking, boolean preload, String
         : List.of("malloc", "malloc_live", "malloc_retained");
   }
 
-  /** Returns whether this JDK starts with these options. */
   private boolean exists() {
     List<String> command = new ArrayList<>();
     command.add(jdk.resolve("bin/java").toString());

@@ -65,10 +65,6 @@ class JvmRangesTest {
         .isEqualTo(new JvmRanges(List.of(), List.of()));
   }
 
-  /**
-   * Asserts that the addresses of the heap are in the ranges, and that the addresses next to the
-   * heap are not.
-   */
   private static void assertHeap(String report) {
     JvmRanges ranges = JvmRanges.parse(report, "");
     for (long address = 0xf0000000L; address < 0x100000000L; address += 1 << 20) {

@@ -235,7 +235,7 @@ class LoaderStatisticsTest {
                   .get()
                   .substring(5));
       double seconds = Double.parseDouble(output.replaceAll("(?s).*seconds=(\\S+).*", "$1"));
-      assertThat(seconds).isBetween(0.0002, 10.0); // may be long on a busy machine
+      assertThat(seconds).isBetween(0.0002, 10.0); // The machine may be busy.
       ChildJvm.printRow(
           home,
           attached,
@@ -297,7 +297,8 @@ class LoaderStatisticsTest {
     }
 
     /**
-     * Returns the code of the class, with a number of five digits in place of "Small" in its name.
+     * Replaces "Small" in the name of the class by a number of five digits, so that the length of
+     * the name stays the same.
      */
     private static byte[] renamed(byte[] code, int number) {
       String text = new String(code, StandardCharsets.ISO_8859_1);
@@ -307,7 +308,6 @@ class LoaderStatisticsTest {
     }
   }
 
-  /** A class loader that defines a class from given code. */
   private static final class Planted extends ClassLoader {
 
     Planted() {
@@ -319,7 +319,6 @@ class LoaderStatisticsTest {
     }
   }
 
-  /** The class that is defined under other names. */
   static final class Small {
 
     int number;

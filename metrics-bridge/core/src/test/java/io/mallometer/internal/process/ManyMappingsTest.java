@@ -34,10 +34,6 @@ class ManyMappingsTest {
     assertThat(output).contains("adds up: true, many: true").doesNotContain("false");
   }
 
-  /**
-   * Makes every second page of a mapping unreadable, and splits the resident set into parts three
-   * times.
-   */
   static final class Program {
 
     private static final long PAGE = AddressSpace.PAGE;

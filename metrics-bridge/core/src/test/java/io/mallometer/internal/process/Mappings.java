@@ -1,6 +1,5 @@
 package io.mallometer.internal.process;
 
-/** Creates mappings for tests. */
 final class Mappings {
 
   private Mappings() {}

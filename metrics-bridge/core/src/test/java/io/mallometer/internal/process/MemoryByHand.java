@@ -6,7 +6,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** Memory whose words a test sets. All its pages are resident. */
 final class MemoryByHand implements AddressSpace {
 
   private final Map<Long, Long> words = new HashMap<>();
@@ -19,7 +18,6 @@ final class MemoryByHand implements AddressSpace {
     return this;
   }
 
-  /** Writes the header of a heap that belongs to an arena of glibc. */
   MemoryByHand heap(long address, long arena, long before, long used, long writable) {
     return word(address, arena)
         .word(address + 8, before)
@@ -63,7 +61,6 @@ final class MemoryByHand implements AddressSpace {
     return Optional.of(found);
   }
 
-  /** Returns the set of all pages, because all are resident. */
   @Override
   public Optional<BitSet> residentPages(long start, long end) {
     BitSet all = new BitSet();

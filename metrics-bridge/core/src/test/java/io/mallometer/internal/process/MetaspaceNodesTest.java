@@ -30,7 +30,6 @@ class MetaspaceNodesTest {
     assertThat(others(3 * MIB)).containsExactly(range(AT, 64 * MIB));
   }
 
-  /** Three full nodes of metaspace appear as one mapping, in which a fourth node begins. */
   @Test
   void fullNodesAreOneMapping() {
     mappings.add(committed(AT, AT + 200 * MIB));
@@ -45,8 +44,8 @@ class MetaspaceNodesTest {
   }
 
   /**
-   * A table of the collector begins at an address at which a node of metaspace could begin, but the
-   * JVM reports fewer committed bytes than such a node would have.
+   * A table of the collector begins where a node of metaspace could begin, but the JVM reports too
+   * few committed bytes for such a node.
    */
   @Test
   void whatOnlyLooksLikeANodeIsNone() {
@@ -57,7 +56,8 @@ class MetaspaceNodesTest {
   }
 
   /**
-   * The JVM loads classes after the mappings were read, and before the JVM's own sizes are read.
+   * The JVM loads classes between the reading of the mappings and the reading of the JVM's own
+   * sizes.
    */
   @Test
   void theAccountMayBeAheadOfTheMappings() {
@@ -92,8 +92,8 @@ class MetaspaceNodesTest {
   }
 
   /**
-   * The search for nodes that add up to the committed bytes must end, although there are more
-   * combinations than it can try.
+   * The search for nodes that add up to the committed bytes must end, although it cannot try all
+   * combinations.
    */
   @Test
   void manyCandidatesTakeNoTime() {

@@ -10,8 +10,8 @@ import javax.management.JMException;
 import javax.management.ObjectName;
 
 /**
- * Maps memory that is neither malloc's nor the JVM's next to such memory, so that the kernel shows
- * both as one mapping. Threads, libraries and mallometer itself sometimes cause this by chance.
+ * Maps memory next to memory of malloc or of the JVM, so that the kernel shows both as one mapping.
+ * Threads and libraries sometimes cause this by chance.
  */
 final class Neighbours {
 
@@ -20,19 +20,14 @@ final class Neighbours {
   private static final int PRIVATE_ANONYMOUS = 0x22;
   private static final int FIXED_NOREPLACE = 0x100000;
 
-  /** A line of {@code VM.metaspace vslist}. */
   private static final Pattern NODE = Pattern.compile("node #\\d+: base 0x([0-9a-f]+)");
 
   private Neighbours() {}
 
-  /**
-   * Maps memory directly below an object that has a mapping of its own, if the addresses are free.
-   */
   static void below(long object) {
     map(object / AddressSpace.PAGE * AddressSpace.PAGE - BYTES);
   }
 
-  /** Maps memory directly below each node of metaspace, if the addresses are free. */
   static void besideMetaspace() {
     Matcher node = NODE.matcher(metaspace());
     while (node.find()) {

@@ -87,8 +87,8 @@ class PieceTest {
   }
 
   /**
-   * Memory of the program may look like memory of the JVM, for example a pool that has the size and
-   * the alignment of metaspace.
+   * Memory of the program may look like the JVM's, for example a pool that has the size and the
+   * alignment of metaspace.
    */
   @ParameterizedTest
   @EnumSource(names = {"UNKNOWN", "STRUCTURE", "FILE", "METASPACE", "CLASS_SPACE"})

@@ -58,8 +58,7 @@ class PiecesTest {
   }
 
   /**
-   * A mapping is cut in two. If the page table cannot be read, the smaller part counts as fully
-   * resident. Both parts together have the resident bytes of the mapping.
+   * If the page table cannot be read, the smaller part of a cut mapping counts as fully resident.
    */
   @Test
   void residentBytesAddUpWithoutAPageTable() {
@@ -98,7 +97,6 @@ class PiecesTest {
     }
   }
 
-  /** Cuts ranges out of memory in which the upper half of each 64 KiB is resident. */
   private static List<Mapping> cutOut(List<Mapping> mappings, Range... ranges) {
     Pieces pieces = new Pieces(new UpperHalves(), mappings);
     pieces.cutOut(List.of(ranges), NAME);

@@ -60,8 +60,7 @@ class ResidentOriginsTest {
   }
 
   /**
-   * The mapping is cut at the ends of the ranges. If the page table cannot be read, the smaller
-   * part of each cut counts as fully resident.
+   * If the page table cannot be read, the smaller part of a cut mapping counts as fully resident.
    */
   @Test
   void aRangeMayBePartOfAMapping() {
@@ -114,8 +113,8 @@ class ResidentOriginsTest {
   }
 
   /**
-   * Each observed object lies in a slot, which is a mapping of its own. The excess (the bytes of
-   * slots beyond their objects) is given only as the sum over all slots.
+   * Each observed object lies in a mapping of its own (slot). The bytes of slots beyond their
+   * objects are known only as a sum over all slots.
    */
   @Test
   void theExcessOfSlotsIsTakenOnce() {
@@ -154,8 +153,8 @@ class ResidentOriginsTest {
   }
 
   /**
-   * If the library reports its ranges, other memory is not the library's, whatever footprint the
-   * library reports.
+   * If the library reports its ranges, no other memory counts as the library's, even if it reports
+   * a larger footprint.
    */
   @Test
   void theLibraryTellsItsOwnRanges() {

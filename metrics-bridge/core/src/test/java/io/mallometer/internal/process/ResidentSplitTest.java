@@ -88,8 +88,8 @@ class ResidentSplitTest {
   }
 
   /**
-   * Linux 6.1 shows a thread's stack and the node of metaspace above it as one mapping. The test
-   * has no page table, so the whole megabyte of the stack counts as resident.
+   * Linux 6.1 shows a thread's stack and the node of metaspace above it as one mapping. Without a
+   * page table, the whole stack of 1 MiB counts as resident.
    */
   @Test
   void aStackAndMetaspaceAreToldApart() {
@@ -294,8 +294,8 @@ class ResidentSplitTest {
   }
 
   /**
-   * The program and its allocator mapped parts of this memory, so these parts are not presumed to
-   * be the JVM's tables. Memory that the JVM itself mapped needs no presumption.
+   * Memory that the program or its allocator mapped is not presumed to be the JVM's tables. Memory
+   * that the JVM mapped needs no presumption.
    */
   @Test
   void whatTheProgramMappedIsNotPresumedToBeTheJvms() {
@@ -457,7 +457,6 @@ class ResidentSplitTest {
         .parts();
   }
 
-  /** Two nodes of metaspace that are committed to their ends appear as one mapping. */
   @Test
   void fullNodesOfMetaspaceAreOneMapping() {
     long at = 0x7f0010000000L;
@@ -559,8 +558,8 @@ class ResidentSplitTest {
   }
 
   /**
-   * With {@code glibc.malloc.hugetlb=2}, a heap of a glibc arena has four huge pages. Here the
-   * kernel has merged the heap with memory that is not malloc's, into one mapping.
+   * The kernel has merged a heap of a glibc arena with other memory into one mapping. With {@code
+   * glibc.malloc.hugetlb=2}, such a heap has four huge pages.
    */
   @Test
   void smallerHeapsAreFoundInOneMappingWithOtherMemory() {
@@ -574,7 +573,7 @@ class ResidentSplitTest {
   }
 
   /**
-   * Malloc's heap grows after the mappings were read, and before the header of the heap is read.
+   * Malloc's heap grows between the reading of the mappings and the reading of the heap's header.
    */
   @Test
   void aHeapMayGrowWhileItIsLookedAt() {
@@ -649,8 +648,8 @@ class ResidentSplitTest {
   }
 
   /**
-   * The library places observed objects in slots (pages of their own). The slots have 30 resident
-   * MiB, 8 MiB of them beyond the objects. 2 MiB of an object were never touched.
+   * Observed objects lie on pages of their own (slots). Of the slots, 30 MiB are resident, of which
+   * 8 MiB lie beyond the objects. In an object, 2 MiB were never touched.
    */
   @Test
   void anObjectInASlotIsMallocsAndTheRestOfItsPagesTheLibrarys() {

@@ -66,7 +66,8 @@ class SmapsTest {
   }
 
   /**
-   * ZGC maps each page of the heap three times, so each mapping has a third of the page (its Pss).
+   * ZGC maps each page of the heap three times, so the proportional size (Pss) of each mapping is a
+   * third of the page.
    */
   @Test
   void aPageOfZgcsHeapCountsOnceIfAsked() throws IOException {

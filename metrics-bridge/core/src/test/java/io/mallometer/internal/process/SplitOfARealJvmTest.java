@@ -18,18 +18,18 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Tests that memory of each kind that a program allocates appears in the right part of the resident
+ * Tests that each kind of memory that a program allocates appears in the right part of the resident
  * set. By default the program runs in a few JVMs. With {@code -Dsoak.rounds=N} it runs N times with
  * each JDK and collector, and with {@code -Dsoak.combinations=true} also with each option that
- * changes where memory is allocated. After more than 20 runs the test prints a table.
+ * changes where memory is allocated.
  */
 @Tag("process")
 @Tag("any-jdk")
 class SplitOfARealJvmTest {
 
   /**
-   * The tolerance in bytes. All live objects count as resident, although some MiB of the JVM's own
-   * objects are never resident. While malloc retains nothing, these MiB are missing in other parts.
+   * The tolerance in bytes. Some MiB of the JVM's own objects count as resident although they were
+   * never touched, so these MiB may be missing in other parts.
    */
   private static final long SLACK = 6L << 20;
 
@@ -133,7 +133,6 @@ class SplitOfARealJvmTest {
     assertThat(assertCode(parse(output), output)).as(output).isGreaterThan(3L << 19);
   }
 
-  /** Asserts that the resident code lies between the used and the committed bytes. */
   private static long assertCode(Map<String, Map<String, Long>> growth, String output) {
     long resident = growth.get("all").get("code_cache");
     Map<String, Long> pools = growth.get("code");
@@ -144,8 +143,8 @@ class SplitOfARealJvmTest {
   }
 
   /**
-   * Asserts that memory of neither malloc nor the JVM is unexplained, except for the bytes that the
-   * JVM's tables may take.
+   * Asserts that memory of neither malloc nor the JVM appears as unexplained, except for the bytes
+   * that may be taken for the JVM's tables.
    */
   private static void assertForeign(Map<String, Map<String, Long>> growth, String output) {
     assertGrowth(growth, "foreign", List.of("unexplained", "gc_and_jvm"), Holdings.FOREIGN, output);
@@ -192,7 +191,6 @@ class SplitOfARealJvmTest {
     assertThat(all.get("unexplained")).as(output).isBetween(0L, total * 3 / 100);
   }
 
-  /** Parses lines such as {@code heap: java_heap=67108864 metaspace=0}. */
   private static Map<String, Map<String, Long>> parse(String output) {
     Map<String, Map<String, Long>> all = new HashMap<>();
     for (String line : output.split("\n")) {

@@ -154,10 +154,6 @@ class ThreadPoolsTest {
     return new Mapping(start, end, Access.WRITABLE, true, "", resident, false, 0, 0);
   }
 
-  /**
-   * Starts three pools whose threads touch known amounts of stack, and prints the figures of the
-   * pools.
-   */
   static final class Pools {
 
     private static final CountDownLatch TOUCHED = new CountDownLatch(60);
@@ -241,7 +237,7 @@ class ThreadPoolsTest {
     }
 
     /**
-     * Recurses until a number of bytes of stack is used. Each interpreted frame takes at least 64
+     * Recurses until {@code left} bytes of stack are used. Each interpreted frame takes at least 64
      * bytes.
      */
     private static int deepen(int left, int number) {

@@ -1,6 +1,5 @@
 package io.mallometer.internal.symbol;
 
-/** The bytes of an array, read as a file or as memory that starts at an address. */
 record ArrayBytes(byte[] bytes, long start) implements Bytes {
 
   @Override

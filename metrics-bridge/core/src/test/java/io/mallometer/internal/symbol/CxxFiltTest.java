@@ -19,9 +19,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Compares names with those of {@code c++filt -p} (GNU binutils) for all functions of large C++
- * libraries. The test removes from the output of c++filt what {@link ItaniumName} leaves out:
- * template arguments, the parameters of lambdas, ABI tags, clones, the words before the target of a
- * thunk, and the parameters that c++filt shows for thunks and for enclosing functions.
+ * libraries. The test removes from the output of c++filt what {@link ItaniumName} leaves out, such
+ * as template arguments.
  */
 @Tag("process")
 @Tag("any-jdk")
@@ -90,7 +89,6 @@ class CxxFiltTest {
     assertThat(share).as(() -> String.join("\n", different)).isGreaterThanOrEqualTo(SHARE);
   }
 
-  /** Returns the mangled names of the functions in a library's dynamic and full symbol tables. */
   private static List<String> functions(Path library) throws IOException {
     return Stream.concat(
             run("", "nm", "-D", library.toString()).stream(),
@@ -145,7 +143,7 @@ class CxxFiltTest {
         text.append(c);
       }
     }
-    // A space separates operator< from the arguments that were dropped.
+    // The space separated operator< from the template arguments that were dropped.
     return text.toString().replaceAll("(?<=operator.{1,3}) (?=$|\\()", "");
   }
 
@@ -155,7 +153,6 @@ class CxxFiltTest {
     }
   }
 
-  /** Returns the lines that a program prints. */
   private static List<String> run(String input, String... command) throws IOException {
     Path in = Files.createTempFile("names", ".txt");
     try {

@@ -71,8 +71,8 @@ class LibraryClassesTest {
   }
 
   /**
-   * The classes of a server's job and of a script are not in the class path, because they have
-   * class loaders of their own.
+   * Scripts and jobs on a server have class loaders of their own, so their classes are not in the
+   * class path.
    */
   @Test
   void whatNoClassPathHasIsTheApplications() {

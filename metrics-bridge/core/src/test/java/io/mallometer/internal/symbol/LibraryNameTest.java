@@ -15,7 +15,7 @@ class LibraryNameTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        // The names under which JNI libraries unpack themselves:
+        // JNI libraries unpack themselves under these names.
         "/tmp/sqlite-3.46.0-6f1c2b3a-0d3e-4f5a-8b7c-112233445566-libsqlitejdbc.so | libsqlitejdbc.so",
         "/tmp/snappy-1.1.10.5-6f1c2b3a-0d3e-4f5a-8b7c-112233445566-libsnappyjava.so | libsnappyjava.so",
         "/tmp/jansi-2.4.1-8d1f2e3c4b5a6978-libjansi.so | libjansi.so",
@@ -37,7 +37,7 @@ class LibraryNameTest {
         "/tmp/AWSCRT_17263545361728394libaws-crt-jni.so | libaws-crt-jni.so",
         "/tmp/foo-17263545361728394-bar.so | foo-bar.so",
         "/tmp/17263545361728394.so | [unnamed]",
-        // The names under which distributions install libraries:
+        // Distributions install libraries under these names.
         "/usr/lib/x86_64-linux-gnu/libfoo.so.1.2.3 | libfoo.so.1",
         "/usr/lib/x86_64-linux-gnu/libz.so.1 | libz.so.1",
         "/usr/lib/x86_64-linux-gnu/libcrypto.so.3 | libcrypto.so.3",

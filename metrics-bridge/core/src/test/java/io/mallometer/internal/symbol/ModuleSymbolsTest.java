@@ -14,7 +14,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 
-/** Reads the symbols of one real library under many paths. */
 @EnabledOnOs(OS.LINUX)
 @Tag("any-jdk")
 class ModuleSymbolsTest {

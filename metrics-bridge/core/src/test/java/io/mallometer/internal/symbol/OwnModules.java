@@ -14,14 +14,12 @@ final class OwnModules {
 
   private OwnModules() {}
 
-  /** Returns the module that contains an address. */
   static Optional<RecordedModule> at(long address) {
     return modules().stream()
         .filter(module -> address >= module.begin() && address < module.end())
         .findFirst();
   }
 
-  /** Returns the address of an exported function, as the dynamic linker finds it. */
   static long address(NativeLibrary library, String function) {
     return Pointer.nativeValue(library.getFunction(function));
   }

@@ -195,7 +195,6 @@ class RealLibrariesTest {
     return library;
   }
 
-  /** Provides the bytes of modules from the memory of this process, not from files. */
   private static class MemoryOnly implements ModuleImages {
 
     private final ModuleImages own = ModuleImages.ofThisProcess();
@@ -221,7 +220,7 @@ class RealLibrariesTest {
     }
   }
 
-  /** A source that also gives each module the same file. */
+  /** Gives each module the same file, in addition to its memory. */
   private static final class OnlyFile extends MemoryOnly {
 
     private final Path file;

@@ -243,7 +243,6 @@ class SiteNamingTest {
         .isEqualTo("com.acme.Foo???.b?r");
   }
 
-  /** Returns frames from {@code library!symbol} and {@code Class.method}. */
   private static List<StackFrame> frames(String... functions) {
     return Stream.of(functions)
         .map(

@@ -7,7 +7,6 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests which stacks have the same fingerprint in another run. */
 @Tag("any-jdk")
 class StackFingerprintTest {
 

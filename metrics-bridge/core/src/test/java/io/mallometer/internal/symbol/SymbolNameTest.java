@@ -33,7 +33,6 @@ class SymbolNameTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        // Namespaces, members, parameters.
         "_ZN7rocksdb6DBImpl3GetERKNS_11ReadOptionsE | rocksdb::DBImpl::Get",
         "_Z3fooiPKc | foo",
         "_ZNK3Foo3barEv | Foo::bar",
@@ -52,7 +51,6 @@ class SymbolNameTest {
         "_ZN3FooIiED2Ev | Foo::~Foo",
         "_ZNSsC1EPKc | std::basic_string::basic_string",
         "_ZNSsD1Ev | std::basic_string::~basic_string",
-        // Operators.
         "_Znwm | operator new",
         "_ZdaPvSt11align_val_t | operator delete[]",
         "_ZN3FooclEi | Foo::operator()",
@@ -70,7 +68,6 @@ class SymbolNameTest {
         "_ZN3Foo3barB5cxx11Ev | Foo::bar",
         "_ZNKSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE4sizeEv"
             + " | std::__cxx11::basic_string::size",
-        // Local names.
         "_ZZ3foovENKUlvE_clEv | foo::{lambda#1}::operator()",
         "_ZZ3fooiENKUliE0_clEi | foo::{lambda#2}::operator()",
         "_ZZN3Foo3barEvEN5Local3runEv | Foo::bar::Local::run",
@@ -89,11 +86,9 @@ class SymbolNameTest {
         "deflate.constprop.0 | deflate",
         "inflate_table.isra.0.cold | inflate_table",
         "memcpy@@GLIBC_2.14 | memcpy",
-        // Names that are not mangled.
         "deflateInit2_ | deflateInit2_",
         "Java_org_rocksdb_RocksDB_get | Java_org_rocksdb_RocksDB_get",
         "a.b | a.b",
-        // Rust.
         "_ZN4core3fmt9Formatter3pad17h0123456789abcdefE | core::fmt::Formatter::pad",
         "_ZN60_$LT$alloc..vec..Vec$LT$T$GT$$u20$as$u20$core..ops..Drop$GT$4drop17h0123456789abcdefE"
             + " | <alloc::vec::Vec<T> as core::ops::Drop>::drop",

@@ -143,8 +143,8 @@ class SymbolTableTest {
     assertThat(name(table, 0x1018)).isEqualTo("inner");
     assertThat(name(table, 0x1020)).isEqualTo("outer");
     assertThat(name(table, 0x2080)).isEqualTo("assembled");
-    // The function without a size ends where the next function begins. 0x3008 is behind the end of
-    // that next function, too, so this address is in no function.
+    // A function without a size ends where the next function begins. 0x3008 is behind the end of
+    // that next function, so it is in no function.
     assertThat(name(table, 0x3008)).isEqualTo("none");
     assertThat(table.size()).isEqualTo(3);
     assertThat(table.answers(0x1018)).isTrue();

@@ -3,8 +3,8 @@ package io.mallometer.samples.leaky;
 import java.util.function.LongSupplier;
 
 /**
- * A token bucket, which limits spending to a steady rate. The bucket fills over time and holds at
- * most the inflow of one second, so that no larger burst follows a pause. Not thread-safe.
+ * Limits spending to a steady rate, as a token bucket. What is not spent within a second is lost,
+ * so that no burst follows a pause. Not thread-safe.
  */
 final class Allowance {
   private static final double NANOS_PER_SECOND = 1e9;
@@ -25,9 +25,8 @@ final class Allowance {
   }
 
   /**
-   * Spends {@code amount} and returns true; if the bucket is empty, only returns false. The last
-   * amount may overdraw the bucket, which later inflow pays back. So the rate holds for amounts of
-   * any size.
+   * Spends {@code amount} and returns true, or returns false if nothing is available. The amount
+   * may exceed what is available; later calls then return false until the rate has made up for it.
    */
   boolean spend(double amount) {
     fill();
@@ -38,14 +37,12 @@ final class Allowance {
     return true;
   }
 
-  /** Changes the rate. */
   void rate(double perSecond) {
     fill();
     ratePerSecond = perSecond;
     available = Math.min(available, perSecond);
   }
 
-  /** Empties the bucket. */
   void empty() {
     fill();
     available = 0;

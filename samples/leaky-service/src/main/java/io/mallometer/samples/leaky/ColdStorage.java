@@ -45,7 +45,6 @@ final class ColdStorage {
     }
   }
 
-  /** Returns the text of the oldest report in storage; empty if there is none. */
   synchronized String oldest() {
     byte[] compressed = kept.peekFirst();
     if (compressed == null) {

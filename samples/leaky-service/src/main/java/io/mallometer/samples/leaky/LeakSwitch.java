@@ -5,13 +5,11 @@ import java.util.function.LongSupplier;
 import org.springframework.util.unit.DataSize;
 
 /**
- * Lets one step of the service lose memory: decides which of its native objects the step does not
- * release.
+ * Decides which native objects one step of the service does not release.
  *
- * <p>A step that is about to release native memory calls {@link #forgets}. While the switch is on,
- * the method returns true just often enough that bytes are lost at a steady rate, whatever the
- * load. The method returns false once the cap is reached, or while the process has its largest
- * allowed size. Thread-safe.
+ * <p>A step calls {@link #forgets} before it releases an object. The bytes that are lost per second
+ * do not depend on the load. Nothing is lost after the cap is reached, or while the process has its
+ * largest allowed size. Thread-safe.
  */
 final class LeakSwitch {
   private final DataSize rate;
@@ -41,7 +39,7 @@ final class LeakSwitch {
   }
 
   /**
-   * Returns whether the caller should not release its object.
+   * Returns true if the caller must not release its object.
    *
    * @param bytes the approximate native memory of the object
    */
@@ -62,12 +60,12 @@ final class LeakSwitch {
   }
 
   /**
-   * The state of a switch, and its losses so far.
+   * The state of a leak.
    *
-   * @param on whether the switch is on
-   * @param lostBytes the lost native memory so far, estimated by the service rather than measured
-   * @param lostObjects the lost objects so far
-   * @param bytesPerSecond the rate at which bytes are lost while the switch is on
+   * @param on whether the leak is on
+   * @param lostBytes the native memory that was lost so far, as the service estimates it
+   * @param lostObjects the number of objects that were lost so far
+   * @param bytesPerSecond the rate at which bytes are lost while the leak is on
    * @param capBytes the lost bytes at which the leak stops
    */
   record State(boolean on, long lostBytes, long lostObjects, long bytesPerSecond, long capBytes) {}

@@ -4,7 +4,6 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.Objects;
 
-/** The switch of each leak. */
 final class LeakSwitches {
   private final Map<Leak, LeakSwitch> switches;
 
@@ -16,7 +15,6 @@ final class LeakSwitches {
     return Objects.requireNonNull(switches.get(leak));
   }
 
-  /** Returns the state of each leak, in the order of the leaks. */
   Map<Leak, LeakSwitch.State> states() {
     Map<Leak, LeakSwitch.State> states = new EnumMap<>(Leak.class);
     switches.forEach((leak, leakSwitch) -> states.put(leak, leakSwitch.state()));

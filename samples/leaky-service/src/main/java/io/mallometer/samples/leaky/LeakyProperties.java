@@ -6,19 +6,19 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
 
 /**
- * The amount of work and of leaked memory.
+ * The settings of the service.
  *
- * @param load the built-in work
+ * @param load the reports that the service produces by itself
  * @param leaks the leaks
  */
 @ConfigurationProperties("leaky")
 record LeakyProperties(@DefaultValue Load load, @DefaultValue Leaks leaks) {
 
   /**
-   * The built-in work.
+   * The reports that the service produces by itself.
    *
-   * @param reportsPerSecond the reports that the service produces by itself per second, 0 to
-   *     {@value ReportLoad#MOST_REPORTS_PER_SECOND}
+   * @param reportsPerSecond the reports per second, 0 to {@value
+   *     ReportLoad#MOST_REPORTS_PER_SECOND}
    */
   record Load(@DefaultValue("5") int reportsPerSecond) {}
 
@@ -26,9 +26,8 @@ record LeakyProperties(@DefaultValue Load load, @DefaultValue Leaks leaks) {
    * The leaks.
    *
    * @param on the leaks that are on from the start
-   * @param rate the native memory that each active leak loses per second
-   * @param cap the native memory that each leak may lose in total, so that a forgotten demo stops
-   *     leaking
+   * @param rate the native memory that each leak loses per second
+   * @param cap the native memory that each leak may lose in total
    * @param resident the resident set of the process at which all leaks stop
    */
   record Leaks(

@@ -10,7 +10,7 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.context.annotation.Bean;
 import org.springframework.scheduling.annotation.EnableScheduling;
 
-/** The report service, and the switches that make it leak. */
+/** A report service with leaks that can be switched on. */
 @SpringBootApplication
 @EnableScheduling
 @EnableConfigurationProperties(LeakyProperties.class)

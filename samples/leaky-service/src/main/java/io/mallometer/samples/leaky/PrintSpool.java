@@ -6,17 +6,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.zip.CRC32;
 
 /**
- * Hands reports page by page to a printer driver, in blocks from malloc, as a C library demands
- * them.
+ * Hands the pages of reports to a printer driver in blocks from malloc.
  *
- * <p>The leak: pages that the printer has acknowledged are not freed. Nothing in Java refers to
- * them any more.
+ * <p>The leak: some blocks are not freed, and no Java object refers to them.
  */
 final class PrintSpool {
-  /** The size of a page, in bytes. */
   static final int PAGE_BYTES = 64 * 1024;
 
-  /** The number of printed copies of each report. */
   static final int COPIES = 4;
 
   private final LeakSwitch leak;
@@ -25,7 +21,7 @@ final class PrintSpool {
     this.leak = leak;
   }
 
-  /** Prints the copies of a report; returns the checksum of all printed pages. */
+  /** Prints the copies of a report and returns the checksum of all pages. */
   long print(Report report) {
     byte[] text = report.text().getBytes(StandardCharsets.UTF_8);
     CRC32 printed = new CRC32();

@@ -11,14 +11,13 @@ import java.util.zip.Inflater;
 /**
  * Packs reports with zlib.
  *
- * <p>The leak: archives stay open, so their deflaters are never ended. A deflater without
- * references would be ended by its cleaner at a later collection. But {@code openArchives} refers
- * to these deflaters, so they leak.
+ * <p>The leak: some deflaters are never ended. Their cleaners cannot end them, because {@code
+ * openArchives} refers to them.
  */
 final class ReportArchive {
   /**
-   * zlib's deflate state at the default window and memory level: 268,200 bytes in five blocks
-   * (zlib's zconf.h).
+   * The bytes of a deflater with default settings, in five blocks. Source of the number: zlib's
+   * zconf.h.
    */
   static final long DEFLATER_BYTES = 268_200;
 
@@ -31,7 +30,6 @@ final class ReportArchive {
     this.leak = leak;
   }
 
-  /** Returns the report's text, packed. */
   byte[] pack(Report report) {
     Deflater deflater = new Deflater();
     deflater.setInput(report.text().getBytes(StandardCharsets.UTF_8));

@@ -11,14 +11,11 @@ import java.util.stream.LongStream;
 /**
  * Stores the latest reports in an SQLite database in memory and searches them.
  *
- * <p>The leak: the statement of a search is not closed. The driver refers to every open statement
- * until its connection is closed, so collecting the Java object frees nothing.
+ * <p>The leak: some statements are not closed. The driver refers to every open statement, so the
+ * garbage collector cannot free them.
  */
 final class ReportIndex implements AutoCloseable {
-  /**
-   * The native memory of a prepared statement (its program and its text), measured with SQLite
-   * 3.54.
-   */
+  /** The native memory of a prepared statement, measured with SQLite 3.54. */
   static final long STATEMENT_BYTES = 79_600;
 
   private static final int KEPT_REPORTS = 500;
@@ -72,8 +69,8 @@ final class ReportIndex implements AutoCloseable {
   }
 
   /**
-   * Returns a search that lists every number, as query builders do. SQLite compiles it to a program
-   * with a step for each number.
+   * Returns a search that lists every number, as query builders do. SQLite's program for it has a
+   * step for each number.
    */
   private static String searchAmongLatest(long number) {
     return LongStream.rangeClosed(Math.max(1, number - KEPT_REPORTS + 1), number)

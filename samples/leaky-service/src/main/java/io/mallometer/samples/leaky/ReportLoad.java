@@ -7,8 +7,8 @@ import org.slf4j.LoggerFactory;
 import org.springframework.scheduling.annotation.Scheduled;
 
 /**
- * Produces a steady number of reports a second. One thread does the work, so the load uses at most
- * one processor. If the thread is too slow, it drops reports.
+ * Produces a steady number of reports a second on one thread. If the thread is too slow, it drops
+ * reports.
  */
 class ReportLoad {
   /** The highest load, in reports a second. */
@@ -30,17 +30,11 @@ class ReportLoad {
     return reportsPerSecond;
   }
 
-  /**
-   * Changes the load.
-   *
-   * @throws IllegalArgumentException below 0 or above {@value #MOST_REPORTS_PER_SECOND}
-   */
   synchronized void change(int newReportsPerSecond) {
     reportsPerSecond = checked(newReportsPerSecond);
     allowance.rate(newReportsPerSecond);
   }
 
-  /** Produces the reports that are due since the last call. */
   @Scheduled(fixedRate = 50)
   void work() {
     try {

@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Service;
 
-/** Produces reports: each is written, indexed, archived, stored, sent and printed. */
+/** Produces reports, and passes each to every step of the service. */
 @Service
 class ReportService {
   private final ReportWriter writer;
@@ -33,8 +33,8 @@ class ReportService {
   }
 
   /**
-   * Produces the next report. The built-in load and HTTP requests may call this method at the same
-   * time.
+   * Produces the next report. The scheduler's thread and HTTP requests may call this method
+   * concurrently.
    */
   synchronized void produce() throws SQLException, InterruptedException {
     Report report = writer.write(lastNumber.incrementAndGet());
@@ -49,12 +49,10 @@ class ReportService {
     latest = packed;
   }
 
-  /** Returns the number of reports so far. */
   long produced() {
     return lastNumber.get();
   }
 
-  /** Returns the text of the latest report; empty before the first. */
   String latest() {
     byte[] packed = latest;
     return packed == null ? "" : archive.unpack(packed);

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.function.LongSupplier;
 import org.springframework.util.unit.DataSize;
 
-/** Checks, at most once a second, whether the resident set has reached a limit. Thread-safe. */
+/** Checks whether the resident set has reached a limit, at most once a second. Thread-safe. */
 final class ResidentSet {
   private static final Path STATUS = Path.of("/proc/self/status");
   private static final long SECOND = 1_000_000_000L;

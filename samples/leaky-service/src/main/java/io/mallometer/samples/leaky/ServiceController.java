@@ -26,7 +26,6 @@ class ServiceController {
     this.reports = reports;
   }
 
-  /** Returns the list of possible requests. */
   @GetMapping(path = "/", produces = MediaType.TEXT_PLAIN_VALUE)
   String index() {
     return """
@@ -78,10 +77,7 @@ class ServiceController {
     return reports.latest();
   }
 
-  /**
-   * Produces a report. While a leak is on, this route loses memory, which native_scope_net_bytes
-   * reports.
-   */
+  /** Produces a report. The meter native_scope_net_bytes shows the memory that this route leaks. */
   @PostMapping("/reports")
   LoadState produce() throws SQLException, InterruptedException {
     reports.produce();
@@ -96,11 +92,5 @@ class ServiceController {
     }
   }
 
-  /**
-   * The state of the built-in work.
-   *
-   * @param reportsPerSecond the requested reports per second
-   * @param produced the reports since the start
-   */
   record LoadState(int reportsPerSecond, long produced) {}
 }

@@ -6,8 +6,8 @@ import java.util.concurrent.BlockingQueue;
 import java.util.zip.CRC32C;
 
 /**
- * Sends packed reports through direct buffers. The buffers are pooled and never freed: their native
- * memory grows once and is not a leak.
+ * Sends packed reports through direct buffers. The buffers are pooled, so their native memory grows
+ * once and is not a leak.
  */
 final class TransferBuffers {
   static final int BUFFER_BYTES = 64 * 1024;

@@ -70,7 +70,7 @@ class LeakSwitchTest {
     assertThat(new ResidentSet(DataSize.ofTerabytes(1), nanoTime::get).isFull()).isFalse();
   }
 
-  /** Makes 100 releases a second, far more than the switch may forget at its rate. */
+  /** Asks 100 times a second whether to lose an object, far more often than the rate allows. */
   private void releaseForSeconds(int seconds) {
     for (int release = 0; release < seconds * 100; release++) {
       nanoTime.addAndGet(TimeUnit.MILLISECONDS.toNanos(10));

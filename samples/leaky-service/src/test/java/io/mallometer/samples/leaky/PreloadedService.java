@@ -19,11 +19,11 @@ import java.util.regex.Pattern;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The packaged service as a process of its own, with the library preloaded, on a free port of the
+ * The packaged service in a process of its own, with the library preloaded, on a free port of the
  * loopback interface.
  */
 final class PreloadedService implements AutoCloseable {
-  /** Disables C2, whose own native memory varies by many MiB while code is new. */
+  /** Disables the C2 compiler, whose native memory varies by many MiB while code is new. */
   private static final String QUIET_COMPILER = "-XX:TieredStopAtLevel=1";
 
   private static final Pattern STARTED = Pattern.compile("Tomcat started on port (\\d+)");
@@ -44,7 +44,6 @@ final class PreloadedService implements AutoCloseable {
     this.port = awaitPort();
   }
 
-  /** Reads until the service has ended. */
   private void readOutput() {
     process
         .inputReader()
@@ -60,7 +59,6 @@ final class PreloadedService implements AutoCloseable {
     started.completeExceptionally(new IOException("it has ended"));
   }
 
-  /** Starts the service with these arguments and waits until it listens. */
   static PreloadedService start(String... arguments) throws IOException, InterruptedException {
     return start(List.of(), arguments);
   }
@@ -90,12 +88,10 @@ final class PreloadedService implements AutoCloseable {
     return new PreloadedService(builder.start());
   }
 
-  /** Returns the sum of all samples of a meter in the Prometheus scrape. */
   double metric(String name) {
     return metric(name, "");
   }
 
-  /** Returns the sum of the samples of a meter with a label, such as {@code uri="/load"}. */
   double metric(String name, String label) {
     return get("/actuator/prometheus")
         .lines()

@@ -9,9 +9,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Compares the library's figures with the bytes that the service knows it lost. Each leak runs
- * alone, so fast that a few seconds of it exceed the JVM's own variation, which is a few MiB after
- * the warm-up.
+ * Compares the library's figures with the bytes that the service says it lost. Each leak runs alone
+ * and loses more in a few seconds than the few MiB by which the JVM's own memory varies.
  */
 class PreloadedServiceIT {
   private static final long MIB = 1 << 20;
@@ -61,9 +60,7 @@ class PreloadedServiceIT {
     }
   }
 
-  /**
-   * If a leak continued after it was switched off, its bytes would add to those of the next leak.
-   */
+  /** A leak that continued after it was switched off would add to the bytes of the next leak. */
   @Test
   @Tag("any-jdk")
   void liveBytesRiseByWhatEachLeakLosesAndNoMoreOnceAllAreOff() throws Exception {
@@ -87,7 +84,7 @@ class PreloadedServiceIT {
     assertThat(live() - before).isLessThan(0.2 * lost);
   }
 
-  /** A leaked archive keeps 268,200 bytes. Only this test requests reports meanwhile. */
+  /** A leaked deflater keeps 268,200 bytes. During the test, nobody else requests reports. */
   @Test
   @Tag("any-jdk")
   void aRouteThatKeepsNativeMemoryStandsOut() throws Exception {
@@ -124,7 +121,7 @@ class PreloadedServiceIT {
   }
 
   /**
-   * Returns the lowest of several readings of live bytes, because a compiler may use some MiB for a
+   * Returns the lowest of several readings, because the JVM's compiler may use some MiB for a
    * moment.
    */
   private static double live() throws InterruptedException {

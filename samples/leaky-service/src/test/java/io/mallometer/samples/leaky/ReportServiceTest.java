@@ -10,7 +10,7 @@ import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 import org.springframework.util.unit.DataSize;
 
-/** Checks that the content passes unchanged through each native library. */
+/** Checks that each native library returns the content of a report unchanged. */
 class ReportServiceTest {
   private final ReportWriter writer = new ReportWriter();
   private final LeakSwitch off =

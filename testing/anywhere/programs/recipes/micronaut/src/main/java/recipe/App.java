@@ -4,7 +4,6 @@ import io.micronaut.context.ApplicationContext;
 import io.micronaut.runtime.Micronaut;
 import io.micronaut.runtime.server.EmbeddedServer;
 
-/** An application that ends with an exit code of its own when its input ends. */
 public class App {
 
   public static void main(String[] arguments) throws Exception {

@@ -10,7 +10,6 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/** An application without a framework, with a registry and a server of its own. Runs until its input ends. */
 public final class App {
 
   private App() {}

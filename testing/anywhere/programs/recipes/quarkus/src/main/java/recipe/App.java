@@ -4,7 +4,6 @@ import io.quarkus.runtime.Quarkus;
 import io.quarkus.runtime.QuarkusApplication;
 import io.quarkus.runtime.annotations.QuarkusMain;
 
-/** An application that ends with an exit code of its own when its input ends. */
 @QuarkusMain
 public class App implements QuarkusApplication {
 

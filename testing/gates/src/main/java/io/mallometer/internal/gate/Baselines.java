@@ -20,11 +20,6 @@ public final class Baselines {
     this.directory = directory;
   }
 
-  /**
-   * Returns the file of a baseline, whether it exists or not.
-   *
-   * @throws IllegalArgumentException if the name is not valid
-   */
   public Path file(String name) {
     if (!NAME.matcher(name).matches()) {
       throw new IllegalArgumentException(
@@ -35,22 +30,12 @@ public final class Baselines {
     return directory.resolve(name + ENDING);
   }
 
-  /**
-   * Saves results in place of the baseline's earlier ones.
-   *
-   * @return the file
-   */
   public Path save(String name, Results results) throws IOException {
     Path file = file(name);
     WholeFile.write(file, results.json());
     return file;
   }
 
-  /**
-   * Deletes a baseline.
-   *
-   * @throws IOException if no baseline has the name
-   */
   public void delete(String name) throws IOException {
     try {
       Files.delete(file(name));
@@ -60,7 +45,7 @@ public final class Baselines {
   }
 
   /**
-   * Reads a baseline.
+   * Reads the selected metrics of a baseline.
    *
    * @throws IOException if no baseline has the name, or its file cannot be read
    */

@@ -9,22 +9,20 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * Measured figures beside the expected ones.
+ * Compares measured figures with expected ones.
  *
  * <p>A figure is worse if it exceeds the expected one by more than the tolerance and by more than
- * the noise band. The noise band is computed from the expected distribution: a change that
- * increases the spread, such as a leak that grows with each iteration, must not widen the band that
- * excuses it.
+ * the noise band. The noise band comes from the expected samples only, so that a change that
+ * increases the spread does not widen its own band.
  *
- * @param figures every judged percentile of every metric, sorted by name, metric and percentile
+ * @param figures every compared percentile of every metric, sorted by name, metric and percentile
  * @param problems the metrics that could not be compared, with the reasons
- * @param added the measured metrics that are not expected; they are not judged
+ * @param added the measured metrics that have no expected figures
  */
 public record Comparison(List<Figure> figures, List<Problem> problems, SortedSet<Key> added) {
 
   /**
-   * The beginning of the units of rates, for which more is better. For all other units less is
-   * better.
+   * Units that begin so are rates, for which more is better. For all other units less is better.
    */
   private static final String RATE = "ops/";
 
@@ -32,7 +30,7 @@ public record Comparison(List<Figure> figures, List<Problem> problems, SortedSet
    * The comparison of a metric at one percentile.
    *
    * @param tolerance the allowed difference
-   * @param noise the difference that the expected samples' own spread explains
+   * @param noise the noise band of the expected samples
    */
   public record Figure(
       Key key,
@@ -60,8 +58,6 @@ public record Comparison(List<Figure> figures, List<Problem> problems, SortedSet
   /**
    * Compares results with expected figures.
    *
-   * @param expected the reference
-   * @param results the measured samples
    * @param tolerance the tolerance for metrics that have none of their own
    */
   public static Comparison of(
@@ -128,12 +124,10 @@ public record Comparison(List<Figure> figures, List<Problem> problems, SortedSet
     return -more <= noise ? FigureChange.EQUAL : FigureChange.BETTER;
   }
 
-  /** Returns the number of figures with this verdict. */
   public long count(FigureChange verdict) {
     return figures.stream().filter(figure -> figure.verdict() == verdict).count();
   }
 
-  /** Returns the figures of each metric. */
   SortedMap<Key, List<Figure>> byMetric() {
     SortedMap<Key, List<Figure>> metrics = new TreeMap<>();
     for (Figure figure : figures) {
@@ -142,7 +136,7 @@ public record Comparison(List<Figure> figures, List<Problem> problems, SortedSet
     return metrics;
   }
 
-  /** Returns the result as a whole. A comparison without figures is never equal. */
+  /** Returns the result as a whole. A comparison without figures counts as not measured. */
   public Outcome outcome() {
     if (count(FigureChange.WORSE) > 0) {
       return Outcome.WORSE;

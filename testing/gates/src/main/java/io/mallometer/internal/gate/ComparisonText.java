@@ -77,7 +77,7 @@ final class ComparisonText {
   }
 
   /**
-   * Returns the comparison as workflow commands of GitHub, see
+   * Returns the comparison as GitHub's workflow commands:
    * https://docs.github.com/actions/reference/workflow-commands-for-github-actions
    */
   static String github(Comparison comparison) {
@@ -128,7 +128,9 @@ final class ComparisonText {
         .toList();
   }
 
-  /** Returns a line: {@code p50: 1012 B/op, expected 830, +21.9 % (allowed 41.5, noise 0)}. */
+  /**
+   * Returns a line such as {@code p50: 1012 B/op, expected 830, +21.9 % (allowed 41.5, noise 0)}.
+   */
   static String line(Figure figure) {
     return "%s: %s %s, expected %s, %s (allowed %s, noise %s)"
         .formatted(
@@ -161,7 +163,7 @@ final class ComparisonText {
             problems == 0 ? "" : "; %d not measured".formatted(problems));
   }
 
-  /** Replaces control characters, which a terminal would obey. */
+  /** Replaces control characters, because a terminal would obey them. */
   private static String plain(String line) {
     return line.replaceAll("[\\p{Cc}\\p{Cf}]", "?") + "\n";
   }

@@ -11,12 +11,11 @@ import java.util.TreeMap;
 /**
  * The percentiles of a metric.
  *
- * <p>The noise band is 1.5 times the interquartile range: Tukey's fence, beyond which a value
- * counts as an outlier (Exploratory Data Analysis, 1977). For normally distributed samples that is
- * two standard deviations. Unlike the standard deviation it stays 0 if less than a quarter of the
- * counts differ, and it can be computed by hand from the percentiles in a threshold file.
+ * <p>The noise band is 1.5 times the interquartile range (Tukey's fence for outliers, Exploratory
+ * Data Analysis, 1977), which is two standard deviations of normally distributed samples. Unlike
+ * the standard deviation, the band stays 0 if less than a quarter of the samples differ.
  *
- * @param values the known percentiles; files that people edit may have only some
+ * @param values the known percentiles; a file that a person edited may have only some
  */
 public record Distribution(SortedMap<Percentile, Double> values) {
 
@@ -27,7 +26,7 @@ public record Distribution(SortedMap<Percentile, Double> values) {
   }
 
   /**
-   * Sorts samples and takes each percentile by the nearest rank.
+   * Takes each percentile of the samples by the nearest rank.
    *
    * @param samples at least one, each finite
    */
@@ -45,7 +44,6 @@ public record Distribution(SortedMap<Percentile, Double> values) {
     return value == null ? OptionalDouble.empty() : OptionalDouble.of(value);
   }
 
-  /** Returns the noise band; 0 if the quartiles are unknown. */
   double noise() {
     Double low = values.get(Percentile.P25);
     Double high = values.get(Percentile.P75);

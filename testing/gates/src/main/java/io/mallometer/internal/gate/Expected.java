@@ -7,8 +7,7 @@ import java.util.Optional;
  *
  * @param unit the unit of the figures
  * @param distribution the figures
- * @param tolerance the tolerance for this metric alone; empty if the tolerance of the comparison
- *     applies
+ * @param tolerance the tolerance for this metric; empty if that of the comparison applies
  */
 public record Expected(String unit, Distribution distribution, Optional<Tolerance> tolerance) {
 

@@ -10,13 +10,9 @@ public enum FigureChange {
   NOISE,
   /** An improvement: better than expected, beyond the tolerance and the noise band. */
   BETTER,
-  /**
-   * No change: the difference is within the tolerance, or the figure is better but inside the noise
-   * band.
-   */
+  /** No change: within the tolerance, or better but inside the noise band. */
   EQUAL;
 
-  /** Returns the name of this judgement in reports. */
   String id() {
     return name().toLowerCase(Locale.ROOT);
   }

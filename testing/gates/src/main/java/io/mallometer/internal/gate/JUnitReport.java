@@ -7,8 +7,8 @@ import java.util.SortedMap;
 import java.util.stream.Collectors;
 
 /**
- * A comparison as JUnit's XML: a test for each metric, which fails if a figure is worse, and is an
- * error if the metric was not measured.
+ * A comparison as JUnit's XML, with a test for each metric. The test fails if a figure is worse,
+ * and is an error if the metric was not measured.
  */
 final class JUnitReport {
 

@@ -13,10 +13,8 @@ import java.util.stream.Collectors;
 
 /**
  * The results that JMH writes with {@code -rf json}. Each iteration of each fork is a sample. The
- * name of a benchmark ends with its parameters, as in {@code io.example.Codec.deflate[level=9]},
- * and with the mode if the benchmark ran in several. The benchmark's own score is the metric {@code
- * score}. The score is left out in the mode {@code sample}, for which JMH writes only a histogram.
- * Textual results are left out too.
+ * benchmark's own score is the metric {@code score}. Results without samples, as in the mode {@code
+ * sample}, and textual results are left out.
  */
 final class JmhResults {
 
@@ -24,10 +22,9 @@ final class JmhResults {
   private static final String PRIMARY = "primaryMetric";
   private static final String RAW = "rawData";
 
-  /** The first character of the names of a profiler's metrics in JMH before 1.37. */
   private static final String MARK = "·";
 
-  /** The unit that JMH gives to textual results, such as those of its stack profiler. */
+  /** The unit of textual results, such as those of JMH's stack profiler. */
   private static final String TEXT = "---";
 
   private JmhResults() {}

@@ -20,10 +20,7 @@ import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/**
- * Reads values of a JSON file. A value that is missing or of another type is an error that names
- * the file and the place.
- */
+/** Reads values of a JSON file. An error names the file and the place in it. */
 final class JsonFile {
 
   private static final Pattern PLACE = Pattern.compile("line \\d+ column \\d+");
@@ -34,8 +31,8 @@ final class JsonFile {
   /**
    * Reads a file.
    *
-   * @throws UnusableResultsException if the file is not one JSON value in UTF-8
-   * @throws IOException if the file does not exist or cannot be read
+   * @throws UnusableResultsException if the content is not one JSON value in UTF-8
+   * @throws IOException if the file cannot be read
    */
   JsonFile(Path path) throws IOException {
     this.path = path;
@@ -50,15 +47,18 @@ final class JsonFile {
     JsonReader reader = new JsonReader(new StringReader(text));
     reader.setStrictness(Strictness.STRICT);
     try {
-      reader.peek(); // fails for an empty text, for which the parser would return null
+      reader.peek(); // Fails if the text is empty, for which the parser would return null.
       content = JsonParser.parseReader(reader);
-      reader.peek(); // fails if anything follows
+      reader.peek(); // Fails if anything follows.
     } catch (IOException | JsonParseException e) {
       throw unusable("the file is not JSON, or not all of it was written" + place(e));
     }
   }
 
-  /** Returns where the parser stopped. The rest of the parser's message is for programmers. */
+  /**
+   * Returns where the parser stopped, and leaves out the rest of its message, which is for
+   * programmers.
+   */
   private static String place(Exception e) {
     Matcher place = PLACE.matcher(String.valueOf(e.getMessage()));
     return place.find() ? "; see " + place.group() : "";
@@ -99,7 +99,7 @@ final class JsonFile {
     throw unusable(what + ": \"" + name + "\" is not a text");
   }
 
-  /** Returns a finite number. JMH writes the text "NaN" for unknown figures. */
+  /** Returns a finite number. JMH writes the text "NaN" for unknown figures, which is refused. */
   double number(JsonElement value, String what) throws UnusableResultsException {
     if (value instanceof JsonPrimitive primitive && primitive.isNumber()) {
       double number = primitive.getAsDouble();
@@ -114,7 +114,6 @@ final class JsonFile {
             + ", where a finite number is expected");
   }
 
-  /** Refuses unknown names, which are probably misspelt. */
   void onlyHas(JsonObject in, Set<String> known, String what) throws UnusableResultsException {
     Set<String> others = new TreeSet<>(in.keySet());
     others.removeAll(known);

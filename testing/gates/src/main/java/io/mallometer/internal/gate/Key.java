@@ -3,10 +3,10 @@ package io.mallometer.internal.gate;
 import java.util.Comparator;
 
 /**
- * The identity of a measurement.
+ * The identity of a metric of one test.
  *
- * @param name the name of the test, of the benchmark with its parameters, or {@code process} for
- *     the figures of a whole process
+ * @param name the name of the test, of the benchmark with its parameters, or {@code process} for a
+ *     whole process
  * @param metric the metric, such as {@code native.alloc.bytes}
  */
 public record Key(String name, String metric) implements Comparable<Key> {

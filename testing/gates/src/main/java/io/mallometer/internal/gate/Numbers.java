@@ -5,8 +5,8 @@ import java.math.MathContext;
 import java.math.RoundingMode;
 
 /**
- * Formats numbers for files and reports. Counts stay exact. Fractions, as in averages, are rounded,
- * so that meaningless digits do not change files.
+ * Formats numbers for files and reports. Whole numbers stay exact; others are rounded, so that
+ * meaningless digits do not change files.
  */
 final class Numbers {
 
@@ -15,11 +15,7 @@ final class Numbers {
 
   private Numbers() {}
 
-  /**
-   * Rounds to three decimals, or to three digits if the number is below 1.
-   *
-   * @param number a finite number
-   */
+  /** Rounds to three decimals, or to three digits if the number is between -1 and 1. */
   static double rounded(double number) {
     BigDecimal exact = BigDecimal.valueOf(number);
     return Math.abs(number) < 1
@@ -33,7 +29,6 @@ final class Numbers {
     return rounded.signum() == 0 ? "0" : rounded.toPlainString();
   }
 
-  /** Returns the rounded number, as files contain it. */
   static BigDecimal written(double number) {
     return new BigDecimal(text(number));
   }

@@ -4,13 +4,12 @@ import java.util.Arrays;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** Finds the value that a word in an option or a file names. */
 final class OptionByName {
 
   private OptionByName() {}
 
   /**
-   * Finds a value by its name.
+   * Finds the value that has a name.
    *
    * @param what the kind of value, for the message
    * @throws IllegalArgumentException if no value has the name; the message lists all names

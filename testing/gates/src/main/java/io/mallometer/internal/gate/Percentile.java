@@ -2,7 +2,7 @@ package io.mallometer.internal.gate;
 
 import java.util.Locale;
 
-/** The percentiles of repeated measurements by which two runs are compared, in ascending order. */
+/** The percentiles at which two runs are compared, in ascending order. */
 public enum Percentile {
   P0(0),
   P25(25),
@@ -20,21 +20,15 @@ public enum Percentile {
     this.percent = percent;
   }
 
-  /** Returns the name of this percentile in files and options, such as {@code p90}. */
   public String id() {
     return name().toLowerCase(Locale.ROOT);
   }
 
-  /**
-   * Finds a percentile by its name.
-   *
-   * @throws IllegalArgumentException if there is none; the message lists all names
-   */
   public static Percentile of(String id) {
     return OptionByName.of("percentile", id, values(), Percentile::id);
   }
 
-  /** Returns the index of this percentile in sorted samples by the nearest rank. */
+  /** Returns the index in sorted samples, by the nearest rank. */
   int index(int samples) {
     return Math.max(0, (int) Math.ceil(percent / WHOLE * samples) - 1);
   }

@@ -5,9 +5,8 @@ import com.google.gson.JsonObject;
 import java.util.List;
 
 /**
- * Reads the output of {@code mallometer report --format json}: one sample of each counter and of
- * each part of resident memory. The metrics are named like the meters. Unknown figures are left
- * out.
+ * Reads the output of {@code mallometer report --format json} as one sample of each counter and of
+ * each part of resident memory. Unknown figures are left out.
  */
 final class ReportResults {
 

@@ -17,17 +17,17 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 
 /**
- * Measured samples, read from one or several files. Samples of the same metric in several files are
- * merged: several runs of a build show the spread better than one.
+ * Measured samples from one or several files. Samples of a metric from several files are merged,
+ * because several runs show the spread better than one.
  *
- * <p>Reads three kinds of files, which it distinguishes by content: the output of JMH with {@code
- * -rf json}, the output of {@code mallometer report --format json}, and arrays of
+ * <p>A file is the output of JMH with {@code -rf json}, the output of {@code mallometer report
+ * --format json}, or an array of objects such as
  *
  * <pre>
  * {"name":"io.example.CodecTest.encode","metric":"native.alloc.bytes","unit":"B","samples":[4096,4100]}
  * </pre>
  *
- * which any program can write. Baselines are stored as such arrays.
+ * which any program can write. Baselines are such arrays.
  */
 public final class Results {
 
@@ -36,13 +36,12 @@ public final class Results {
   private static final String UNIT = "unit";
   private static final String SAMPLES = "samples";
 
-  /** Samples in the order in which they were measured. */
   record Samples(String unit, List<Double> values) {}
 
   private final Selection selection;
   private final SortedMap<Key, Samples> samples = new TreeMap<>();
 
-  /** The metrics that occur in the files but are not selected. */
+  /** The metrics in the files that are not selected, for messages. */
   private final SortedSet<String> leftOut = new TreeSet<>();
 
   private Results(Selection selection) {
@@ -54,7 +53,7 @@ public final class Results {
    *
    * @param paths files, or directories whose {@code *.json} are read
    * @throws UnusableResultsException if a file is malformed, has a number that is not finite or
-   *     another unit than an earlier file, or if nothing in the files is selected
+   *     contradicts the unit in an earlier file, or if nothing is selected
    * @throws IOException if a file does not exist or cannot be read
    */
   public static Results read(List<Path> paths, Selection selection) throws IOException {
@@ -122,7 +121,7 @@ public final class Results {
     }
   }
 
-  /** Adds samples if they are selected. Other samples are not checked. */
+  /** Adds samples if they are selected. Other samples are ignored without a check. */
   void add(JsonFile file, Key key, String unit, List<JsonElement> values)
       throws UnusableResultsException {
     if (!selection.has(key)) {
@@ -143,10 +142,7 @@ public final class Results {
     }
   }
 
-  /**
-   * Returns the unit and the distribution of each metric. A comparison uses the result for a
-   * baseline as expected figures.
-   */
+  /** Returns the figures of each metric, for use as the expected figures of a comparison. */
   public SortedMap<Key, Expected> expected() {
     SortedMap<Key, Expected> expected = new TreeMap<>();
     samples.forEach(
@@ -155,12 +151,10 @@ public final class Results {
     return expected;
   }
 
-  /** Returns the number of samples of all metrics. */
   public int size() {
     return samples.values().stream().mapToInt(measured -> measured.values().size()).sum();
   }
 
-  /** Returns the results as an array with a line for each metric, sorted by name. */
   String json() {
     StringBuilder json = new StringBuilder("[");
     for (Map.Entry<Key, Samples> entry : samples.entrySet()) {

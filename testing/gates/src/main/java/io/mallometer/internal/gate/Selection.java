@@ -9,7 +9,10 @@ import java.util.stream.Collectors;
  */
 public final class Selection {
 
-  /** The metrics of native memory. A benchmark's score and time are compared only on request. */
+  /**
+   * The metrics of native memory, which are selected by default. A benchmark's score and time are
+   * not.
+   */
   public static final String NATIVE = "native.*";
 
   private final Pattern names;
@@ -19,8 +22,8 @@ public final class Selection {
   /**
    * Creates a selection.
    *
-   * @param names patterns for the names of tests and benchmarks; an empty list selects all
-   * @param metrics patterns for the names of metrics; an empty list selects {@value #NATIVE}
+   * @param names patterns for tests and benchmarks; an empty list selects all
+   * @param metrics patterns for metrics; an empty list selects {@value #NATIVE}
    */
   public Selection(List<String> names, List<String> metrics) {
     metricPatterns = metrics.isEmpty() ? List.of(NATIVE) : List.copyOf(metrics);
@@ -32,7 +35,6 @@ public final class Selection {
     return names.matcher(key.name()).matches() && metrics.matcher(key.metric()).matches();
   }
 
-  /** Returns the patterns for metrics, for messages. */
   String metrics() {
     return String.join(", ", metricPatterns);
   }

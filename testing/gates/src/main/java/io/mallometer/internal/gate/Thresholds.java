@@ -21,11 +21,10 @@ import java.util.stream.Stream;
 import java.util.zip.CRC32;
 
 /**
- * The expected figures of a project, in files under version control: one for each test or
- * benchmark, with a line for each figure, in a fixed order.
+ * The expected figures of a project, in files under version control.
  *
- * <p>All figures of a test are in one file, with the metric, the unit and the percentile beside
- * each figure, and the metric's own tolerance. So the review of a changed test shows one file.
+ * <p>Each test or benchmark has one file with all its metrics, in a fixed order, so that a review
+ * shows one file for a changed test.
  *
  * <pre>
  * {
@@ -43,7 +42,7 @@ import java.util.zip.CRC32;
  * </pre>
  *
  * <p>A tolerance is a preset or {@code {"relative": 0.1, "absolute": 64, "percentiles": ["p50"]}}.
- * An update keeps the tolerance. Percentiles that are missing are not judged.
+ * An update keeps it. Missing percentiles are not judged.
  */
 public final class Thresholds {
 
@@ -58,7 +57,6 @@ public final class Thresholds {
   private static final String ABSOLUTE = "absolute";
   private static final String PERCENTILES = "percentiles";
 
-  /** The names in a metric's object, in the order of the file. */
   private static final List<String> IN_METRIC =
       Stream.concat(
               Stream.of(UNIT, TOLERANCE), Arrays.stream(Percentile.values()).map(Percentile::id))
@@ -71,11 +69,10 @@ public final class Thresholds {
     this.directory = directory;
   }
 
-  /** The stored thresholds of one test. */
   private record Stored(Path path, JsonFile file, SortedMap<String, JsonObject> metrics) {}
 
   /**
-   * Reads the expected figures.
+   * Reads the selected expected figures.
    *
    * @throws UnusableResultsException if a file is malformed or nothing is selected
    * @throws IOException if there are no thresholds, or they cannot be read
@@ -184,11 +181,11 @@ public final class Thresholds {
   }
 
   /**
-   * Writes results as the expected figures. Files of tests without results stay, and so do the
-   * tolerances of metrics with results. Removes those metrics of a measured test for which there
-   * are no results.
+   * Writes results as the expected figures. Tests that were not measured stay, and so do the
+   * tolerances of measured metrics. A selected metric of a measured test is removed if it has no
+   * results.
    *
-   * @param selection the selection of the results; thresholds outside of it stay
+   * @param selection the selection of the results; metrics that are not selected stay
    * @return the files whose content changed
    */
   public List<Path> update(Results results, Selection selection) throws IOException {
@@ -222,8 +219,8 @@ public final class Thresholds {
   }
 
   /**
-   * Copies the tolerance of a measured metric, or the whole of a metric that is neither measured
-   * nor selected: an update keeps both.
+   * Copies what an update must keep: the tolerance of a measured metric, or the whole metric if it
+   * is neither measured nor selected.
    */
   private static void keep(
       Key key, JsonObject before, Selection selection, SortedMap<String, JsonObject> metrics) {
@@ -261,7 +258,7 @@ public final class Thresholds {
     return ordered;
   }
 
-  /** Returns a file name that every file system accepts, unique for each test. */
+  /** Returns a file name that every file system accepts, different for each test. */
   private static String fileName(String name) {
     String plain = name.replaceAll("[^A-Za-z0-9._-]", "_").replaceFirst("^\\.", "_");
     if (plain.equals(name) && plain.length() <= LONGEST_NAME) {

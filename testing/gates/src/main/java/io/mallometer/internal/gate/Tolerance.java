@@ -8,9 +8,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The allowed difference from the expected figure, and the percentiles to judge. The larger of two
- * allowances counts: the relative one suits large figures, the absolute one prevents small figures
- * from failing for a few bytes.
+ * The allowed difference from the expected figure, and the percentiles to judge. The larger
+ * allowance counts, so that small figures do not fail for a few bytes.
  *
  * @param relative a share of the expected figure: 0.05 is 5 %
  * @param absolute an amount in the unit of the metric
@@ -22,19 +21,15 @@ public record Tolerance(double relative, double absolute, Set<Percentile> percen
       EnumSet.of(Percentile.P25, Percentile.P50, Percentile.P75);
 
   /**
-   * The absolute allowance of the presets. This allowance is less than one byte or call, so counts
-   * that are whole numbers must still be equal. The JVM's own allocations add up to 0.5 byte to
-   * averages over many operations, and must not fail a comparison.
+   * The absolute allowance of the presets, in bytes or calls. It is less than 1, so whole numbers
+   * must be equal. The JVM's own allocations add up to 0.5 byte to averages over many operations.
    */
   private static final double FRACTION = 0.99;
 
-  /** The presets. */
   public enum Preset {
-    /** Allows no difference at any percentile: for counts that are equal from run to run. */
+    /** Allows no difference at any percentile, for counts that are equal in each run. */
     STRICT(new Tolerance(0, 0, EnumSet.allOf(Percentile.class))),
-    /** Allows the quartiles to differ by up to 5 %, or by less than one byte or call. */
     DEFAULT(new Tolerance(0.05, FRACTION, QUARTILES)),
-    /** Allows the quartiles to differ by up to 25 %, or by less than one byte or call. */
     RELAXED(new Tolerance(0.25, FRACTION, QUARTILES));
 
     private final Tolerance tolerance;
@@ -47,27 +42,15 @@ public record Tolerance(double relative, double absolute, Set<Percentile> percen
       return tolerance;
     }
 
-    /** Returns the name of this preset in files and options. */
     public String id() {
       return name().toLowerCase(Locale.ROOT);
     }
 
-    /**
-     * Finds a preset by its name.
-     *
-     * @throws IllegalArgumentException if there is none; the message lists all names
-     */
     public static Preset of(String id) {
       return OptionByName.of("preset", id, values(), Preset::id);
     }
   }
 
-  /**
-   * Checks the allowances.
-   *
-   * @throws IllegalArgumentException if an allowance is negative or not finite, or no percentile is
-   *     given
-   */
   public Tolerance {
     if (!(relative >= 0 && absolute >= 0)
         || !Double.isFinite(relative)
@@ -84,9 +67,9 @@ public record Tolerance(double relative, double absolute, Set<Percentile> percen
    * Returns a preset with some parts replaced.
    *
    * @param preset the preset's name
-   * @param relative a {@link #share}; null for the preset's
-   * @param absolute an {@link #amount}; null for the preset's
-   * @param percentiles names of percentiles; empty for the preset's
+   * @param relative a share, see {@link #share}; null to keep the preset's
+   * @param absolute an amount, see {@link #amount}; null to keep the preset's
+   * @param percentiles names of percentiles; empty to keep the preset's
    * @throws IllegalArgumentException if an argument is not understood
    */
   public static Tolerance of(
@@ -101,11 +84,6 @@ public record Tolerance(double relative, double absolute, Set<Percentile> percen
         percentiles.isEmpty() ? base.percentiles : percentiles(percentiles));
   }
 
-  /**
-   * Finds percentiles by their names.
-   *
-   * @throws IllegalArgumentException if a name is unknown
-   */
   static Set<Percentile> percentiles(List<String> names) {
     Set<Percentile> percentiles = EnumSet.noneOf(Percentile.class);
     names.forEach(name -> percentiles.add(Percentile.of(name)));
@@ -155,7 +133,6 @@ public record Tolerance(double relative, double absolute, Set<Percentile> percen
         return number;
       }
     } catch (NumberFormatException e) {
-      // The exception below names the text.
     }
     throw new IllegalArgumentException(
         whole + " is not a tolerance; write for instance 5% or 0.05, 100 or 4KiB");

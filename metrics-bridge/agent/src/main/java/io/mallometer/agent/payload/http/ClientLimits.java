@@ -5,8 +5,8 @@ import java.time.Duration;
 /**
  * The limits for clients.
  *
- * @param patience the time limit for each of these: a request from its first byte on, the TLS
- *     handshake included; a request's wait for a thread; and a client's delay behind {@code
+ * @param patience the time limit for a request from its first byte on, including the TLS handshake;
+ *     also for a request's wait for a thread, and for a client's delay behind {@code
  *     bytesPerSecond} while it takes an answer
  * @param idle the longest time without a request on a connection
  * @param bytesPerSecond the rate at which a client has to take an answer

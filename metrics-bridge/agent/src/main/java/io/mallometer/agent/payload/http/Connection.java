@@ -47,8 +47,8 @@ final class Connection {
   private long since = System.nanoTime();
 
   /**
-   * The nanoseconds for which the client is still allowed to keep the server waiting while it takes
-   * an answer.
+   * While the client takes an answer, the nanoseconds for which it may still keep the server
+   * waiting.
    */
   private long credit;
 
@@ -61,8 +61,8 @@ final class Connection {
   private @Nullable Exchange exchange;
 
   /**
-   * The pieces of the answer that are not sent yet. The monitor of this queue guards the queue and
-   * the fields below.
+   * The pieces of the answer that are not sent yet. The queue's monitor guards the queue and the
+   * fields below.
    */
   private final Queue<ByteBuffer> pending = new ArrayDeque<>();
 
@@ -132,10 +132,7 @@ final class Connection {
     since = System.nanoTime();
   }
 
-  /**
-   * Passes the next request to the handler if its head is complete. Refuses a head that is too
-   * large.
-   */
+  /** Passes the next request to the handler if its head is complete. Refuses too large a head. */
   private void next() {
     dropEmptyLines();
     int end = endOfHead();
@@ -163,7 +160,7 @@ final class Connection {
     return -1;
   }
 
-  /** Drops empty lines before a request: some clients end a request with one too many. */
+  /** Drops empty lines before a request, because some clients end a request with one too many. */
   private void dropEmptyLines() {
     int length = 0;
     while (length + 1 < headLength && head[length] == '\r' && head[length + 1] == '\n') {
@@ -247,7 +244,6 @@ final class Connection {
     }
   }
 
-  /** Adds pieces of the answer. */
   void sends(ByteBuffer... pieces) {
     synchronized (pending) {
       for (int i = 0; i < pieces.length && !closed; i++) {
@@ -258,11 +254,7 @@ final class Connection {
     listener.proceed(this);
   }
 
-  /**
-   * Ends the answer.
-   *
-   * @param kept whether another request may follow
-   */
+  /** Ends the answer. Another request may follow if {@code kept} is true. */
   void sentAll(boolean kept) {
     synchronized (pending) {
       all = true;
@@ -341,7 +333,6 @@ final class Connection {
     };
   }
 
-  /** Returns whether the connection waits for the first byte of a request. */
   boolean isIdle() {
     return phase == Phase.IDLE;
   }

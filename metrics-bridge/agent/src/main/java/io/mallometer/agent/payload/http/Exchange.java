@@ -147,8 +147,8 @@ public final class Exchange {
   }
 
   /**
-   * Sends content in pieces of 16 KiB. Passes a piece to the connection when at most 64 KiB of the
-   * answer are unsent.
+   * Sends content in pieces of 16 KiB. Before each piece, waits until at most 64 KiB of the answer
+   * are unsent.
    */
   private final class Pieces extends OutputStream {
 

@@ -25,11 +25,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Listens, and moves the bytes of all connections in one thread, which waits only for the network.
- * The thread checks the time limits every 0.2 s, and less often if all connections are idle.
  *
- * <p>At the limit of connections, a new one closes the connection that has kept the server waiting
- * longest: for a request, for the end of a handshake, or for an answer to be taken. A client that
- * sends and takes bytes in time keeps its connection, however many others do not.
+ * <p>When the limit of connections is reached, a new client replaces the connection that has kept
+ * the server waiting longest. A client that sends and takes bytes in time keeps its connection.
  */
 public final class HttpListener implements AutoCloseable {
 
@@ -38,8 +36,8 @@ public final class HttpListener implements AutoCloseable {
   private static final int WAITING_IN_KERNEL = 1_024;
 
   /**
-   * The size of each of a connection's two socket buffers, in bytes. The kernel charges the buffers
-   * to the container.
+   * The bytes of each socket buffer. A connection has two, and the kernel charges them to the
+   * container.
    */
   private static final int KERNEL_BYTES = 64 * 1024;
 
@@ -69,7 +67,7 @@ public final class HttpListener implements AutoCloseable {
   private boolean comes;
 
   /**
-   * Listens, and answers nothing before {@link #start}.
+   * Opens the port. Nothing is answered before {@link #start}.
    *
    * @param tls the context for HTTPS; empty for HTTP
    * @param handler answers, or continues in a worker pool; must not wait
@@ -84,8 +82,7 @@ public final class HttpListener implements AutoCloseable {
     this.handler = handler;
     this.limits = limits;
     // The latest handshake is computed first, because older ones mostly belong to closed
-    // connections. If the handshake of an open connection is dropped, the connection reaches its
-    // time limit and is closed.
+    // connections. If a handshake is dropped, its connection is closed at its time limit.
     this.handshakes = WorkerPool.latestFirst(NAME + "-tls", limits.connections());
     this.tls = tls.orElse(null);
     int record = tls.map(HttpListener::recordBytes).orElse(0);
@@ -150,7 +147,6 @@ public final class HttpListener implements AutoCloseable {
     try {
       TimeUnit.MILLISECONDS.sleep(CHECK_MILLIS);
     } catch (InterruptedException e) {
-      // Ignores interrupts.
       return;
     }
   }
@@ -161,8 +157,8 @@ public final class HttpListener implements AutoCloseable {
       comes = false;
       accept();
     }
-    // Runs only the tasks that are present now. Each may add another one, and the connections have
-    // to be checked too.
+    // Tasks may add further tasks. Those run in the next turn, so that the connections are checked
+    // in between.
     for (int left = tasks.size(); left > 0; left--) {
       @Nullable Runnable task = tasks.poll();
       if (task != null) {
@@ -171,8 +167,8 @@ public final class HttpListener implements AutoCloseable {
     }
     long now = System.nanoTime();
     if (now - checked >= CHECK_NANOS) {
-      // Counts at most two intervals as the clients' delay, because this thread may have been late
-      // or asleep for the rest of the time.
+      // At most two intervals count as the clients' delay: in a longer time this thread was late or
+      // asleep.
       long passed = Math.min(now - checked, 2 * CHECK_NANOS);
       checked = now;
       // The loop needs a copy, because a check may close a connection and remove it from the set.
@@ -181,7 +177,7 @@ public final class HttpListener implements AutoCloseable {
     }
   }
 
-  /** Returns how long the thread may sleep without events, in milliseconds; 0 for ever. */
+  /** Returns the milliseconds for which the thread may sleep without events; 0 for ever. */
   private long longestSleep() {
     if (accepting.interestOps() == 0) {
       return CHECK_MILLIS;
@@ -203,9 +199,6 @@ public final class HttpListener implements AutoCloseable {
     }
   }
 
-  /**
-   * Continues with a connection, and closes it if that fails. Other connections are not affected.
-   */
   private void guarded(Connection connection) {
     try {
       connection.proceed();
@@ -234,10 +227,6 @@ public final class HttpListener implements AutoCloseable {
     }
   }
 
-  /**
-   * Closes the connection that has kept the server waiting for the longest time. Returns false if
-   * no connection keeps the server waiting.
-   */
   private boolean closeWhoWaitedLongest() {
     long now = System.nanoTime();
     Optional<Connection> longest = longest(now);
@@ -305,12 +294,10 @@ public final class HttpListener implements AutoCloseable {
     later(() -> guarded(connection));
   }
 
-  /** Makes the network thread close a connection. */
   void close(Connection connection) {
     later(connection::close);
   }
 
-  /** Removes a closed connection. */
   void forget(Connection connection) {
     connections.remove(connection);
     if (connections.size() < limits.connections() && accepting.isValid()) {
@@ -338,7 +325,6 @@ public final class HttpListener implements AutoCloseable {
       server.close();
       selector.close();
     } catch (IOException e) {
-      // A failed close has no remedy.
       return;
     } finally {
       ended.countDown();

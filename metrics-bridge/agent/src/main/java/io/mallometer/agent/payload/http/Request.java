@@ -66,10 +66,7 @@ public record Request(
         since11);
   }
 
-  /**
-   * Returns the path and the query. A client that uses a proxy sends a whole URL, whose scheme and
-   * host are dropped.
-   */
+  /** Returns the path and the query. Drops scheme and host, which a client of a proxy sends too. */
   private static String target(String asked) {
     String target = ORIGIN.matcher(asked).replaceFirst("");
     if (!target.startsWith("/")) {

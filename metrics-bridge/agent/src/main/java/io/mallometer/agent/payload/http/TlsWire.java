@@ -10,22 +10,21 @@ import javax.net.ssl.SSLEngineResult;
 import javax.net.ssl.SSLEngineResult.Status;
 
 /**
- * Encrypts and decrypts with the JDK's {@link SSLEngine}. Until the handshake is complete, reads
- * and writes continue it. A worker pool does its computations, which take milliseconds.
+ * Encrypts and decrypts with the JDK's {@link SSLEngine}. Reads and writes also continue the
+ * handshake. A worker pool does its computations, which take milliseconds.
  *
- * <p>During a call, bytes are in buffers that the connections share. After the call, the connection
- * keeps only incomplete TLS records and the bytes that the channel did not accept.
+ * <p>All connections share the buffers. Between calls, a connection keeps only incomplete TLS
+ * records and the bytes that the channel did not accept.
  */
 final class TlsWire implements Transport {
 
   private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
-  /** Buffers for TLS records, shared by all connections of one thread. */
   record Buffers(ByteBuffer received, ByteBuffer unsent) {
 
     /**
-     * Creates buffers for records of this size. The first buffer has room for the rest of a record
-     * and for another one.
+     * Creates buffers for records of this size. The first holds the rest of a record and another
+     * one.
      */
     static Buffers forRecordsOf(int bytes) {
       return new Buffers(ByteBuffer.allocate(2 * bytes), ByteBuffer.allocate(bytes));
@@ -115,7 +114,7 @@ final class TlsWire implements Transport {
         });
   }
 
-  /** Notes that a worker pool has finished a computation. Only the network thread calls this. */
+  /** Notes that a computation has ended. Only the network thread calls this. */
   void computed() {
     computes = false;
   }
@@ -130,8 +129,8 @@ final class TlsWire implements Transport {
   }
 
   /**
-   * Encrypts one record. The caller must have sent all earlier bytes. Returns false if the engine
-   * has closed.
+   * Encrypts one record. All earlier bytes must have been sent. Returns false if the engine has
+   * closed.
    */
   private boolean encrypt(ByteBuffer from) throws IOException {
     ByteBuffer record = buffers.unsent.clear();

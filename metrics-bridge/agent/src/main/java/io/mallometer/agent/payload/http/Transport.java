@@ -35,7 +35,6 @@ interface Transport {
    */
   int interest(int wanted);
 
-  /** Passes bytes on unchanged. */
   record Plain(SocketChannel channel) implements Transport {
 
     @Override

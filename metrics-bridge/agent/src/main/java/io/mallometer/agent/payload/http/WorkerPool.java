@@ -37,9 +37,7 @@ public final class WorkerPool implements AutoCloseable {
 
   /**
    * Creates a worker pool with one thread that runs the latest task first, so that a new client
-   * does not wait for the tasks of many older ones. Drops the oldest task if too many wait.
-   *
-   * @param waiting the largest number of waiting tasks
+   * does not wait for many older ones. Drops the oldest task if {@code waiting} tasks wait already.
    */
   static WorkerPool latestFirst(String name, int waiting) {
     return new WorkerPool(
@@ -57,8 +55,8 @@ public final class WorkerPool implements AutoCloseable {
   }
 
   /**
-   * Creates a thread that inherits neither thread-locals nor the context class loader of the thread
-   * that happens to create it.
+   * Creates a daemon thread with neither the thread-locals nor the context class loader of its
+   * creator.
    */
   static Thread daemon(String name, Runnable work) {
     Thread thread = new Thread(null, work, name, 0, false);
@@ -68,8 +66,8 @@ public final class WorkerPool implements AutoCloseable {
   }
 
   /**
-   * Accepts a task; returns false if too many wait, no thread can be started, or the pool is
-   * closed. A pool of {@link #latestFirst} drops its oldest task if too many wait.
+   * Accepts a task; returns false if the pool is full or closed, or no thread can start. A pool of
+   * {@link #latestFirst} is never full: it drops its oldest task.
    */
   boolean takes(Runnable work) {
     try {

@@ -87,7 +87,6 @@ public final class OtlpMetrics {
     }
   }
 
-  /** Records the series of a meter, without unknown values. */
   private static void observe(
       Meter one, Mallometer mallometer, ObservableDoubleMeasurement measurement) {
     Snapshot snapshot = mallometer.scraped();

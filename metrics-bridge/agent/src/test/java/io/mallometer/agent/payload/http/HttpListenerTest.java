@@ -29,7 +29,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests the limits for clients, by the bytes that the tests send and receive. */
 @Timeout(120)
 @Tag("any-jdk")
 class HttpListenerTest {
@@ -97,7 +96,7 @@ class HttpListenerTest {
   }
 
   /**
-   * The server does not read bodies, so it has to close the connection. The client still gets the
+   * The server closes the connection, because it does not read bodies, but the client gets the
    * answer.
    */
   @Test
@@ -171,7 +170,6 @@ class HttpListenerTest {
     }
   }
 
-  /** A client that takes a few bytes now and then is given up like one that takes none. */
   @Test
   void whoTakesAnAnswerTooSlowlyIsGivenUp() throws Exception {
     start(new ClientLimits(SHORT, LONG, FAST, SOME));
@@ -225,8 +223,7 @@ class HttpListenerTest {
 
     try (Socket first = asking("GET /later HTTP/1.0\r\n\r\n")) {
       begun.await();
-      // The worker pool holds one of the two requests back. The server decides which one comes
-      // first.
+      // One of the two requests waits in the worker pool. Either may come first.
       try (Socket second = asking("GET /small HTTP/1.0\r\n\r\n");
           Socket third = asking("GET /small HTTP/1.0\r\n\r\n")) {
         List<CompletableFuture<String>> answers =
@@ -243,8 +240,8 @@ class HttpListenerTest {
   }
 
   /**
-   * If there are too many connections, the server closes the one that has kept it waiting longest,
-   * but none that it is answering.
+   * The server closes the connection that has kept it waiting longest, but none that it is
+   * answering.
    */
   @Test
   void oneConnectionTooManyEndsAnother() throws Exception {
@@ -264,7 +261,6 @@ class HttpListenerTest {
     }
   }
 
-  /** If no connection keeps the server waiting, none is closed, and the new one is served later. */
   @Test
   void newClientsWaitWhileAllConnectionsAreBeingAnswered() throws Exception {
     start(new ClientLimits(LONG, LONG, ANY_SPEED, 1));
@@ -370,7 +366,6 @@ class HttpListenerTest {
     listener = Optional.of(started);
   }
 
-  /** Starts a server with TLS; returns what a client needs to trust it. */
   private SSLContext startTls(ClientLimits limits) throws Exception {
     Path store = directory.resolve("store.p12");
     Certificates.keytool(store, "ours");
@@ -411,12 +406,10 @@ class HttpListenerTest {
     client.getOutputStream().write(text(words));
   }
 
-  /** Reads until the server closes the connection. */
   private static String all(Socket client) throws IOException {
     return new String(client.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1);
   }
 
-  /** Reads the answer on a thread of its own. */
   private static CompletableFuture<String> reading(Socket client) {
     return CompletableFuture.supplyAsync(
         () -> {
@@ -429,10 +422,6 @@ class HttpListenerTest {
         read -> new Thread(read).start());
   }
 
-  /**
-   * Returns how long the server keeps the connection of a client that sends the same text again and
-   * again.
-   */
   private static Duration whileSaying(Socket client, String first, String then) throws Exception {
     long began = System.nanoTime();
     say(client, first);

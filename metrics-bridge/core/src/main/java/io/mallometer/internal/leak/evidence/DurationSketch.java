@@ -3,17 +3,14 @@ package io.mallometer.internal.leak.evidence;
 import java.util.Arrays;
 
 /**
- * A bounded sketch of durations: the sum of weights in each bucket. Bucket 0 has durations below
- * 2^-5.5 s, bucket i has durations from 2^(i/2 - 6) s up to the beginning of the next bucket, and
- * the last bucket has all longer ones. A quantile is exact to a factor of 1.41, and is interpolated
- * within its bucket. Immutable.
+ * A sketch of durations: the sum of weights in each bucket. Bucket 0 has durations below 2^-5.5 s,
+ * bucket i begins at 2^(i/2 - 6) s, and the last bucket has all longer durations. A quantile is
+ * exact to a factor of 1.41. Immutable.
  */
 public final class DurationSketch {
 
-  /** The number of buckets. */
   public static final int BUCKETS = 48;
 
-  /** The sketch without durations. */
   public static final DurationSketch NONE = new DurationSketch(0, new float[BUCKETS]);
 
   private final long count;
@@ -22,7 +19,6 @@ public final class DurationSketch {
   /**
    * Creates a sketch.
    *
-   * @param count the number of durations that were seen
    * @param weights the sums of the weights of the durations, by bucket
    */
   public DurationSketch(long count, float[] weights) {
@@ -33,17 +29,14 @@ public final class DurationSketch {
     this.weights = weights.clone();
   }
 
-  /** Returns the number of durations that were seen. */
   public long count() {
     return count;
   }
 
-  /** Returns the weight of the durations in a bucket. */
   public double weight(int bucket) {
     return weights[bucket];
   }
 
-  /** Returns the weight of all durations. */
   public double weight() {
     double sum = 0;
     for (float weight : weights) {
@@ -57,16 +50,12 @@ public final class DurationSketch {
     return bucket == 0 ? 0 : Math.pow(2, bucket / 2.0 - 6);
   }
 
-  /** Returns the bucket of a duration in seconds. */
   public static int bucket(double seconds) {
     int bucket = seconds > 0 ? (int) Math.floor(2 * (Math.log(seconds) / Math.log(2) + 6)) : 0;
     return Math.max(0, Math.min(BUCKETS - 1, bucket));
   }
 
-  /**
-   * Returns a quantile in seconds: the duration that the given share of the weight does not exceed.
-   * Returns 0 for an empty sketch, so that it never raises a threshold.
-   */
+  /** Returns a quantile in seconds; 0 for an empty sketch, so that it never raises a threshold. */
   public double quantile(double share) {
     double rest = share * weight();
     if (!(rest > 0)) {
@@ -90,7 +79,6 @@ public final class DurationSketch {
     return last;
   }
 
-  /** Returns the sum of this sketch and another. */
   public DurationSketch plus(DurationSketch other) {
     float[] sum = weights.clone();
     for (int i = 0; i < BUCKETS; i++) {

@@ -8,7 +8,6 @@ import java.util.Map;
  * Evidence of the use of objects at one moment. Immutable.
  *
  * @param nanos the moment, by {@link System#nanoTime()}
- * @param observation the state of the observation
  * @param objects the live samples
  * @param sites the use of each call site's objects, by the site's number
  * @param counted the exact counters, read just before the samples
@@ -31,11 +30,9 @@ public record Evidence(
    */
   public record Counted(double netBytes, double mostBeforeBytes) {
 
-    /** Counters of a process in which counting began before the first allocation. */
     public static final Counted FROM_START = new Counted(0, 0);
   }
 
-  /** Creates evidence of a process that was counted from its start. */
   public Evidence(
       long nanos,
       Observation observation,
@@ -44,7 +41,6 @@ public record Evidence(
     this(nanos, observation, objects, sites, Counted.FROM_START, Cleaning.none(""));
   }
 
-  /** Creates evidence without counts of garbage collections. */
   public Evidence(
       long nanos,
       Observation observation,
@@ -59,7 +55,6 @@ public record Evidence(
     sites = Map.copyOf(sites);
   }
 
-  /** Returns evidence without objects, with the reason. */
   public static Evidence none(long nanos, String reason) {
     return new Evidence(nanos, Observation.off(reason), List.of(), Map.of());
   }

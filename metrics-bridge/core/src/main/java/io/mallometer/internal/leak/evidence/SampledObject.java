@@ -1,21 +1,17 @@
 package io.mallometer.internal.leak.evidence;
 
 /**
- * A sampled object that is live. Moments are by {@link System#nanoTime()}.
+ * A live sampled object. Moments are by {@link System#nanoTime()}. A slot is a page of its own, in
+ * which accesses are observed.
  *
- * @param site the number of its call site
- * @param bytes the size of the object
  * @param probability the probability with which the object was sampled; the sample stands for 1 /
  *     probability objects
- * @param placement the probability with which the sample was put into a page slot; among the
- *     samples in slots it stands for 1 / (probability * placement) objects. 0 if it is in no slot
- * @param bornNanos the moment of its allocation
- * @param lastAccessNanos the latest reading of the accessed bits that showed an access, or the
- *     moment of its allocation if none did; 0 if it is in no slot
+ * @param placement the probability with which the sample was put into a slot; 0 if it is in no slot
+ * @param lastAccessNanos the latest reading that showed an access, or the moment of its allocation
+ *     if none did; 0 if it is in no slot
  * @param oldCollections the number of collections of the old generation that had begun before its
  *     allocation
- * @param collections the number of garbage collections of any kind that had begun before its
- *     allocation
+ * @param collections the number of all garbage collections that had begun before its allocation
  */
 public record SampledObject(
     int site,
@@ -28,8 +24,8 @@ public record SampledObject(
     long collections) {
 
   /**
-   * The largest number of call sites that the library knows at a time. The numbers of all sites
-   * that it knows at one time have different remainders when divided by this number.
+   * The largest number of call sites that the library knows at a time. Their numbers all differ
+   * modulo this number.
    */
   public static final int MOST_SITES = 16_384;
 
@@ -44,18 +40,11 @@ public record SampledObject(
     this(site, bytes, probability, placement, bornNanos, lastAccessNanos, 0, 0);
   }
 
-  /**
-   * Returns the index of a site in an array of all sites. Only one of the sites with the same index
-   * has live samples, because the library reuses the index of a site only after it has forgotten
-   * the site.
-   */
   public static int arrayIndex(int site) {
     return Math.floorMod(site, MOST_SITES);
   }
 
-  /**
-   * Returns whether the object is in a slot (a page of its own), in which accesses are observed.
-   */
+  /** Returns whether the object is in a slot, where accesses are observed. */
   public boolean inSlot() {
     return placement > 0;
   }
@@ -66,8 +55,7 @@ public record SampledObject(
   }
 
   /**
-   * Returns the number of objects for which the sample stands in sums over only the samples in
-   * slots (pages of their own).
+   * Returns the number of objects for which the sample stands in a sum over the samples in slots.
    */
   public double slotWeight() {
     return 1 / (probability * placement);

@@ -7,7 +7,7 @@ import java.util.List;
  * An access to a site's object that a watchpoint saw.
  *
  * @param site the number of the call site
- * @param write true for the latest write, false for the latest access, be it a read or a write
+ * @param write true for the latest write, false for the latest access of any kind
  * @param nanos the moment, by {@link System#nanoTime()}
  * @param thread the thread's name
  * @param frames the stack, innermost first

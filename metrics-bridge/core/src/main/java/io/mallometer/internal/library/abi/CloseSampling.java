@@ -3,10 +3,9 @@ package io.mallometer.internal.library.abi;
 import io.mallometer.model.SelfReport.Sampling;
 
 /**
- * Samples nearly every allocation for a time. The sampling interval is 2 bytes, with which an
- * object of 24 bytes is sampled with a probability of 1 - e^-12; the library accepts an interval of
- * 1 only at its start. Meanwhile the sampler's overhead target (a limit on CPU time) is off,
- * because it would make the sampler skip most allocations.
+ * Samples nearly every allocation for a time, by an interval of 2 bytes, because the library
+ * accepts 1 only at its start. Meanwhile the limit on the sampler's CPU time is off, because it
+ * would make the sampler skip most allocations.
  */
 final class CloseSampling {
 
@@ -33,7 +32,6 @@ final class CloseSampling {
     }
   }
 
-  /** Undoes one call of {@link #begin}. The sampling ends when all calls are undone. */
   synchronized void end() {
     if (begun > 0 && --begun == 0 && isChanged()) {
       LibraryFunctions.mallometer_configure(SAMPLE_INTERVAL, Math.round(before.intervalBytes()));
@@ -44,17 +42,12 @@ final class CloseSampling {
   }
 
   /**
-   * Returns whether close sampling is on. The ages of live samples are then not read, because there
-   * are too many.
+   * Returns whether close sampling is on. The ages of live samples are then too many to be read.
    */
   synchronized boolean isOn() {
     return begun > 0;
   }
 
-  /**
-   * Returns whether close sampling changes the interval. False if nothing is sampled, or the
-   * interval is at most 2 bytes already.
-   */
   private boolean isChanged() {
     return before.intervalBytes() > CLOSE_BYTES;
   }

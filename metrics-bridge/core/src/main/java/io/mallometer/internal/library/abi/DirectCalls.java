@@ -7,13 +7,12 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Native methods in the library itself ({@code interposer/src/control/java_calls.c}). With a
- * preloaded library they replace JNA, which takes a JVM as long to load as mallometer's own
- * classes. If the library was opened for an attach, JNA finds the functions and {@link #call} calls
- * them, in 20 ns instead of half a microsecond.
+ * Native methods in the library itself ({@code interposer/src/control/java_calls.c}). If the
+ * library is preloaded, they replace JNA, which takes long to load. If it was opened for an attach,
+ * JNA finds the functions, and {@link #call} calls them in 20 ns instead of half a microsecond.
  *
- * <p>The JVM binds a library's native methods to one class loader. Other class loaders use JNA, and
- * so does a process whose library file was replaced.
+ * <p>The JVM binds the methods to one class loader. Other class loaders use JNA, and so does a
+ * process whose library file was replaced.
  */
 public final class DirectCalls {
 
@@ -28,7 +27,7 @@ public final class DirectCalls {
   /**
    * Loads the library for this class, and returns whether its native methods can be called.
    *
-   * @param library the file that is mapped into this process; empty if it was deleted
+   * @param library the library's file; empty if it was deleted
    */
   public static boolean link(Optional<String> library) {
     if (!linked && library.isPresent()) {
@@ -42,7 +41,6 @@ public final class DirectCalls {
     return linked;
   }
 
-  /** Returns the version of the library's interface. */
   public static int version() {
     return call(function(0), 0, 0, 0, 0, 0);
   }
@@ -72,23 +70,21 @@ public final class DirectCalls {
   }
 
   /**
-   * Returns whether this class is in a named module without JNA. The JVM warns of native access for
-   * each module, so native methods of this class would then cause a second warning.
+   * Returns whether this class is in a named module without JNA. The JVM warns of native access
+   * once for each module, so native methods here would cause a second warning.
    */
   private static boolean isModuleOfItsOwn() {
     Module module = DirectCalls.class.getModule();
     return module.isNamed() && module != Native.class.getModule();
   }
 
-  /** Returns whether functions that JNA found can be called by their addresses. */
   static boolean callsByAddress() {
     return callsByAddress;
   }
 
   /**
-   * Returns the lowest address of each thread's stack and the address after the highest, both 0 for
-   * a thread that has ended; empty if the JVM does not describe its threads, or these methods are
-   * not linked. Never throws.
+   * Returns the lowest address of each thread's stack and the address after the highest; both are 0
+   * for a thread that has ended. Empty if these are not available. Never throws.
    */
   public static Optional<long[]> stackRanges(Thread[] threads) {
     if (!linked && !callsByAddress) {
@@ -102,10 +98,9 @@ public final class DirectCalls {
   }
 
   /**
-   * Returns the cached bytes of the file with a descriptor, or of the mapping at an address if the
-   * descriptor is negative. The result is a negative errno value if the kernel does not report
-   * them, and {@link #NOT_LINKED} if the library's methods cannot be called. Only one thread may
-   * call this at a time. Never throws.
+   * Returns the cached bytes of a file; for a negative descriptor, those of the mapping at {@code
+   * begin}. Returns a negative errno value if the kernel does not report them, {@link #NOT_LINKED}
+   * if the library cannot be called. Only one thread at a time may call this. Never throws.
    */
   public static long cachedBytes(int descriptor, long begin, long bytes) {
     if (!linked && !callsByAddress) {
@@ -119,8 +114,8 @@ public final class DirectCalls {
   }
 
   /**
-   * Returns the address of a function by its number; 0 if the library that was loaded for this
-   * class is another copy than the one that counts.
+   * Returns the address of a function by its number; 0 if this class has loaded another copy of the
+   * library than the one that counts.
    */
   static native long function(int number);
 
@@ -132,10 +127,8 @@ public final class DirectCalls {
   /** Returns zeroed memory that garbage collections do not free; null if no memory is available. */
   static native @Nullable ByteBuffer allocate(int bytes);
 
-  /** Returns the address of a direct buffer. */
   static native long address(ByteBuffer direct);
 
-  /** Frees memory of {@link #allocate}. */
   static native void free(ByteBuffer allocated);
 
   /**
@@ -144,12 +137,7 @@ public final class DirectCalls {
    */
   static native Class<?> @Nullable [] classes(String[] endings);
 
-  /**
-   * Returns, for each thread in turn, the lowest address of its stack and the address after the
-   * highest; null if these cannot be read from the JVM.
-   */
   private static native long @Nullable [] stacks(Thread[] threads);
 
-  /** Returns cached bytes; a negative errno value if the kernel does not report them. */
   private static native long cached(int descriptor, long begin, long bytes);
 }

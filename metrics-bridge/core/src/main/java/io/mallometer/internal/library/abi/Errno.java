@@ -1,6 +1,6 @@
 package io.mallometer.internal.library.abi;
 
-/** The negative error numbers that functions of the library return, by the names of errno(3). */
+/** The values of errno(3), negated, as functions of the library return them. */
 final class Errno {
 
   static final int EPERM = -1;

@@ -10,11 +10,9 @@ import java.util.function.IntUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The Java methods in stacks, by the numbers that the library gives them. The name of each method
- * is requested once, soon after the method got its number, and is kept, because the JVM forgets the
- * name when the class is unloaded.
- *
- * <p>Thread-safe.
+ * The Java methods in stacks, by the numbers that the library gives them. Each name is requested
+ * once, soon after the method got its number, because the JVM forgets the name when the class is
+ * unloaded. Thread-safe.
  */
 final class JavaMethods {
 
@@ -24,7 +22,6 @@ final class JavaMethods {
   /** Methods by number; null if the class was unloaded. */
   private final List<@Nullable RecordedMethod> known = new ArrayList<>();
 
-  /** The names of classes and sources, which many methods share. */
   private final StringPool names = new StringPool();
 
   private int withName;
@@ -35,7 +32,7 @@ final class JavaMethods {
    * Creates an empty table of methods.
    *
    * @param struct memory for one method
-   * @param ask fills that memory for a method's number and returns 0 or a negative errno value
+   * @param ask fills {@code struct} for a method's number; returns 0 or a negative errno value
    */
   JavaMethods(Abi.Method struct, IntUnaryOperator ask) {
     this.struct = struct;
@@ -47,7 +44,6 @@ final class JavaMethods {
     askForNewNames(Integer.MAX_VALUE);
   }
 
-  /** Requests the names of at most {@code most} new methods, the oldest first. */
   synchronized void askForNewNames(int most) {
     for (int asked = 0; asked < most; asked++) {
       int result = ask.applyAsInt(known.size());
@@ -74,10 +70,6 @@ final class JavaMethods {
         lines);
   }
 
-  /**
-   * Returns the class name of a signature such as {@code Ljava/lang/String;}. A truncated signature
-   * has no semicolon.
-   */
   private static String className(String signature) {
     int begin = signature.startsWith("L") ? 1 : 0;
     int end = signature.length() - (signature.endsWith(";") ? 1 : 0);
@@ -85,8 +77,8 @@ final class JavaMethods {
   }
 
   /**
-   * Returns whether the names of all methods of a stack were requested. A method that the library
-   * is just recording has no name yet, nor have methods with higher numbers.
+   * Returns whether the names of all methods in a stack were requested. The newest methods may lack
+   * names, because the library is still recording them.
    */
   synchronized boolean askedForAllOf(long[] stack) {
     for (long frame : stack) {
@@ -102,7 +94,6 @@ final class JavaMethods {
     return withName == 0 && known.size() >= ENOUGH;
   }
 
-  /** Returns the method of a number; empty if not requested yet, or its class was unloaded. */
   synchronized Optional<RecordedMethod> of(int number) {
     return number >= 0 && number < known.size()
         ? Optional.ofNullable(known.get(number))

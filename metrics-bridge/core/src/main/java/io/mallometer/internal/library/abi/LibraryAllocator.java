@@ -15,7 +15,6 @@ final class LibraryAllocator {
       new Abi.AllocatorState(Structs.keep(Abi.AllocatorState.BYTES));
   private final ByteBuffer arenas = Structs.keep(Abi.Arena.BYTES * AllocatorStatistics.MOST_ARENAS);
 
-  /** Returns the statistics; empty if the allocator has none. */
   synchronized Optional<AllocatorStatistics> read(Instant time) {
     long start = System.nanoTime();
     int result =

@@ -6,16 +6,13 @@ import com.sun.jna.Pointer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls functions of the library by their numbers in {@link LibraryFunctions#NAMES}.
+ * Calls functions of the library by their numbers in {@link LibraryFunctions#NAMES}. A call by
+ * {@link DirectCalls} takes some 20 ns; it needs a preloaded library, or one that this class loader
+ * has opened. A call by JNA takes half a microsecond. JNA's direct mapping would halve that, but
+ * delay a program's start by 30 to 70 ms.
  *
- * <p>A call by {@link DirectCalls} takes some 20 ns. It needs a preloaded library, or one that this
- * class loader has opened. A call by JNA takes half a microsecond and boxes its arguments. JNA's
- * direct mapping would halve that, but the class that it generates would delay a program's start by
- * 30 to 70 ms.
- *
- * <p>{@code Availability} uses this class first, after it has checked that the library has the
- * version of this Java code. If a function is missing nevertheless, or JNA is needed and missing,
- * the initialization fails with a {@link LinkageError}.
+ * <p>{@code Availability} checks the version of the library first. If a function or JNA is missing
+ * nevertheless, the initialization of this class fails with a {@link LinkageError}.
  */
 final class LibraryCalls {
 
@@ -24,16 +21,13 @@ final class LibraryCalls {
 
   private LibraryCalls() {}
 
-  /**
-   * Calls a function and returns its result. The function ignores arguments beyond its parameters.
-   */
+  /** Calls a function, which ignores arguments beyond its parameters. */
   static int call(int number, long a, long b, long c, long d, long e) {
     return DIRECT
         ? DirectCalls.call(ADDRESSES[number], a, b, c, d, e)
         : ByJna.call(number, a, b, c, d, e);
   }
 
-  /** Returns the address of a function of the library, which the library can call as a callback. */
   static long address(String name) {
     return ADDRESSES[LibraryFunctions.NAMES.indexOf(name)];
   }

@@ -4,7 +4,6 @@ import io.mallometer.model.Baseline;
 import io.mallometer.model.NativeCounters;
 import io.mallometer.model.SizeDistribution;
 
-/** Converts the counters of the native library from their C struct to the model. */
 final class LibraryCounters {
 
   private LibraryCounters() {}

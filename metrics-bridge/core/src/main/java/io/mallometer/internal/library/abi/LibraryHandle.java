@@ -13,15 +13,13 @@ import org.jspecify.annotations.Nullable;
  * Finds or opens the library. A process has at most one.
  *
  * <p>A preloaded library is found like any function of the process, even if its file was deleted. A
- * library that was opened for an attach is found by its path only, because its functions must not
- * serve the process before it is attached. The attaching code leaves the path in a system property
- * for other class loaders of this JVM.
+ * library that was opened for an attach is found only by its path, because its functions must not
+ * serve the process before it is attached. A system property has the path for other class loaders.
  */
 public final class LibraryHandle {
 
   public static final String VERSION_FUNCTION = "mallometer_abi_version";
 
-  /** The version of the library's interface that this Java code was built for. */
   public static final int VERSION = Abi.ABI_VERSION;
 
   /** The kernel's suffix for the path of a file that was deleted or replaced. */
@@ -29,10 +27,8 @@ public final class LibraryHandle {
 
   public static final String LIBRARY_FILE = "libmallometer";
 
-  /** The system property with the path of the library that was attached in this JVM. */
   private static final String PROPERTY = "mallometer.library";
 
-  /** The path of the library that this class loader has opened; null if it has opened none. */
   private static volatile @Nullable String opened;
 
   private LibraryHandle() {}
@@ -71,22 +67,22 @@ public final class LibraryHandle {
    * @return the dynamic loader's error; empty if the library is open
    */
   public static Optional<String> open(Path library) {
-    // Loads JNA outside of the try block, because the block reports failures of the library only.
+    // Loads JNA here, so that the catch block below gets errors of the library only.
     NativeLibrary.getProcess();
     try {
       NativeLibrary.getInstance(library.toString(), openOptions());
       opened = library.toString();
       return Optional.empty();
     } catch (UnsatisfiedLinkError e) {
-      // The second line of JNA's message is the loader's error. The first line names the attempt.
+      // JNA's message has the loader's error in its second line.
       String[] lines = String.valueOf(e.getMessage()).split("\n");
       return Optional.of(lines[Math.min(1, lines.length - 1)]);
     }
   }
 
   /**
-   * Returns the options RTLD_NOW and RTLD_LOCAL, of which the latter is 0 except on macOS. With
-   * JNA's default options, other libraries would find and use the library's functions.
+   * Returns RTLD_NOW (2) with RTLD_LOCAL (4 on macOS, otherwise 0). With JNA's default options,
+   * other libraries would find and use the library's functions.
    */
   private static Map<String, Object> openOptions() {
     return Map.of(Library.OPTION_OPEN_FLAGS, Platform.isMac() ? 6 : 2);
@@ -107,10 +103,6 @@ public final class LibraryHandle {
     return property() != null;
   }
 
-  /**
-   * Returns the path of the library that was attached in this JVM. Returns null if there is none,
-   * or if a security manager forbids reading the property.
-   */
   private static @Nullable String property() {
     try {
       return System.getProperty(PROPERTY);
@@ -126,7 +118,7 @@ public final class LibraryHandle {
   }
 
   /**
-   * Returns the path at which the library was opened; empty if the mappings lack it.
+   * Returns the path from which the library was mapped; empty if it is not mapped.
    *
    * @param maps the text of {@code /proc/self/maps}
    */
@@ -138,8 +130,8 @@ public final class LibraryHandle {
   }
 
   /**
-   * Returns the last line of {@code /proc/self/maps} whose file has the library's name; empty if
-   * there is none.
+   * Returns the last line of {@code /proc/self/maps} that names the library's file; empty if there
+   * is none.
    */
   public static String lineOfLibrary(String maps) {
     String start = "/" + LIBRARY_FILE;

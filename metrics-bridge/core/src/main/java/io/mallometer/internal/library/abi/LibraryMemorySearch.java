@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * Makes the library search the process's memory for pointers to objects: an object to which no
- * pointer is found is lost. Thread-safe.
+ * Makes the library search the process's memory for pointers to objects. An object without any
+ * pointer to it is lost. Thread-safe.
  */
 final class LibraryMemorySearch {
 
@@ -18,7 +18,6 @@ final class LibraryMemorySearch {
 
   private final Abi.Searched searched = new Abi.Searched(Structs.keep(Abi.Searched.BYTES));
 
-  /** Starts a search. Returns the reason if the search could not begin; otherwise empty. */
   synchronized String start(List<Integer> sites, long mostBytes) {
     int result =
         Structs.with(
@@ -36,7 +35,6 @@ final class LibraryMemorySearch {
     };
   }
 
-  /** Reads the state and the result of the latest search. */
   synchronized MemorySearch read() {
     int result = read(0, 0);
     if (result < 0) {

@@ -13,34 +13,31 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * Makes the library watch large requests and count the sizes that the allocator hands out, each
- * only while a caller wants it.
+ * Makes the library watch large requests, and count the sizes that the allocator hands out, while a
+ * caller wants that.
  */
 final class LibraryMonitors {
 
-  /** The number of huge requests that the library stores, the latest ones. */
+  /** The library stores this many huge requests, the latest ones. */
   static final int MOST_EVENTS = 64;
 
   private static final long NANOS = 1_000_000_000L;
 
   /**
-   * The numbers of allocations by size class, incremented by the library. The memory is never
-   * freed, because a late callback may write to it.
+   * The numbers of allocations by size class, which the library increments. Never freed, because a
+   * late callback may write to it.
    */
   private final ByteBuffer counts = Structs.keep(SizeDistribution.CLASSES * Long.BYTES);
 
-  /**
-   * The number of callers that want the counts. Guarded by this, as is the number of the monitor in
-   * the library.
-   */
+  /** The number of callers that want the counts. Guarded by this, as is {@link #number}. */
   private int users;
 
   private int number;
 
   RequestWatch watch(
       long bytes, int thread, Function<long[], List<StackFrame>> frames, Supplier<String> status) {
-    // The buffer is allocated before the watch opens, so that reading causes no memory request of
-    // its own.
+    // The buffer is allocated before the watch opens, so that the watch sees no request that a
+    // reading makes.
     ByteBuffer events = Structs.keep(MOST_EVENTS * Abi.Event.BYTES);
     int opened = LibraryFunctions.mallometer_threshold_open(bytes, thread);
     if (opened > 0) {
@@ -60,7 +57,6 @@ final class LibraryMonitors {
         event.threadName());
   }
 
-  /** Returns the return addresses of a request, innermost first. */
   static long[] stack(Abi.Event event) {
     long[] stack = new long[Math.max(0, Math.min(Abi.EVENT_FRAMES, event.frames()))];
     for (int i = 0; i < stack.length; i++) {
@@ -103,10 +99,7 @@ final class LibraryMonitors {
     return reason(registered, "8 monitors are registered: unregister one", status);
   }
 
-  /**
-   * Unregisters the monitor. Tries up to twice more if a callback of another thread has not
-   * returned within a second.
-   */
+  /** Unregisters the monitor. Each attempt waits up to a second for callbacks of other threads. */
   private void unregister() {
     int result = LibraryFunctions.mallometer_monitor_unregister(number);
     for (int again = 0; again < 2 && result == Errno.EBUSY; again++) {

@@ -43,7 +43,6 @@ final class LibraryOwnerSearch implements OwnerSearch {
     this.begun = figures(LibraryFunctions.mallometer_owners_begin(site, address));
   }
 
-  /** Begins a search, which the caller closes. */
   static OwnerSearch begin(int site) {
     LibraryOwnerSearch search = new LibraryOwnerSearch(site);
     if (search.begun.failure().isEmpty()) {

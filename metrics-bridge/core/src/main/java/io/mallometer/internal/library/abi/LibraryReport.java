@@ -5,7 +5,6 @@ import io.mallometer.model.ByteUnit;
 import io.mallometer.model.SelfReport;
 import java.util.Optional;
 
-/** Decodes the library's report on itself from the structs of the ABI to types of the model. */
 final class LibraryReport {
 
   private static final double MILLION = 1e6;

@@ -18,9 +18,8 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * The scopes that the library measures. All scopes are read into one buffer, so that reading a
- * scope allocates no native memory. Waiting for the buffer takes less time than allocating another
- * one.
+ * The scopes (measured stretches of execution) of the library. All are read into one buffer, so
+ * that reading a scope allocates no native memory.
  */
 final class LibraryScopes {
 
@@ -40,18 +39,12 @@ final class LibraryScopes {
   /**
    * Creates the object, without an open scope.
    *
-   * @param callSites reads the call sites, by which the memory that a scope retains is named
+   * @param callSites reads the call sites, which give names to retained memory
    */
   LibraryScopes(Supplier<CallSites> callSites) {
     this.callSites = callSites;
   }
 
-  /**
-   * Opens a scope.
-   *
-   * @param options the options of mallometer_scope_open
-   * @param status returns the reason why nothing is counted
-   */
   OpenScope open(int options, Supplier<String> status) {
     int number = LibraryFunctions.mallometer_scope_open(options);
     if (number > 0) {
@@ -132,8 +125,8 @@ final class LibraryScopes {
   }
 
   /**
-   * Returns the retained memory by site. Reads the scope's objects before it names the sites,
-   * because naming allocates memory.
+   * Returns the retained memory by site. Reads the objects first, because naming the sites
+   * allocates memory.
    */
   private List<RetainedSite> retained(int number) {
     Map<Integer, Estimate> bySite =

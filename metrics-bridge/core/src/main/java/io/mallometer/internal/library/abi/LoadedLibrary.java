@@ -41,11 +41,9 @@ import java.util.function.LongToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls the library that is in this process and converts its structs to records.
- *
- * <p>The structs of the counters and of the library's report are in native memory that is allocated
- * once. A reading of the counters therefore allocates no native memory, and does not count itself.
- * The texts of the report rarely change and are decoded again only when their bytes change.
+ * Calls the library in this process and converts its structs to records. The structs of the
+ * counters are in native memory that is allocated once, so a reading allocates no native memory and
+ * does not count itself.
  */
 public final class LoadedLibrary implements NativeLibrary {
 
@@ -59,12 +57,9 @@ public final class LoadedLibrary implements NativeLibrary {
   private static final long LONGEST_WAIT_NANOS = 1_000_000_000L;
   private static final int PAUSE_MILLIS = 10;
 
-  /**
-   * The offset at which the texts of a report end. They lie side by side from {@code BUILD_AT} on.
-   */
+  /** The offset in a report at which its texts end; they begin at {@code BUILD_AT}. */
   private static final int TEXTS_END = Abi.Report.SAMPLE_INTERVAL_BYTES_AT;
 
-  /** The encoding of file names in this JVM. */
   static final Charset FILE_NAMES =
       Charset.forName(System.getProperty("sun.jnu.encoding", "UTF-8"));
 
@@ -99,24 +94,18 @@ public final class LoadedLibrary implements NativeLibrary {
   private String notCountingBecause = "";
   private Status counting = Status.counting();
 
-  /**
-   * Whether the library counted at the latest reading because it was attached, not preloaded.
-   * {@link #checked} is the time of the latest {@code mallometer_attach_check}.
-   */
   private volatile boolean attached;
 
   private long checked = System.nanoTime();
 
-  /**
-   * The time at which counting began; {@link #sinceNanos} is that moment by the library's clock.
-   */
+  /** When counting began. {@link #sinceNanos} is the same moment by the library's clock. */
   private Optional<Instant> since = Optional.empty();
 
   private long sinceNanos = -1;
 
   /**
-   * The latest huge requests, read when the process had made {@link #knownHuge} huge requests in
-   * total.
+   * The latest huge requests, as of the moment when the process had made {@link #knownHuge} of
+   * them.
    */
   private List<HugeAllocation> hugeAllocations = List.of();
 
@@ -132,8 +121,8 @@ public final class LoadedLibrary implements NativeLibrary {
   /**
    * Links to the library and reads the counters once, so that all failures occur here.
    *
-   * @param notCountingStatus returns the status of a library that does not count, from the
-   *     library's own explanation, which may be empty
+   * @param notCountingStatus makes a status from the library's reason, which may be empty, why it
+   *     does not count
    * @throws LinkageError if JNA or a function of the library is missing
    * @throws RuntimeException if native access is denied, or a function of the library fails
    */
@@ -152,7 +141,6 @@ public final class LoadedLibrary implements NativeLibrary {
     return true;
   }
 
-  /** Attaches the library. If it refuses, the returned status has its reason. */
   @Override
   public Status attach() {
     Status status = currentStatus();
@@ -164,8 +152,8 @@ public final class LoadedLibrary implements NativeLibrary {
   }
 
   /**
-   * Repeats a call for up to 1 s while the library is busy. The library is busy, for example, while
-   * another thread or class loader attaches or detaches, or a thread forks.
+   * Repeats a call for up to 1 s while the library is busy, such as when another thread attaches or
+   * forks.
    */
   private static int untilNotBusy(IntSupplier act) {
     long began = System.nanoTime();
@@ -452,7 +440,6 @@ public final class LoadedLibrary implements NativeLibrary {
         });
   }
 
-  /** Calls a function with the address of a NUL-terminated copy of the bytes. */
   private static int withText(byte[] bytes, LongToIntFunction function) {
     return Structs.with(
         bytes.length + 1, memory -> function.applyAsInt(Structs.address(memory.put(bytes))));
@@ -565,10 +552,7 @@ public final class LoadedLibrary implements NativeLibrary {
     };
   }
 
-  /**
-   * Returns the status of a library that counts. Returns the same object while the status does not
-   * change.
-   */
+  /** Returns the status of a library that counts; the same object until the status changes. */
   private Status activeStatus() {
     Optional<Attachment> attachment = LibraryReport.attachment(self);
     Status now = Status.counting(mode(), attachment.isPresent() ? attachment.get().gaps() : "");

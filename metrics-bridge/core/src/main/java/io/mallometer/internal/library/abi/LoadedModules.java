@@ -11,9 +11,9 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * The executable and the libraries in stacks, in the order in which the library recorded them. If a
- * library was loaded at the address of an unloaded one, an address there belongs to the later
- * library. That rarely matters, because a stack is named once, within seconds of its first sample.
+ * The executable and the libraries in stacks, in the order in which the library recorded them. An
+ * address of an unloaded library is taken for the library that was loaded there later; a stack is
+ * named within seconds, so that is rare.
  *
  * <p>On glibc before 2.35, the library records no modules. The modules are then those that are
  * mapped when a stack is named.
@@ -28,10 +28,9 @@ final class LoadedModules implements Modules {
 
   private List<RecordedModule> mapped = List.of();
 
-  /** The module that was found last, because the next frame is often in the same module. */
   private Optional<RecordedModule> found = Optional.empty();
 
-  /** Whether two of the modules overlap, so that an address may be in both. */
+  /** Whether two modules overlap, so that an address may be in both. */
   private boolean replaced;
 
   private int changes;
@@ -54,7 +53,6 @@ final class LoadedModules implements Modules {
     return known.size();
   }
 
-  /** Adds new modules, in the order of their numbers. */
   synchronized void add(List<RecordedModule> modules) {
     for (RecordedModule module : modules) {
       replaced = replaced || overlapsKnown(module);
@@ -93,9 +91,9 @@ final class LoadedModules implements Modules {
   }
 
   /**
-   * Returns a stack without generated code: the native frames before the first that belongs to no
-   * module, and the Java frames. If the library records modules, it has removed generated code
-   * itself.
+   * Returns a stack without generated code: the native frames up to the first that belongs to no
+   * module, and the Java frames. Recorded modules mean that the library has already removed
+   * generated code.
    */
   synchronized long[] withoutGeneratedCode(long[] stack) {
     if (!known.isEmpty()) {

@@ -9,10 +9,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The stacks and names of call sites, by the number of the site. The sites are elements of arrays,
- * and only a site's stack is an object of its own, because every full garbage collection marks the
- * objects of thousands of sites. A new site takes the place of a site that the library has
- * forgotten. Not thread-safe.
+ * The stacks and names of call sites, by the number of the site. They are in arrays instead of
+ * objects, because every full garbage collection has to mark the objects of thousands of sites. A
+ * new site takes the place of one that the library has forgotten. Not thread-safe.
  */
 final class NamedSites {
 
@@ -24,8 +23,8 @@ final class NamedSites {
   private @Nullable String[] libraries = new String[FEWEST];
 
   /**
-   * The pool of names, which many sites share. The pool is cleared after every {@link
-   * SampledObject#MOST_SITES} replaced sites, to stay small.
+   * The names, which many sites share. Cleared after every {@link SampledObject#MOST_SITES}
+   * replaced sites, to stay small.
    */
   private final StringPool pool = new StringPool();
 
@@ -60,7 +59,6 @@ final class NamedSites {
     libraries[place] = pool.shared(naming.library(stack));
   }
 
-  /** Names all sites again by another rule. */
   void nameBy(SiteNaming naming) {
     pool.clear();
     for (int place = 0; place < stacks.length; place++) {
@@ -70,24 +68,20 @@ final class NamedSites {
     }
   }
 
-  /** Removes a site. */
   void remove(int number) {
     if (contains(number)) {
       stacks[SampledObject.arrayIndex(number)] = null;
     }
   }
 
-  /** Returns the stack of a known site, innermost frame first. */
   List<StackFrame> frames(int number) {
     return List.of(stacks[SampledObject.arrayIndex(number)]);
   }
 
-  /** Returns the name of a known site. */
   String name(int number) {
     return names[SampledObject.arrayIndex(number)];
   }
 
-  /** Returns the library of a known site. */
   String library(int number) {
     return libraries[SampledObject.arrayIndex(number)];
   }

@@ -4,15 +4,15 @@ import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 
 /**
- * Requests that the library observe accesses to objects, and withdraws the request. If the library
- * could not start a thread (a container limits its processes) or did not record call sites, the
- * request is repeated at most once a minute. Not thread-safe.
+ * Requests that the library observe accesses to objects, and withdraws the request. Repeats a
+ * request at most once a minute if the library could not start a thread or did not record call
+ * sites. Not thread-safe.
  */
 final class ObservationStart {
 
   private static final long PAUSE_NANOS = 60_000_000_000L;
 
-  /** The value of the result before a request. It is no error number. */
+  /** The result before a request; no error number has this value. */
   private static final int NOT_ASKED = 1;
 
   private final IntSupplier start;
@@ -26,7 +26,6 @@ final class ObservationStart {
    *
    * @param start {@code mallometer_leaks_start}
    * @param stop {@code mallometer_leaks_stop}
-   * @param nanoTime {@link System#nanoTime()}
    */
   ObservationStart(IntSupplier start, IntSupplier stop, LongSupplier nanoTime) {
     this.start = start;
@@ -34,7 +33,6 @@ final class ObservationStart {
     this.nanoTime = nanoTime;
   }
 
-  /** Requests that the library observe accesses to objects. A second call does nothing. */
   void ask() {
     if (result == NOT_ASKED) {
       attempt();
@@ -53,7 +51,7 @@ final class ObservationStart {
     result = start.getAsInt();
   }
 
-  /** Withdraws the request. The request of another class loader that uses mallometer stays. */
+  /** Withdraws the request, but not that of another class loader. */
   void takeBack() {
     if (result == 0) {
       stop.getAsInt();
@@ -61,7 +59,6 @@ final class ObservationStart {
     result = NOT_ASKED;
   }
 
-  /** Returns why nothing is observed; empty if the request succeeded. */
   String refusal() {
     return switch (result) {
       case 0 -> "";

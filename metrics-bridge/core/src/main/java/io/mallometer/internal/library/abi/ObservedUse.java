@@ -20,11 +20,9 @@ import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
 /**
- * Reads what the library observed of accesses to objects.
- *
- * <p>A reading copies the live samples, 56 bytes each, and the observed idle times and counts of
- * each site, 624 bytes, through buffers of a bounded size. Thread-safe. The library must be in the
- * process.
+ * Reads what the library observed of accesses to objects. The library must be in the process. A
+ * reading copies 56 bytes for each live sample and 624 bytes for each site, through buffers of a
+ * bounded size. Thread-safe.
  */
 final class ObservedUse {
 
@@ -37,12 +35,12 @@ final class ObservedUse {
   private static final int OLD_COLLECTIONS = 3;
 
   /**
-   * The largest number of readings of the samples in one call. A reading is repeated if a
-   * collection of the old generation began meanwhile, because cleaners then free sampled objects.
+   * The most attempts at a reading of the samples. Another one follows if an old collection began
+   * meanwhile, because cleaners then free sampled objects.
    */
   private static final int READINGS = 3;
 
-  /** The library's default time between two readings of the accessed bits (an epoch). */
+  /** The library's default time between two readings of the accessed bits, in milliseconds. */
   private static final long EPOCH_MILLIS = 5_000;
 
   private static final long EPOCH_OVER_COST = 1_000;
@@ -76,20 +74,17 @@ final class ObservedUse {
           },
           SystemTime.NANOS);
 
-  /** Requests that the library observe accesses to objects. */
   synchronized void start(Duration shortestEpoch) {
     long shortest = Math.max(FEWEST, shortestEpoch.toMillis());
     LibraryFunctions.mallometer_configure(Abi.OPTION_SHORTEST_EPOCH, shortest);
-    // An epoch (the time between two readings of accessed bits) lasts at least this multiple of a
-    // reading's CPU time. If {@code shortest} is below the default, the multiple is reduced in the
-    // same ratio.
+    // The time between two readings of the accessed bits is at least this multiple of a reading's
+    // CPU time. For a time below the default, the multiple is reduced in proportion.
     LibraryFunctions.mallometer_configure(
         Abi.OPTION_EPOCH_OVER_COST,
         Math.max(FEWEST, Math.min(EPOCH_OVER_COST, EPOCH_OVER_COST * shortest / EPOCH_MILLIS)));
     start.ask();
   }
 
-  /** Withdraws the request. */
   synchronized void stop() {
     start.takeBack();
   }
@@ -97,8 +92,7 @@ final class ObservedUse {
   /**
    * Reads the live sampled objects, and what was observed of the objects of their sites.
    *
-   * @param counters reads the exact counters, which takes microseconds; called before the objects
-   *     are read
+   * @param counters reads the exact counters; called before the objects are read
    */
   synchronized Evidence read(Supplier<Evidence.Counted> counters) {
     start.askAgainIfDue();
@@ -161,7 +155,6 @@ final class ObservedUse {
         row.otherwiseBytes());
   }
 
-  /** Returns whether a collection of the old generation has begun since the given reading. */
   private boolean isOutdated(Cleaning cleaning) {
     return cleaning.reason().isEmpty()
         && LibraryFunctions.mallometer_collections(Structs.address(collections.memory()), 0, 0) >= 0
@@ -324,11 +317,6 @@ final class ObservedUse {
     return reason.isEmpty() ? "watchpoints cannot be set: errno " + -result : reason;
   }
 
-  /**
-   * Returns the accesses that were seen.
-   *
-   * @param naming names the frames of a recorded stack
-   */
   synchronized List<WatchedAccess> seen(Function<long[], List<StackFrame>> naming) {
     return Structs.with(MOST_ACCESSES * Abi.Access.BYTES, accesses -> seen(accesses, naming));
   }

@@ -6,29 +6,22 @@ import java.io.RandomAccessFile;
 import java.nio.ByteOrder;
 
 /**
- * Tells which pages of this process are in memory, by the file {@code pagemap} of {@code /proc},
- * which has eight bytes for each page. Reads some pages ahead, for callers that ask in ascending
- * order.
+ * Tells which pages of this process are in memory, by {@code /proc/self/pagemap}, which has eight
+ * bytes for each page. Reads some pages ahead, because callers ask in ascending order.
  */
 public final class PageTable implements AutoCloseable {
 
-  /** The path of this process's table. */
   public static final String OF_THIS_PROCESS = "/proc/self/pagemap";
 
   static final long PAGE = 4096;
 
-  /**
-   * The largest number of pages of one read. Their entries have 8 KiB, for which the JDK needs no
-   * buffer of its own.
-   */
+  /** The most pages of one read: 8 KiB, for which the JDK needs no further buffer. */
   private static final int MOST_AT_ONCE = 1_024;
 
   /** The fewest pages of one read. To copy so many takes less time than the system call itself. */
   private static final int FEWEST_AT_ONCE = 32;
 
-  /**
-   * The index of the highest byte of a page's entry, whose sign bit shows that the page is present.
-   */
+  /** The index of a page entry's highest byte, which is negative if the page is in memory. */
   private static final int HIGHEST =
       ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN ? Long.BYTES - 1 : 0;
 
@@ -37,7 +30,6 @@ public final class PageTable implements AutoCloseable {
   private long first;
   private int count;
 
-  /** Opens the file. */
   public PageTable(String path) throws IOException {
     file = new RandomAccessFile(path, "r");
   }

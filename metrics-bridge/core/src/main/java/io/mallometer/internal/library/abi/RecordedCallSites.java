@@ -31,13 +31,11 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The call sites that the library records, with names.
+ * The call sites that the library records, with names. Thread-safe. Only for a library that counts.
  *
- * <p>A site's stack never changes, so the stack is read and named once. Each reading then copies
- * the site's sums over its samples, which takes about a microsecond a site. Names of methods are
- * requested between readings, before their classes may be unloaded.
- *
- * <p>Thread-safe. Only for a library that counts.
+ * <p>A site's stack never changes, so it is read and named once. Later readings only copy the sums
+ * over its samples, in about a microsecond. Names of methods are requested between readings, before
+ * their classes may be unloaded.
  */
 final class RecordedCallSites {
 
@@ -53,22 +51,21 @@ final class RecordedCallSites {
   private static final int RANGES_AT_ONCE = 512;
 
   /**
-   * The largest number of attempts at reading the mapped ranges, each of which may find that
-   * another thread changes them.
+   * The most attempts at reading the mapped ranges; an attempt fails while another thread changes
+   * them.
    */
   private static final int MOST_RETRIES = 100;
 
   private static final int MOST_OBJECTS = 65_536;
 
   /**
-   * The largest number of methods that are named at a time between readings: some 60 ms of the
-   * poller's thread. The library's table has room for four times as many.
+   * The most methods that are named at a time between readings, in some 60 ms. The library's table
+   * has room for four times as many.
    */
   private static final int METHODS_AT_ONCE = 4_096;
 
   /**
-   * The largest number of sites that a reading names, unless it has to name all. The sites with
-   * most bytes come first.
+   * The most new sites that a reading names, those with most live bytes, unless it has to name all.
    */
   private static final int NAMED_AT_ONCE = 256;
 
@@ -121,10 +118,7 @@ final class RecordedCallSites {
             }
           });
 
-  /**
-   * The symbolizer. Like {@link #naming}, it is created for the first stack, so that no program
-   * start waits for it.
-   */
+  /** Created for the first stack, as is {@link #naming}, so that no program start waits for it. */
   private @Nullable Symbolizer symbolizer;
 
   private final ResidentShares resident = new ResidentShares(PageTable.OF_THIS_PROCESS);
@@ -132,20 +126,19 @@ final class RecordedCallSites {
   private final NamedSites named = new NamedSites();
 
   /**
-   * The number of sites that {@link #nameMethods} has gone through, in the library's order; -1
-   * before the first reading.
+   * How many sites {@link #nameMethods} has gone through, in the library's order; -1 before the
+   * first reading.
    */
   private int namedUpTo = -1;
 
   private int callsInBetween;
 
   /**
-   * Whether all sites have had names at some time. Each reading then names all new sites, which are
-   * few.
+   * Whether all sites have had names at some time. Later readings then name all new sites, which
+   * are few.
    */
   private boolean allNamed;
 
-  /** Sites in whose stacks not all modules or methods were known. */
   private final Set<Integer> toBeNamedAgain = new HashSet<>();
 
   private Map<String, String> buildIds = Map.of();
@@ -156,13 +149,11 @@ final class RecordedCallSites {
   private List<String> namedBy = List.of();
   private @Nullable SiteNaming naming;
 
-  /** The result of the latest attempt to attach to the JVM; {@code EBUSY} before the first. */
   private int attached = Errno.EBUSY;
 
   /**
-   * Attaches the library to the JVM, so that stacks get Java frames, and requests the names of at
-   * most {@link #METHODS_AT_ONCE} new methods. Until all sites have had names, each fifth call also
-   * names some sites. Must be called by a thread of the JVM.
+   * Attaches the library to the JVM, so that stacks get Java frames, and names new methods and,
+   * until all have names, some sites. Must be called by a thread of the JVM.
    */
   synchronized void nameMethods() {
     attach();
@@ -176,8 +167,8 @@ final class RecordedCallSites {
   }
 
   private void attach() {
-    // A later attempt may succeed: the sampler may be switched on later, and agents start before
-    // the library can find the JVM.
+    // A later attempt may succeed: the sampler may be switched on later, and an agent may start
+    // before the library can find the JVM.
     if (attached == Errno.EBUSY || attached == Errno.ENODATA || attached == Errno.ESRCH) {
       attached = LibraryFunctions.mallometer_jvm_attach();
     }
@@ -187,8 +178,7 @@ final class RecordedCallSites {
    * Reads all sites.
    *
    * @param report the library's report of this moment
-   * @param whole whether all sites must have names. That takes seconds of CPU time if there are
-   *     many and the JVM has not compiled the naming code yet
+   * @param whole whether all sites must have names, which can take seconds of CPU time
    */
   synchronized CallSites read(
       Instant time, List<String> applicationPackages, Report report, boolean whole) {
@@ -224,7 +214,6 @@ final class RecordedCallSites {
         .withBuildIds(whole || buildIdsOf >= 0 ? buildIds() : Map.of());
   }
 
-  /** Returns the build ids, read again when there are more modules. */
   private Map<String, String> buildIds() {
     int now = modules.changes();
     if (now != buildIdsOf) {
@@ -234,10 +223,6 @@ final class RecordedCallSites {
     return buildIds;
   }
 
-  /**
-   * The parts of the library's counters and report on itself that a reading of the call sites
-   * needs.
-   */
   record Report(
       NativeCounters counted,
       double intervalBytes,
@@ -248,8 +233,8 @@ final class RecordedCallSites {
       String reason) {}
 
   /**
-   * Returns why call sites are not recorded: the library's own reason if it has one, else that they
-   * are switched off.
+   * Returns why call sites are not recorded. Without a reason of the library, they are switched
+   * off.
    */
   static String whyNotRecorded(String reasonOfLibrary) {
     int begin = reasonOfLibrary.indexOf(NOT_RECORDED);
@@ -305,7 +290,6 @@ final class RecordedCallSites {
     return LibraryFunctions.mallometer_sites(Structs.address(sites), most, first);
   }
 
-  /** Returns the live bytes that a new site must have to get a name in this reading. */
   private double leastNamed() {
     double[] unnamed = new double[SITES_AT_ONCE];
     int found = 0;
@@ -323,7 +307,6 @@ final class RecordedCallSites {
     return found <= NAMED_AT_ONCE ? 0 : Math.nextUp(unnamed[found - NAMED_AT_ONCE]);
   }
 
-  /** Names the new sites of the latest reading that have enough live bytes. */
   private void nameNew(int count, double least) {
     List<Integer> numbers = new ArrayList<>();
     List<long[]> stacks = new ArrayList<>();
@@ -363,7 +346,6 @@ final class RecordedCallSites {
     return stack;
   }
 
-  /** Returns the ranges that the process mapped, with the stacks of the calls. */
   synchronized List<MappedRange> ranges() {
     attach();
     List<RangeOfSite> read =
@@ -387,9 +369,7 @@ final class RecordedCallSites {
     return ranges;
   }
 
-  /**
-   * Names the call sites of the ranges, except those that have names. Returns whether it named any.
-   */
+  /** Names the call sites of the ranges that have no names yet. Returns whether there were any. */
   private boolean nameSitesOf(List<RangeOfSite> ranges) {
     Map<Integer, long[]> unnamed = new LinkedHashMap<>();
     for (RangeOfSite range : ranges) {
@@ -403,7 +383,6 @@ final class RecordedCallSites {
     return !unnamed.isEmpty();
   }
 
-  /** A range and the number of its call site, or {@link Abi#NONE}. */
   private record RangeOfSite(long start, long end, int site, MappedRange.Owner owner) {}
 
   private static List<RangeOfSite> readRanges(ByteBuffer rows) {
@@ -430,7 +409,6 @@ final class RecordedCallSites {
     };
   }
 
-  /** Returns the frames of a stack that the library recorded, innermost first. */
   synchronized List<StackFrame> frames(long[] stack) {
     addNewModules();
     return symbolized(List.of(stack)).get(0);
@@ -464,9 +442,8 @@ final class RecordedCallSites {
   }
 
   /**
-   * Adds new modules. The library records the modules of a stack before it publishes the site.
-   * Returns false if a module is just being written; names must then be looked up again at the next
-   * reading.
+   * Adds new modules. Returns false if the library is just writing a module; names must then be
+   * looked up again at the next reading.
    */
   private boolean addNewModules() {
     boolean complete = true;

@@ -9,16 +9,14 @@ import java.util.Arrays;
  * The resident share of the live bytes of each call site.
  *
  * <p>A sample of probability p stands for 1/p objects of its size, so the share is the sum of
- * resident bytes / p over the sum of bytes / p. The bytes of a sample that lie on a page in memory
- * are resident.
+ * resident bytes / p over the sum of bytes / p.
  *
- * <p>The library puts some samples into slots, on new pages of their own. The objects for which
- * such a sample stands lie elsewhere: small ones on pages that the allocator has used before, and
- * that are resident. So a sample in a slot counts as resident if it is smaller than the objects
- * that glibc maps singly.
+ * <p>Some samples lie in slots, which are new pages of their own. The objects for which they stand
+ * do not: small ones lie on pages that the allocator has used before and that are resident. So a
+ * sample in a slot counts as resident if it is smaller than the objects that glibc maps singly.
  *
- * <p>A reading takes some 10 ms of CPU time at most. Of sites with very many samples only some are
- * looked up, and of large objects only some pages.
+ * <p>A reading takes at most some 10 ms of CPU time, because only some samples and pages are looked
+ * up.
  */
 final class ResidentShares {
 
@@ -45,44 +43,31 @@ final class ResidentShares {
   private static final int FEWEST_PIECES = 2;
 
   /**
-   * The low bits of a long that hold a sample's index; the bits above hold the sample's address.
-   * Both fit, because an address has 47 bits, of which the lowest four are 0 and are not stored.
+   * The low bits of a long that hold a sample's index; the other bits hold its address. Both fit:
+   * an address has 47 bits, and its lowest four are 0 and are not stored.
    */
   private static final int INDEX_BITS = 17;
 
   private final String path;
 
-  /** The shares by the array index of the site; {@code NaN} if unknown. */
   private final double[] shares = new double[SampledObject.MOST_SITES];
 
-  /** The share of all sites together; {@code NaN} if unknown. */
   private double mean = Double.NaN;
 
-  /**
-   * Creates an object in which all shares are unknown.
-   *
-   * @param path the page table of this process
-   */
   ResidentShares(String path) {
     this.path = path;
     Arrays.fill(shares, Double.NaN);
   }
 
   /**
-   * Returns the share of a site, 0 to 1; {@code NaN} if unknown. A site none of whose samples was
-   * looked up has the share of all sites together: its samples are newer than the latest reading.
+   * Returns the share of a site, 0 to 1; {@code NaN} if unknown. For a site without looked-up
+   * samples, returns the share of all sites together.
    */
   double share(int number) {
     double share = shares[SampledObject.arrayIndex(number)];
     return Double.isNaN(share) ? mean : share;
   }
 
-  /**
-   * Looks up the samples in the page table, and stores the shares of their sites.
-   *
-   * @param objects an array of {@code struct mallometer_object}, in any order
-   * @param count its elements
-   */
   void read(ByteBuffer objects, int count) {
     try (PageTable pages = new PageTable(path)) {
       visit(objects, chosen(objects, count), pages);
@@ -93,10 +78,9 @@ final class ResidentShares {
   }
 
   /**
-   * Returns the samples to look up, by ascending address. Each element has a sample's address in
-   * its upper bits and the index of the sample in its lower bits. The samples in slots (pages of
-   * their own) come first in the array, so the array is read in bit-reversed order, which mixes
-   * them with the others.
+   * Returns the samples to look up, by ascending address, each with its index in the low bits.
+   * Reads the array in bit-reversed order, because the samples in slots come first and must mix
+   * with the others.
    */
   private static long[] chosen(ByteBuffer objects, int count) {
     int most = mostOfSite(objects, count);
@@ -120,8 +104,8 @@ final class ResidentShares {
   }
 
   /**
-   * Returns how many samples of each site are looked up at most, so that no site uses up the
-   * lookups.
+   * Returns the most samples to look up of each site, so that no site uses up {@link
+   * #MOST_SAMPLES}.
    */
   private static int mostOfSite(ByteBuffer objects, int count) {
     int[] samples = new int[SampledObject.MOST_SITES];
@@ -187,8 +171,7 @@ final class ResidentShares {
   }
 
   /**
-   * Returns the share of resident pages between two pages. Reads only runs of {@link #PIECE} pages,
-   * which are evenly spaced.
+   * Returns the share of resident pages in a range, by evenly spaced runs of {@link #PIECE} pages.
    */
   private static double shareOfPieces(long first, long behind, PageTable pages, long mostPages)
       throws IOException {

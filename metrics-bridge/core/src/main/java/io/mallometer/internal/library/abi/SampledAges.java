@@ -6,24 +6,20 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * The ages of the live samples of each site. A sample of probability p stands for 1/p objects of
- * its size, so the quantiles are weighted by bytes / p: half of a site's live bytes are at most as
- * old as the median.
+ * The ages of the live samples of each site. A sample of probability p stands for 1/p objects, so
+ * the quantiles are weighted by bytes / p: half of a site's live bytes are at most as old as the
+ * median.
  */
 final class SampledAges {
 
   private static final double NANOS = 1e9;
 
   /**
-   * The bits of an index, for up to 1,048,576 objects. The bits above hold an age in milliseconds,
-   * for up to 278 years.
+   * The low bits that hold an index, for up to 1,048,576 objects. The other bits hold an age in
+   * milliseconds, for up to 278 years.
    */
   private static final int INDEX_BITS = 20;
 
-  /**
-   * The median ages by the array index of the site. Of all sites with the same index, only one has
-   * live samples.
-   */
   private final double[] median;
 
   private final double[] ninetyPercent;
@@ -39,16 +35,14 @@ final class SampledAges {
    * Returns the ages of the live sampled objects of each site.
    *
    * @param objects an array of {@code struct mallometer_object}
-   * @param count its elements
-   * @param now the present time in nanoseconds, by the clock that gave the objects their birth
-   *     times
+   * @param now in nanoseconds, by the clock of the objects' birth times
    */
   static SampledAges of(ByteBuffer objects, int count, long now) {
     long[] youngestFirst = new long[count];
     int sites = 0;
     for (int i = 0; i < count; i++) {
-      // The number has the age in milliseconds in its upper bits and the index of the object in its
-      // lower bits, so that sorting the numbers sorts the objects by age.
+      // The upper bits hold the age in milliseconds and the lower bits the index, so that sorting
+      // the numbers sorts the objects by age.
       youngestFirst[i] = age(objects, i, now) / 1_000_000 << INDEX_BITS | i;
       sites = Math.max(sites, 1 + site(objects, i));
     }
@@ -68,7 +62,6 @@ final class SampledAges {
     return ages;
   }
 
-  /** Returns the ages of a site. */
   CallSite.Ages at(int number) {
     int site = SampledObject.arrayIndex(number);
     return site < oldest.length && !Double.isNaN(oldest[site])
@@ -76,10 +69,6 @@ final class SampledAges {
         : CallSite.Ages.UNKNOWN;
   }
 
-  /**
-   * Records that {@code passed} of a site's {@code total} live bytes are at most {@code age}
-   * seconds old.
-   */
   private void pass(int site, double passed, double total, double age) {
     if (passed >= 0.5 * total && Double.isNaN(median[site])) {
       median[site] = age;

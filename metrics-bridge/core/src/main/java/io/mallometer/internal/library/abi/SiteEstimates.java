@@ -5,10 +5,9 @@ import io.mallometer.model.Estimate;
 /**
  * Objects and bytes of a call site, estimated from the library's sums over its samples.
  *
- * <p>The estimate lacks the allocations since the last sample, and the library's variance does not
- * cover them. So the square of the amount for which a mean sample stands is added. This term is
- * smaller for large samples, and 0 for samples of at least the interval's size, because such
- * allocations are hardly ever left out.
+ * <p>The sums and their variance lack the allocations since the last sample, so the square of the
+ * mean amount of a sample is added to the variance. This term is smaller for large objects, and 0
+ * from the size of the interval on, because such objects are hardly ever left out.
  */
 final class SiteEstimates {
 
@@ -55,7 +54,7 @@ final class SiteEstimates {
         allocated.bytesVariance() - freed.bytesVariance());
   }
 
-  /** Returns only the live bytes of a site. They are at least 0, whatever the rounding errors. */
+  /** Returns the live bytes of a site, at least 0 in spite of rounding errors. */
   static double liveBytes(Abi.Site site) {
     return Math.max(0, site.allocated().bytes() - site.freed().bytes());
   }

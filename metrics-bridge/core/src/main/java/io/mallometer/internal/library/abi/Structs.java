@@ -9,12 +9,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory that the library fills.
- *
- * <p>{@link #keep} does not use direct buffers of the JDK. A direct buffer that is never freed
- * changes the order in which the collector finds the application's unreachable direct buffers. With
- * 30,000 such buffers at a time, glibc took 1.5 times as long to free them and to allocate new
- * ones.
+ * Memory that the library fills. {@link #keep} does not use direct buffers of the JDK: one that is
+ * never freed changes the order in which the collector finds those of the application. With 30,000
+ * of these at a time, glibc took 1.5 times as long to free them and to allocate new ones.
  */
 final class Structs {
 
@@ -23,9 +20,9 @@ final class Structs {
   private Structs() {}
 
   /**
-   * Calls a function with zeroed memory, frees the memory, and returns the result of the function.
-   * A direct buffer of the JDK is unsuitable: once the application has used up the JVM's direct
-   * memory, each further buffer makes the JVM run full collections.
+   * Calls a function with zeroed memory, and frees the memory afterwards. Does not use a direct
+   * buffer of the JDK: once the application has used up its direct memory, each further buffer
+   * makes the JVM run full collections.
    */
   static <T> T with(int bytes, Function<ByteBuffer, T> use) {
     ByteBuffer memory = mallocked(Math.max(1, bytes));
@@ -46,17 +43,13 @@ final class Structs {
     return LOADED_FOR_GOOD ? mallocked(bytes) : allocate(bytes);
   }
 
-  /**
-   * Frees memory from {@link #keep}, which must not be used afterwards, and returns new memory of
-   * another size.
-   */
+  /** Frees memory of {@link #keep}, which must not be used afterwards, and returns new memory. */
   static ByteBuffer keepInstead(ByteBuffer kept, int bytes) {
     ByteBuffer instead = keep(bytes);
     free(kept);
     return instead;
   }
 
-  /** Frees memory from {@link #keep}, which must not be used afterwards. */
   static void free(ByteBuffer kept) {
     if (LOADED_FOR_GOOD) {
       release(kept);
@@ -88,17 +81,15 @@ final class Structs {
     return memory.getByteBuffer(0, bytes).order(ByteOrder.nativeOrder());
   }
 
-  /** Returns a NUL-terminated text in a field of fixed length. */
   static String text(ByteBuffer memory, int offset, int length) {
     byte[] bytes = new byte[length];
     memory.get(offset, bytes);
-    // The JVM would compile a loop after a few thousand names, which costs CPU time.
+    // The JVM would compile a loop over the bytes after a few thousand names, which costs CPU time.
     String text = new String(bytes, StandardCharsets.UTF_8);
     int end = text.indexOf(0);
     return end < 0 ? text : text.substring(0, end);
   }
 
-  /** Returns the address of a direct buffer. */
   static long address(ByteBuffer direct) {
     return DirectCalls.linked()
         ? DirectCalls.address(direct)
@@ -106,9 +97,9 @@ final class Structs {
   }
 
   /**
-   * Returns whether a class loader lives as long as the JVM, so that nothing has to be freed. This
-   * holds for the loaders of the agent, of the class path, of a Spring Boot jar and of the JVM, but
-   * not for that of a web application.
+   * Returns whether a class loader lives as long as the JVM, so that nothing has to be freed. A web
+   * application's loader does not; those of the agent, the class path, a Spring Boot jar and the
+   * JVM do.
    */
   private static boolean isForGood(@Nullable ClassLoader loader) {
     return loader == null

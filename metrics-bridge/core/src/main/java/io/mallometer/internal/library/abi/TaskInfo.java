@@ -8,10 +8,8 @@ import java.nio.ByteOrder;
 import java.util.OptionalLong;
 
 /**
- * The resident set of this process on macOS: Mach's {@code task_info}, called through JNA.
- *
- * <p>The figure is that of {@code struct task_vm_info} in {@code mach/task_info.h}, packed to 4
- * bytes. The build of the library for macOS checks the figure's offset against that header.
+ * The resident set of this process on macOS, by Mach's {@code task_info}, which JNA calls. The
+ * build of the library for macOS checks the offset here against {@code struct task_vm_info}.
  */
 public final class TaskInfo {
 
@@ -25,7 +23,7 @@ public final class TaskInfo {
 
   private TaskInfo() {}
 
-  /** Returns the resident bytes; empty if the system or JNA has none. Never throws. */
+  /** Returns the resident bytes; empty if they cannot be read. Never throws. */
   public static OptionalLong residentBytes() {
     try {
       NativeLibrary system = NativeLibrary.getProcess();

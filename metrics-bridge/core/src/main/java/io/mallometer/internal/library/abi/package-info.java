@@ -1,7 +1,6 @@
 /**
- * The calls of the native library's functions and the decoding of its structs.
- *
- * <p>Only this package knows the byte offsets of {@code mallometer.h}.
+ * Calls the native library's functions and decodes its structs. Only this package knows the byte
+ * offsets of {@code mallometer.h}.
  */
 @NullMarked
 package io.mallometer.internal.library.abi;

@@ -20,12 +20,11 @@ public final class AttachVariable {
 
   private AttachVariable() {}
 
-  /** Returns the value in the environment of this process; empty if there is none. */
   public static String value() {
     return System.getenv().getOrDefault(NAME, "");
   }
 
-  /** Returns the name with this process's value, such as {@code MALLOMETER_ATTACH=off}. */
+  /** Returns the name and value, such as {@code MALLOMETER_ATTACH=off}. */
   static String setting() {
     return setting(value());
   }
@@ -34,12 +33,11 @@ public final class AttachVariable {
     return NAME + "=" + value;
   }
 
-  /** Returns why this process is not allowed to attach; empty if it is allowed. */
   static Optional<String> objection() {
     return objection(value());
   }
 
-  /** Returns why a process with this value is not allowed to attach; empty if it is allowed. */
+  /** Returns why a process with this value must not attach; empty if it may. */
   public static Optional<String> objection(String value) {
     String word = word(value);
     if (MODES.contains(word) || ON.contains(word)) {
@@ -49,10 +47,7 @@ public final class AttachVariable {
     return Optional.of(OFF.contains(word) ? setting : setting + " is none of auto, early and off");
   }
 
-  /**
-   * Returns whether a value is one of the words that allow attaching but name no mode of attaching,
-   * such as {@code true}.
-   */
+  /** Returns whether a value allows attaching but names no mode, such as {@code true}. */
   public static boolean isOn(String value) {
     return ON.contains(word(value));
   }

@@ -20,13 +20,11 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the library in this process, or the reason why it cannot be read and the remedy.
+ * Finds the library in this process, or else the reason why it cannot be read, and the remedy.
  *
- * <p>JNA is loaded only if the library seems to be there: loading JNA makes newer JDKs print a
- * warning, and a program without the library must run as if mallometer were absent. The mappings of
- * the process show whether the library is there. {@code LD_PRELOAD} decides only if {@code /proc}
- * is hidden, because a launcher may clear the variable, and the loader may ignore the libraries
- * that it names.
+ * <p>JNA is loaded only if the library seems to be there, because JNA makes newer JDKs print a
+ * warning. The mappings of the process show whether it is there. {@code LD_PRELOAD} decides only if
+ * {@code /proc} is hidden, because a launcher may clear the variable, and the loader may ignore it.
  *
  * <p>JNA's first use can end in three kinds of {@link LinkageError}, and in an {@code
  * IllegalCallerException} if native access is denied. Each becomes a reason.
@@ -36,19 +34,18 @@ final class Availability {
   private static final List<String> OTHER_ALLOCATORS =
       List.of("/libjemalloc", "/libtcmalloc", "/libmimalloc");
 
-  /** The variable that switches everything off. The library reads it too. */
+  /** Switches everything off. The library reads this variable too. */
   private static final String ENABLED_VARIABLE = "MALLOMETER_ENABLED";
 
   private static final List<String> OFF = List.of("false", "0", "no", "off");
 
   private static final String JNA = "com.sun.jna.";
 
-  /** The property that GraalVM sets in a native image. */
+  /** GraalVM sets this property in a native image. */
   private static final String IMAGE_CODE = "org.graalvm.nativeimage.imagecode";
 
   private Availability() {}
 
-  /** Returns the library if it is in this process; otherwise an absent one. */
   static NativeLibrary ofThisProcess() {
     return ofThisProcess(false);
   }
@@ -69,10 +66,9 @@ final class Availability {
   /**
    * Returns the library in this process.
    *
-   * @param imageCode {@code "runtime"} in a native image, where JNA cannot find its own classes by
-   *     reflection
-   * @param enabled the value of {@code MALLOMETER_ENABLED}. If it is off, no native code is loaded,
-   *     because that code may be the reason to switch mallometer off
+   * @param imageCode {@code "runtime"} in a native image, where JNA cannot find its own classes
+   * @param enabled the value of {@code MALLOMETER_ENABLED}; if it is off, no native code is loaded,
+   *     because that code may be why the user switched mallometer off
    * @param opens whether to unpack and open an absent library
    */
   static NativeLibrary of(@Nullable String imageCode, @Nullable String enabled, boolean opens) {
@@ -113,10 +109,6 @@ final class Availability {
     return OFF.contains(value.toLowerCase(Locale.ROOT));
   }
 
-  /**
-   * Returns the variable, with its value, that switches off everything or only attaching; empty if
-   * there is none.
-   */
   static Optional<String> switchedOff() {
     @Nullable String enabled = System.getenv(ENABLED_VARIABLE);
     return enabled != null && isOff(enabled)
@@ -124,14 +116,13 @@ final class Availability {
         : AttachVariable.objection();
   }
 
-  /** Returns the status if an operator forbids attaching. */
   static Status attachForbidden(String objection) {
     return unavailable("not attached: " + objection, Remedy.enable(AttachVariable.setting()));
   }
 
   /**
-   * Returns the status of a library that is in the process but does not count: it was opened and
-   * not attached, or LD_PRELOAD names another allocator first.
+   * Returns the status of a library that is in the process and does not count, because it is not
+   * attached, or {@code LD_PRELOAD} names another allocator first.
    *
    * @param explanation the library's own reason; may be empty
    */
@@ -154,16 +145,16 @@ final class Availability {
   }
 
   /**
-   * Returns whether a line ends in the library's name, or in that of its deleted file. Does not use
-   * a regular expression, because each start would have to load its classes.
+   * Returns whether the library is mapped, even if its file was deleted. Does not use a regular
+   * expression, because each start would have to load its classes.
    */
   private static boolean mapsLibrary(String maps) {
     return LibraryHandle.mappedLibrary(maps).isPresent();
   }
 
   /**
-   * Returns the allocator of a process without the library: {@code "musl"} if musl is the C library
-   * and no other allocator is mapped, else unknown.
+   * Returns the allocator of a process without the library: {@code "musl"} if musl is mapped and no
+   * other allocator is, otherwise unknown.
    *
    * @param maps the text of {@code /proc/self/maps}; empty if it cannot be read
    */
@@ -187,11 +178,6 @@ final class Availability {
     return preload.contains(LibraryHandle.LIBRARY_FILE);
   }
 
-  /**
-   * Links to the functions of the library.
-   *
-   * @param unpacked the path of the library, if it has to be opened first
-   */
   private static NativeLibrary link(Optional<Path> unpacked) {
     try {
       Optional<String> obstacle = JnaDirectory.obstacle();
@@ -218,7 +204,6 @@ final class Availability {
         : AbsentLibrary.unreadable(otherVersion(version));
   }
 
-  /** Returns the path of the mapped library, if its file still exists. */
   private static Optional<String> presentLibrary(Optional<String> maps) {
     String line = maps.isPresent() ? LibraryHandle.lineOfLibrary(maps.get()) : "";
     return line.isEmpty() || line.endsWith(LibraryHandle.DELETED)
@@ -243,8 +228,8 @@ final class Availability {
   }
 
   /**
-   * Returns the status of a process without preload. On musl the library has to be preloaded,
-   * because musl cannot load the library's thread-local variables later.
+   * Returns the status of a process without preload. On musl only preloading works, because musl
+   * cannot load the library's thread-local variables later.
    */
   static Status notPreloaded(Platform platform, boolean hasMaps) {
     return platform.musl()
@@ -278,7 +263,7 @@ final class Availability {
     return unavailable("a security manager forbids it: " + failure.getMessage(), Remedy.permit());
   }
 
-  /** Returns the status if JNA cannot be used, or does not find a function of the library. */
+  /** Returns the status if JNA fails, or does not find a function of the library. */
   static Status unreachable(Throwable failure) {
     if (hasCause(failure, SecurityException.class)) {
       return forbidden(failure);

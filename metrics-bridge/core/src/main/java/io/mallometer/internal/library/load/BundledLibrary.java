@@ -26,11 +26,10 @@ import java.util.Set;
 /**
  * Unpacks the native library from the jar to a file that {@code LD_PRELOAD} can name.
  *
- * <p>A user who can write that file runs code in the next JVM, so the default place is private: a
- * directory of mode 0700 that belongs to this user and is not a symbolic link. The place is stable:
- * its name is a hash of the content, so a printed command stays valid. An existing file is compared
- * byte by byte, and replaced by an atomic rename if it differs. Two JVMs that unpack at the same
- * time write the same bytes to the same name.
+ * <p>Whoever can write that file runs code in the next JVM, so the default place is private: a
+ * directory of mode 0700 that belongs to this user and is not a symbolic link. Its name is a hash
+ * of the content, so a printed command stays valid. An existing file that differs is replaced by an
+ * atomic rename, so two JVMs can unpack at the same time.
  */
 public final class BundledLibrary {
 
@@ -71,12 +70,11 @@ public final class BundledLibrary {
   }
 
   /**
-   * Unpacks the library as {@code directory/libmallometer.so} (on macOS {@code .dylib}), for a
-   * shared volume or an image. The directory is created if it is missing; the caller decides who
-   * may write to it. All users may read the file. An existing file is replaced atomically, without
+   * Unpacks the library into a directory, such as a shared volume, and creates the directory if it
+   * is missing. All users may read the file. An existing file is replaced atomically, without
    * effect on programs that use it.
    *
-   * @return the absolute path
+   * @return the absolute path of the file
    * @throws IOException if there is no library for this platform, or it cannot be written or mapped
    *     there
    */
@@ -87,15 +85,12 @@ public final class BundledLibrary {
     return place(library, absolute);
   }
 
-  /**
-   * Returns whether the jar has a library for a platform, and loading the library is allowed there.
-   */
+  /** Returns whether the jar has a library for a platform, and may load it there. */
   static boolean existsFor(Platform platform) {
     return Experimental.allows(platform.os())
         && BundledLibrary.class.getResource(resource(platform)) != null;
   }
 
-  /** Returns the environment variable that preloads the library. */
   public static String preloadVariable() {
     return Platform.current().preloadVariable();
   }
@@ -149,10 +144,6 @@ public final class BundledLibrary {
     }
   }
 
-  /**
-   * Creates a directory that only this user can enter. An existing directory must belong to this
-   * user, and gets mode 0700.
-   */
   private static void makePrivate(Path directory) throws IOException {
     try {
       Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(OWNER_ONLY));
@@ -189,10 +180,7 @@ public final class BundledLibrary {
     }
   }
 
-  /**
-   * Refuses a parent directory in which other users may rename directories, because they could
-   * replace the directory of this user.
-   */
+  /** Refuses a parent directory in which other users could replace the directory of this user. */
   private static void refuseForeignParent(Path parent) throws IOException {
     int mode = (int) Files.getAttribute(parent, "unix:mode");
     if ((mode & WRITABLE_BY_OTHERS) != 0 && (mode & STICKY) == 0) {

@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 
-/** Lists directories for cached files of this user, the best one first. */
 final class CacheDirectories {
 
   private static final String NAME = "mallometer";
@@ -16,8 +15,7 @@ final class CacheDirectories {
   private CacheDirectories() {}
 
   /**
-   * Returns whether a file lies in a directory or on a file system that is lost when the program or
-   * the container ends, or when the machine restarts.
+   * Returns whether a file may be lost when the program or container ends, or the machine restarts.
    */
   static boolean isTemporary(Path file) {
     List<Path> found = candidates();
@@ -40,8 +38,8 @@ final class CacheDirectories {
   }
 
   /**
-   * Adds a directory. Ignores a relative path, as the XDG specification demands, such as "?", the
-   * JDK's home directory of an unknown user.
+   * Adds a directory. Ignores a relative path, as the XDG specification demands. The JDK's home
+   * directory of an unknown user is "?".
    */
   private static void add(List<Path> found, String base, String... more) {
     try {

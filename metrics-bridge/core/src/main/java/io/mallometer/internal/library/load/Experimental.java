@@ -17,12 +17,10 @@ public final class Experimental {
 
   private Experimental() {}
 
-  /** Returns whether this is macOS, and its library was requested. */
   public static boolean onMacos() {
     return isMacos() && allows(MACOS);
   }
 
-  /** Returns whether this is macOS; false if a security manager hides the system's name. */
   static boolean isMacos() {
     try {
       return MACOS.equals(Platform.os(System.getProperty("os.name", "")));
@@ -31,7 +29,6 @@ public final class Experimental {
     }
   }
 
-  /** Returns whether loading the library is allowed on an operating system. */
   static boolean allows(String os) {
     return allows(os, System.getenv().getOrDefault(VARIABLE, ""), System.getProperty(PROPERTY, ""));
   }

@@ -8,17 +8,14 @@ import java.util.Optional;
 import java.util.Properties;
 
 /**
- * The directory that JNA unpacks its native part to, chosen as JNA does ({@code
- * com.sun.jna.Native.getTempDir}).
- *
- * <p>It is checked before JNA is loaded: if JNA cannot use the directory, it logs an exception with
- * its stack, and cannot be tried again.
+ * The directory to which JNA unpacks its native part, chosen as in {@code
+ * com.sun.jna.Native.getTempDir}. Checked before JNA is loaded: if JNA cannot use it, JNA logs a
+ * stack trace, and cannot be tried again.
  */
 final class JnaDirectory {
 
   private JnaDirectory() {}
 
-  /** Returns why JNA cannot unpack its native part; empty if it can, or does not have to. */
   static Optional<String> obstacle() {
     Properties properties = System.getProperties();
     return unpacks(properties)
@@ -26,14 +23,13 @@ final class JnaDirectory {
         : Optional.empty();
   }
 
-  /** Returns whether JNA unpacks its native part, because no other place is configured. */
   private static boolean unpacks(Properties properties) {
     return properties.getProperty("jna.boot.library.path") == null
         && properties.getProperty("jna.nosys", "true").equalsIgnoreCase("true")
         && !properties.getProperty("jna.nounpack", "false").equalsIgnoreCase("true");
   }
 
-  /** Returns the directory, and creates it if it is missing, as JNA would do next. */
+  /** Returns the directory. Creates it if it is missing, as JNA would do. */
   static File directory(Map<String, String> environment, Properties properties) {
     String wanted = properties.getProperty("jna.tmpdir");
     String caches = environment.getOrDefault("XDG_CACHE_HOME", "");

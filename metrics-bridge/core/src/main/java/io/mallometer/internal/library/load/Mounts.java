@@ -10,19 +10,19 @@ final class Mounts {
   private static final int MOUNT_POINT = 4;
   private static final int MOUNT_OPTIONS = 5;
 
-  /** The separator before the type of the file system. */
   private static final String SEPARATOR = " - ";
 
-  /** Types of file systems that are empty or new at each start of a container or a machine. */
+  /** The file systems that are empty or new at each start of a container or machine. */
   private static final Set<String> TEMPORARY = Set.of("tmpfs", "ramfs", "overlay");
 
   private Mounts() {}
 
   /**
-   * Returns whether a path lies on a file system that is mounted noexec, from which no library can
-   * be mapped. False if the text does not show it.
+   * Returns whether a path lies on a file system that is mounted noexec, so that no library can be
+   * mapped; false if unknown.
    *
-   * @param mountinfo the text of {@code /proc/self/mountinfo}; later lines hide earlier ones
+   * @param mountinfo the text of {@code /proc/self/mountinfo}, in which later lines hide earlier
+   *     ones
    * @param path absolute, without symbolic links
    */
   static boolean noexec(String mountinfo, Path path) {
@@ -31,10 +31,7 @@ final class Mounts {
         && Arrays.asList(fields[MOUNT_OPTIONS].split(",")).contains("noexec");
   }
 
-  /**
-   * Returns whether a path lies on a file system whose files are lost when a container ends or the
-   * machine restarts.
-   */
+  /** Returns whether the files at a path are lost when a container ends or the machine restarts. */
   static boolean temporary(String mountinfo, Path path) {
     String mount = mountOf(mountinfo, path);
     int begin = mount.indexOf(SEPARATOR);
@@ -42,7 +39,6 @@ final class Mounts {
         && TEMPORARY.contains(mount.substring(begin + SEPARATOR.length()).split(" ")[0]);
   }
 
-  /** Returns the line of the mount that contains a path; empty if there is none. */
   private static String mountOf(String mountinfo, Path path) {
     Path longest = null;
     String mount = "";
@@ -60,7 +56,6 @@ final class Mounts {
     return mount;
   }
 
-  /** Decodes space, tab, newline and backslash, which the kernel writes in octal. */
   private static String unescape(String field) {
     return field
         .replace("\\040", " ")

@@ -20,12 +20,10 @@ record Platform(String os, String architecture, boolean musl) {
         ProcFiles.mappedFiles().orElse(""));
   }
 
-  /** Returns the platform that two system properties and {@code /proc/self/maps} show. */
   static Platform of(String osName, String osArch, String maps) {
     return new Platform(os(osName), architecture(osArch), maps.contains("/ld-musl-"));
   }
 
-  /** Returns the directory of this platform's library in the jar, such as linux-x86-64. */
   String directory() {
     return os + "-" + architecture;
   }
@@ -34,7 +32,6 @@ record Platform(String os, String architecture, boolean musl) {
     return isMacos() ? "libmallometer.dylib" : "libmallometer.so";
   }
 
-  /** Returns the environment variable with libraries to load before those of a program. */
   String preloadVariable() {
     return isMacos() ? "DYLD_INSERT_LIBRARIES" : "LD_PRELOAD";
   }
@@ -49,7 +46,6 @@ record Platform(String os, String architecture, boolean musl) {
         && (architecture.equals("x86-64") || architecture.equals("aarch64"));
   }
 
-  /** Returns a readable form, such as "linux x86-64 with musl". */
   @Override
   public String toString() {
     return os + " " + architecture + (musl ? " with musl" : "");

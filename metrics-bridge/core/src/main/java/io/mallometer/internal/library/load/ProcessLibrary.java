@@ -28,9 +28,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The library of this process, which can be opened while the process runs: by {@link #attach}, or
- * by another class loader of this JVM. An {@link AbsentLibrary} with the reason stands for a
- * library that cannot be reached.
+ * The library of this process. It can be opened later, by {@link #attach} or by another class
+ * loader. An {@link AbsentLibrary} stands for a library that cannot be reached.
  */
 public final class ProcessLibrary implements NativeLibrary {
 
@@ -47,7 +46,6 @@ public final class ProcessLibrary implements NativeLibrary {
     return latest().read(time);
   }
 
-  /** Returns the library; looks once for a library that another class loader has attached. */
   private NativeLibrary latest() {
     NativeLibrary known = current;
     return known.present() || lookedFor || !LibraryHandle.attached() ? known : found();
@@ -62,9 +60,8 @@ public final class ProcessLibrary implements NativeLibrary {
   }
 
   /**
-   * Attaches. Other threads get the library only after it has begun to count, or has refused to. If
-   * a library in the process could not be read, the attach is not tried again, because JNA reports
-   * its failure only once.
+   * Attaches the library. If the library in the process could not be read, does not try again,
+   * because JNA reports its failure only once.
    */
   @Override
   public synchronized Status attach() {

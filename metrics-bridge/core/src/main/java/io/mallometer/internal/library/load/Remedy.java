@@ -13,8 +13,8 @@ final class Remedy {
   private Remedy() {}
 
   /**
-   * Returns instructions to count from now on, or from the start after a restart. They contain no
-   * process id, because it differs outside a container, and no path of the command-line program.
+   * Returns how to count from now on, or from the start after a restart. The text has no process
+   * id, because the id differs outside of a container.
    */
   static String attach() {
     return preload(
@@ -30,8 +30,8 @@ final class Remedy {
   }
 
   /**
-   * Returns a text followed by the variable that preloads the library. If there is no lasting place
-   * for the library, returns instructions to unpack it.
+   * Returns a text followed by the variable that preloads the library; without a lasting place for
+   * the library, returns how to unpack it.
    */
   private static String preload(String before) {
     try {
@@ -58,14 +58,13 @@ final class Remedy {
         + ")";
   }
 
-  /** Returns the remedy if there is no suitable directory for the library or JNA's native part. */
   static String place() {
     return "Set XDG_CACHE_HOME to " + SUITABLE;
   }
 
   /**
-   * Returns the variable that preloads the library. The library comes before other libraries in the
-   * value, because the program calls the first library's malloc.
+   * Returns the variable that preloads the library. The library comes first, because the program
+   * calls the malloc of the first library.
    */
   static String preload(Path library, String preloaded) {
     StringJoiner list =
@@ -82,10 +81,7 @@ final class Remedy {
     return option("--enable-native-access=ALL-UNNAMED");
   }
 
-  /**
-   * Returns JNA's option for the directory of its native part, with the directory of the library as
-   * the value.
-   */
+  /** Returns JNA's option for unpacking its native part into the directory of the library. */
   static String unpackJna() {
     try {
       return option("-Djna.tmpdir=" + BundledLibrary.extract().getParent());
@@ -112,7 +108,6 @@ final class Remedy {
     return "Add the dependency net.java.dev.jna:jna, version 5.12 or newer";
   }
 
-  /** Returns the option that adds missing modules to a runtime made with jlink. */
   static String addModule() {
     return "Add --add-modules java.logging,java.management to the java command,"
         + " or to the jlink command that made this runtime";
@@ -122,7 +117,6 @@ final class Remedy {
     return "Run the application on a JVM";
   }
 
-  /** Returns the remedy if the jar has no library for this platform. */
   static String elsewhere(Platform platform) {
     if (platform.isSupported()) {
       return "Use jars of mallometer that carry "

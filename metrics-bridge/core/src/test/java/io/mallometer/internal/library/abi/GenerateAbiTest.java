@@ -61,7 +61,6 @@ class GenerateAbiTest {
     return Files.readString(HEADER);
   }
 
-  /** Returns the program's error for a header; empty if it has written the classes. */
   private String generate(String text) throws Exception {
     Path changed = Files.writeString(directory.resolve("mallometer.h"), text);
     Process process =

@@ -7,7 +7,7 @@ import io.mallometer.internal.symbol.SiteNaming;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Tests the names of sites that take the place of forgotten sites in the table. */
+/** Tests that a call site that takes the place of an older one in the table gets its own name. */
 class NamedSitesTest {
 
   private final NamedSites named = new NamedSites();

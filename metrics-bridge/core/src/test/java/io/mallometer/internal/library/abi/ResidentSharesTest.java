@@ -57,9 +57,8 @@ class ResidentSharesTest {
   }
 
   /**
-   * The library keeps some samples on pages of their own (slots). A small sample in a slot counts
-   * as resident, because it stands for small objects outside of slots, on pages that the allocator
-   * has used before.
+   * Some samples lie on pages of their own (slots). A small one counts as resident, because the
+   * small objects that it stands for lie on pages that the allocator has used before.
    */
   @Test
   void aSmallSampleInASlotIsResidentAndALargeOneByItsPages() throws IOException {

@@ -60,8 +60,7 @@ class SampledAgesTest {
   }
 
   /**
-   * If the library stores sizes in headers of its own, the size of an object is the requested size,
-   * which may be 0.
+   * An object has 0 bytes if the program requested 0 bytes and the library stores requested sizes.
    */
   @Test
   void objectsOfNoBytesHaveAges() {

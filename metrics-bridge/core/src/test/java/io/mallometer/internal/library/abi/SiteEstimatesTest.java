@@ -7,7 +7,7 @@ import io.mallometer.model.Estimate;
 import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
 
-/** Tests estimates for a site from the library's sums. The expected values are computed by hand. */
+/** The expected values are computed by hand. */
 class SiteEstimatesTest {
 
   private static final double INTERVAL = 524_288;
@@ -58,8 +58,7 @@ class SiteEstimatesTest {
   }
 
   /**
-   * If the library stores sizes in headers of its own, the bytes of an object are the requested
-   * bytes, which may be 0.
+   * An object has 0 bytes if the program requested 0 bytes and the library stores requested sizes.
    */
   @Test
   void aSiteOfEmptyObjectsKeepsNoGroupFromItsInterval() {

@@ -9,7 +9,6 @@ public final class SwitchedOnLater {
 
   private SwitchedOnLater() {}
 
-  /** Returns the library although the kill switch disables it. */
   public static NativeLibrary library() {
     return LoadedLibrary.open(explanation -> new Status(State.UNAVAILABLE, explanation, ""));
   }

@@ -16,7 +16,6 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests the names of the functions that programs link against. */
 @Tag("process")
 @Tag("any-jdk")
 class LibraryNamesTest {

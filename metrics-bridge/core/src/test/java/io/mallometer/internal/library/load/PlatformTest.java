@@ -20,8 +20,8 @@ class PlatformTest {
   }
 
   /**
-   * The jar may also have a library for the other processor, if all platforms were built. So the
-   * test does not check for that library.
+   * If all platforms were built, the jar also has the library for the other processor. So the test
+   * does not check for that library.
    */
   @Test
   void aJarHasTheLibraryOfWhatItWasBuiltOn() {
@@ -33,8 +33,8 @@ class PlatformTest {
   }
 
   /**
-   * A jar built for one processor may be started on another, where it lacks the native library. The
-   * remedy then names the jars that have it, or recommends a Linux container.
+   * A jar that was built for another processor lacks the native library. The remedy then names the
+   * jars that have it, or recommends a Linux container.
    */
   @Test
   void theRemedyNamesWhatThePlatformNeeds() {
