@@ -8,22 +8,12 @@ import org.openjdk.jmh.results.ResultRole;
 import org.openjdk.jmh.util.ListStatistics;
 import org.openjdk.jmh.util.Statistics;
 
-/**
- * The bytes that an operation allocates, with a list of the call sites that allocate most. JMH
- * prints the list below the results. In JMH's files the score is the number of bytes; the score of
- * a result that is only text would be NaN.
- */
 final class BytesBySite extends Result<BytesBySite> {
 
   private static final long serialVersionUID = 1L;
 
   private final String sites;
 
-  /**
-   * Creates the result of one iteration.
-   *
-   * @param sites the call sites as lines of text, empty before the last iteration
-   */
   BytesBySite(String label, double bytes, String unit, String sites) {
     this(label, statistics(bytes), unit, sites);
   }
@@ -54,7 +44,13 @@ final class BytesBySite extends Result<BytesBySite> {
     return BytesBySite::aggregated;
   }
 
-  /** Returns the mean of several iterations, with the call sites of each fork. */
+  /**
+   * Runs the threads of a benchmark and counts the native memory of each. Other threads, such as
+   * HotSpot's compilers, are not counted, so that the same code gives the same counts.
+   *
+   * <p>{@link NativeMemoryProfiler} makes JMH create this executor, with {@code
+   * -Djmh.executor=CUSTOM -Djmh.executor.class=...}. Thread-safe.
+   */
   private static BytesBySite aggregated(Collection<BytesBySite> results) {
     ListStatistics statistics = new ListStatistics();
     StringBuilder sites = new StringBuilder();

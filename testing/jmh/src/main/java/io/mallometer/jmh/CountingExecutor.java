@@ -11,14 +11,6 @@ import java.util.concurrent.RunnableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/**
- * Runs the threads of a benchmark. A task is one thread's part of an iteration, and is measured in
- * a scope of that thread. The scope excludes allocations of other threads, such as HotSpot's
- * compilers, so that the same code gives the same counts.
- *
- * <p>JMH creates this executor because of the options {@code -Djmh.executor=CUSTOM
- * -Djmh.executor.class=...}, which {@link NativeMemoryProfiler} adds. Thread-safe.
- */
 public final class CountingExecutor extends AbstractExecutorService {
 
   /** The native memory used by the tasks that ended since the latest {@link #take()}. */
@@ -27,12 +19,6 @@ public final class CountingExecutor extends AbstractExecutorService {
   private final ExecutorService threads;
   private final Mallometer mallometer = Mallometer.open();
 
-  /**
-   * Called by JMH.
-   *
-   * @param most the largest number of threads
-   * @param prefix the beginning of the threads' names
-   */
   public CountingExecutor(int most, String prefix) {
     AtomicInteger number = new AtomicInteger();
     this.threads =
@@ -65,19 +51,33 @@ public final class CountingExecutor extends AbstractExecutorService {
     }
   }
 
-  /** Returns whether an executor of this class has run a task. */
+  /**
+   * Returns the native memory used by the tasks that ended since the latest call, and starts again
+   * from zero.
+   */
   static boolean isUsed() {
     return TALLY.isUsed();
   }
 
-  /**
-   * Returns the native memory used by the tasks that ended since the latest call of this method.
-   */
+  /** Counts inside the task, so that the counts are complete when the future is done. */
   static Use take() {
     return TALLY.take();
   }
 
-  /** Counts inside the future's task, so that the counts are complete when the future is done. */
+  /**
+   * Profiler of the native memory that a benchmark allocates, for each operation:
+   *
+   * <pre>
+   * java -jar benchmarks.jar -prof io.mallometer.jmh.NativeMemoryProfiler
+   *
+   * Benchmark                             Mode  Cnt      Score   Error  Units
+   * Compression.deflate:native.alloc.bytes  avgt    5 268066.000 ± 0.001   B/op
+   * </pre>
+   *
+   * <p>The profiler counts in the threads that run the benchmark, including JMH's own work in them.
+   * {@code threads=all} counts the whole process, with HotSpot's own memory. Forks start with the
+   * library preloaded. Without forks the library is attached, and the whole process is counted.
+   */
   @Override
   protected <T> RunnableFuture<T> newTaskFor(Callable<T> task) {
     return super.newTaskFor(() -> count(task));

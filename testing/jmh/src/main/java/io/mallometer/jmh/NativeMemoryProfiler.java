@@ -55,13 +55,7 @@ public final class NativeMemoryProfiler implements ExternalProfiler, InternalPro
   private @Nullable NativeScope scope;
   private @Nullable TopSites topSites;
 
-  /**
-   * Called by JMH.
-   *
-   * @param options {@code sites=5} lists the call sites that allocate most; {@code threads=all}
-   *     counts the whole process, {@code threads=workers} the benchmark's threads
-   * @throws ProfilerException if the options are not understood
-   */
+  /** Preloads the library in a fork, in addition to other preloaded libraries. */
   public NativeMemoryProfiler(String options) throws ProfilerException {
     OptionParser parser = new OptionParser();
     OptionSpec<Integer> most =
@@ -211,7 +205,7 @@ public final class NativeMemoryProfiler implements ExternalProfiler, InternalPro
               last ? top.listed() : ""));
     }
     add(results, "kept", use.kept(), operations, BYTES_PER_OPERATION);
-    // The peak is that of the whole iteration, so it is not divided by the number of operations.
+    // Adds a figure if it is known, that is, not NaN. Gates refuse files that contain NaN.
     add(results, "peak", use.peak(), 1, "B");
     return results;
   }

@@ -10,7 +10,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Lists the call sites that allocate most in the measured iterations, estimated from samples. */
+/**
+ * Counts an iteration and its operations. Returns whether it was the last of {@code all}
+ * iterations.
+ */
 final class TopSites {
 
   private static final int MOST_FRAMES = 8;
@@ -34,15 +37,15 @@ final class TopSites {
     }
   }
 
-  /**
-   * Adds the operations of an iteration; returns whether the iteration was the last of {@code all}.
-   */
   boolean isLast(long more, int all) {
     operations += more;
     return ++iterations == all;
   }
 
-  /** Returns, as text, the call sites that have allocated most since this object was created. */
+  /**
+   * Waits for a reading that is newer than the constructor's, because {@code read()} returns the
+   * same reading for one second.
+   */
   String listed() {
     StringBuilder text = new StringBuilder();
     List<CallSite> sites = readAnew().ofApplication().sites();

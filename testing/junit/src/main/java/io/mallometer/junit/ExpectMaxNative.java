@@ -48,6 +48,12 @@ public @interface ExpectMaxNative {
   /** The number of runs that count. */
   int iterations() default 5;
 
-  /** The threads to measure. {@link Of#PROCESS} includes HotSpot's own allocations. */
+  /**
+   * Fails a test that does not free the native memory that it allocates.
+   *
+   * <p>The method runs {@link #warmups()} times, which load classes and libraries, and once more.
+   * The last run must free its memory, except HotSpot's own. Memory that waits for a garbage
+   * collection counts as not freed.
+   */
   Of of() default Of.TEST;
 }

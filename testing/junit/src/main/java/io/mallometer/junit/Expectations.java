@@ -10,16 +10,12 @@ import java.util.Optional;
 import org.junit.jupiter.api.extension.ExtensionConfigurationException;
 import org.opentest4j.AssertionFailedError;
 
-/**
- * The expectations of a test's annotations. They are checked one after the other; each runs the
- * test as often as it needs.
- */
+/** A leak that occurs in fewer than one of this many runs is not found. */
 record Expectations(
     Optional<ExpectMaxNative> most,
     Optional<ExpectNativeFreed> freed,
     Optional<ExpectNoNativeGrowth> noGrowth) {
 
-  /** A leak that occurs in every third run is found. A rarer leak is not. */
   private static final int EVERY = 3;
 
   /**
@@ -32,13 +28,7 @@ record Expectations(
     return most.isEmpty() && freed.isEmpty() && noGrowth.isEmpty();
   }
 
-  /**
-   * Runs the test and checks it.
-   *
-   * @param alone whether no other test runs in the process at the same time
-   * @param figures receives the native memory that the runs used, also if the check fails
-   * @throws AssertionFailedError if an expectation is not met
-   */
+  /** Counting the warm-ups loads the classes that count before the measured runs. */
   void check(ThisProcess process, Class<?> test, boolean alone, Body body, UseByMetric figures)
       throws Throwable {
     if (most.isPresent()) {
@@ -72,8 +62,6 @@ record Expectations(
       throw new ExtensionConfigurationException("ExpectMaxNative needs at least one iteration");
     }
     try (Watch watch = process.watch(most.of(), test)) {
-      // The warm-ups are counted too, so that the classes for counting are loaded before the
-      // measured runs.
       for (int i = 0; i < most.warmups(); i++) {
         count(process, most.of(), body);
       }
@@ -87,7 +75,10 @@ record Expectations(
     }
   }
 
-  /** Returns the native memory that one run used. */
+  /**
+   * Fails if more memory is left than allowed. Also fails if that is unknown because allocations
+   * have no call site.
+   */
   static ScopeCounts count(ThisProcess process, Of of, Body body) throws Throwable {
     try (Counting counting = process.count(of)) {
       body.run();
@@ -117,9 +108,7 @@ record Expectations(
     }
   }
 
-  /**
-   * Fails if more memory is left than allowed, or if some memory has no call site and may be left.
-   */
+  /** Otherwise memory of unreachable objects would be freed during the series. */
   static void checkLeft(LiveMemoryChange measured, long allowed) {
     if (measured.left() > allowed) {
       throw new AssertionFailedError(FailureText.notFreed(allowed, measured));
@@ -145,7 +134,9 @@ record Expectations(
     }
     try (Watch watch = process.watch(whose(noGrowth.of(), alone), test)) {
       int warmups = warmUp(noGrowth.warmups(), watch, body);
-      // Frees memory that waits for a collection, which would otherwise be freed during the series.
+      // Fails if a leak may be hidden in allocations that have no call site or could not be
+      // followed. Those without a call site fail the test even if the process does not grow,
+      // because HotSpot's own memory varies by more than a test leaks.
       watch.collectGarbage();
       Series first = series(noGrowth, watch, body);
       figures.addKept(first.kept());
@@ -173,12 +164,7 @@ record Expectations(
     }
   }
 
-  /**
-   * Fails if a leak may be hidden in allocations that the readings lack, because the library found
-   * no room for their call site or could not follow them. Allocations without a call site fail the
-   * test even if the memory of the process is steady, because HotSpot's own memory varies by more
-   * than a test leaks.
-   */
+  /** Returns the call sites that grow in both series, with their growth in the second. */
   private static void failIfUnknown(
       Series series, ExpectNoNativeGrowth noGrowth, UseByMetric figures) {
     long withoutSite = series.after().withoutSite() - series.before().withoutSite();
@@ -197,7 +183,11 @@ record Expectations(
     return allocations > 0 && allocations >= series.runs() / EVERY;
   }
 
-  /** Returns the growth, in the second series, of the sites that grow in both series. */
+  /**
+   * Fails if memory keeps growing. With {@code butForFalls} it grows only if runs that freed memory
+   * are left out. That is a leak if a garbage collection frees at least what one run adds, and
+   * otherwise a pool that is emptied now and then.
+   */
   private static Map<String, Growth> growing(
       Series first, Series again, ExpectNoNativeGrowth noGrowth, boolean withoutFalls) {
     Map<String, Growth> growing = again.growing(noGrowth.perIteration(), withoutFalls);
@@ -206,10 +196,8 @@ record Expectations(
   }
 
   /**
-   * Fails if memory keeps growing. If {@code butForFalls} is set, growth was found only without the
-   * runs after which less memory was live. Such growth counts only if a garbage collection frees at
-   * least the bytes that one run adds. Otherwise the memory belongs to a pool that is emptied now
-   * and then.
+   * Runs the test until the bytes that a run keeps are steady: at least {@code least} times and at
+   * most {@code MOST_WARMUPS * least} times. Returns the number of runs.
    */
   private static void failIfLasting(
       Map<String, Growth> growing,
@@ -232,10 +220,7 @@ record Expectations(
     return Series.of(watch, body, noGrowth.iterations(), noGrowth.collectGarbage());
   }
 
-  /**
-   * Runs the test at least {@code least} times, and then until the bytes that runs keep are steady,
-   * at most {@code MOST_WARMUPS * least} times. Returns the number of runs.
-   */
+  /** Builds the text of a failed test: value, limit, spread, method of counting and stacks. */
   private static int warmUp(int least, Watch watch, Body body) throws Throwable {
     List<Double> live = new ArrayList<>(List.of(watch.read().liveBytes()));
     int runs = 0;

@@ -6,17 +6,14 @@ import java.util.Map;
 import java.util.function.DoubleFunction;
 
 /**
- * The text of a failed test: the measured value and its limit, spread, method of counting, stacks.
+ * Returns the text for runs that exceed a limit.
+ *
+ * @param figures the values of the runs; must be sorted
  */
 final class FailureText {
 
   private FailureText() {}
 
-  /**
-   * Returns the text for runs that exceed a limit.
-   *
-   * @param figures the sorted values of the runs
-   */
   static String tooMuch(
       String what,
       long limit,
@@ -43,7 +40,6 @@ final class FailureText {
             stacks("allocated", measured.allocated(), measured.test()));
   }
 
-  /** Returns the text for a run that left more memory than allowed. */
   static String notFreed(long allowed, LiveMemoryChange measured) {
     double left = measured.left();
     List<Kept> kept = measured.kept();
@@ -57,7 +53,6 @@ final class FailureText {
             stacks("kept", kept, measured.test()));
   }
 
-  /** Returns the text for runs with allocations that belong to no call site. */
   static String withoutSites(long allocations) {
     return """
         Whether native memory is kept is not known: %d allocations of the runs found no room among the call sites of this JVM.
@@ -65,7 +60,12 @@ final class FailureText {
         .formatted(allocations);
   }
 
-  /** Returns the text for a process that grows while some objects cannot be followed. */
+  /**
+   * Returns the text for two series that both grow by more than allowed.
+   *
+   * @param growing the growth in the second series by the name of the call sites
+   * @param freed the bytes that a garbage collection freed after the runs, or NaN
+   */
   static String notFollowed(long allocations) {
     return """
         Native memory grows, but where is not known: %d allocations of the runs could not be followed, as too many are live in this JVM.
@@ -74,12 +74,25 @@ final class FailureText {
   }
 
   /**
-   * Returns the text for two series that both grow by more than allowed.
+   * States whether the bytes that a test keeps grow from run to run. One of two statistical tests
+   * must find growth.
    *
-   * @param growing the growth in the second series by the name of the sites
-   * @param freed the bytes that a garbage collection freed afterwards: {@link
-   *     LiveMemoryChange#collect()}
-   * @param measured the readings around both series
+   * <p>The first uses the bytes that each run kept. The lower end of the 95 % interval of their
+   * median must exceed the allowed bytes. Of n sorted runs, it is the one of rank (n - 1.96
+   * sqrt(n)) / 2, whatever the distribution: of 20 runs the sixth smallest. A few large steps, such
+   * as a class that is loaded late, do not change it. All runs together must also keep half of what
+   * the median implies, because a pool that is emptied now and then is no leak.
+   *
+   * <p>The second uses the live bytes after each run: {@link Trend}, the median of the slopes
+   * between all pairs of runs. It also finds a leak in every third run.
+   *
+   * @param found whether the growth exceeds the allowed bytes
+   * @param lower the lower end of the 95 % interval of the growth, in bytes a run
+   * @param slope the growth, in bytes a run
+   * @param upper the upper end of the interval
+   * @param smallest the fewest bytes that a run kept
+   * @param median the median of the bytes that the runs kept
+   * @param largest the most bytes that a run kept
    */
   static String grows(
       Map<String, Growth> growing,

@@ -5,29 +5,7 @@ import static java.lang.Double.NaN;
 import io.mallometer.internal.leak.Trend;
 import java.util.Arrays;
 
-/**
- * States whether the bytes that a test keeps grow from run to run. Either of two statistical tests
- * suffices:
- *
- * <p>The first takes the bytes that each run kept. Of n runs, sorted, the one of rank (n - 1.96
- * sqrt(n)) / 2 is the lower end of the 95 % interval of the median, whatever the distribution. Of
- * 20 runs this is the sixth smallest, so 15 must have kept more than allowed. Large steps, such as
- * a class or a buffer that comes late, do not change the median or its interval. Many small rises
- * with few large falls, as in a pool that is emptied, are no growth: all runs together must keep
- * half of what the median implies.
- *
- * <p>The second takes the live bytes after each run: {@link Trend}, the median of the slopes
- * between all pairs of runs, with the interval of their ranks. It also finds a leak in every third
- * run.
- *
- * @param found whether the growth exceeds the allowed bytes
- * @param lower the lower end of the 95 % interval of the growth, in bytes a run
- * @param slope the growth
- * @param upper the upper end
- * @param smallest the fewest bytes that a run kept
- * @param median the median
- * @param largest the most
- */
+/** The fewest runs. By chance, all of five runs exceed the true median once in 32 times. */
 record Growth(
     boolean found,
     double lower,
@@ -40,7 +18,7 @@ record Growth(
   /** The fewest runs. All of five runs exceed the true median by chance once in 32 times. */
   static final int FEWEST = 5;
 
-  /** The number of standard deviations that contain 95 % of a normal distribution. */
+  /** All runs together must keep at least this share of the median times the number of runs. */
   private static final double DEVIATIONS = 1.96;
 
   /** A leak keeps over all runs at least this share of the median times the number of runs. */
@@ -48,23 +26,20 @@ record Growth(
 
   private static final Trend.Slope NONE = new Trend.Slope(Double.NaN, Double.NaN, Double.NaN);
 
-  /** The fewest bytes by which a series must rise over its whole length to count as growing. */
+  /** A series is steady if this many of its latest runs kept about the same number of bytes. */
   private static final double LEAST_BYTES = 1;
 
   /**
-   * The number of successive runs that must keep about the same number of bytes in a steady series.
+   * Judges a series.
+   *
+   * @param live the live bytes before the first run and after each
    */
   private static final int ALIKE = 4;
 
   private static final double ALIKE_BYTES = 64;
   private static final double ALIKE_SHARE = 0.1;
 
-  /**
-   * Judges a series.
-   *
-   * @param live the live bytes before the first run and after each
-   * @param allowed the bytes that a run may keep
-   */
+  /** Returns how many sorted runs are below the 95 % interval of the median. */
   static Growth of(double[] live, double allowed) {
     if (live.length <= FEWEST) {
       return new Growth(false, NaN, NaN, NaN, NaN, NaN, NaN);
@@ -103,7 +78,6 @@ record Growth(
     return Trend.slope(runs, excess, LEAST_BYTES);
   }
 
-  /** Returns whether the latest runs kept about the same number of bytes, which may be 0. */
   static boolean isSteady(double[] live) {
     if (live.length <= ALIKE) {
       return false;

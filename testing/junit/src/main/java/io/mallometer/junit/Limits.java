@@ -7,13 +7,13 @@ import java.util.function.DoubleFunction;
 import java.util.function.ToDoubleFunction;
 import org.opentest4j.AssertionFailedError;
 
-/** The limits on a run. A limit of {@link ExpectMaxNative#NONE} is not checked. */
+/**
+ * Fails if the median of the runs exceeds a limit. A single run proves nothing, because HotSpot
+ * allocates in the test's thread now and then.
+ */
 record Limits(long calls, long bytes, long peak) {
 
-  /**
-   * Fails if the median exceeds a limit. A single run does not count, because HotSpot allocates in
-   * the test's thread now and then.
-   */
+  /** An unknown value is NaN and must fail; with > it would pass. */
   void check(List<ScopeCounts> uses, LiveMemoryChange measured) {
     check("calls of malloc", calls, uses, ScopeCounts::calls, HumanText::number, measured);
     check("requested", bytes, uses, ScopeCounts::requestedBytes, HumanText::bytes, measured);
@@ -31,7 +31,8 @@ record Limits(long calls, long bytes, long peak) {
       return;
     }
     double[] figures = uses.stream().mapToDouble(figure).sorted().toArray();
-    // The comparison is also false for NaN: an unknown value is not within a limit.
+    // The live native memory before and after repeated runs of a test. @param test the class of the
+    // test: a stack that contains it belongs to the test
     if (!(figures[figures.length / 2] <= limit)) {
       throw new AssertionFailedError(FailureText.tooMuch(what, limit, figures, words, measured));
     }

@@ -11,16 +11,6 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Native memory at one moment.
- *
- * @param liveBytes the live bytes of the selected call sites, or of the process if there are none
- * @param sites the selected call sites by number
- * @param bytesByName their live bytes by name, which several sites may share
- * @param withoutSite the allocations so far for which the table of call sites had no room
- * @param notFollowed the allocations so far that could not be followed until they are freed, and
- *     count as freed
- */
 record LiveReading(
     double liveBytes,
     Map<Integer, CallSite> sites,
@@ -28,7 +18,6 @@ record LiveReading(
     long withoutSite,
     long notFollowed) {
 
-  /** Returns a reading of the whole process, without call sites. */
   static LiveReading ofProcess(double liveBytes) {
     return new LiveReading(liveBytes, Map.of(), Map.of(), 0, 0);
   }
@@ -53,7 +42,6 @@ record LiveReading(
         read.dropped().getOrDefault("not_followed", 0L));
   }
 
-  /** Returns the sites whose live bytes have increased, the largest increase first. */
   List<Kept> keptSince(LiveReading earlier) {
     return more(earlier, CallSite::liveBytes, CallSite::liveObjects);
   }
@@ -71,7 +59,15 @@ record LiveReading(
     for (CallSite site : sites.values()) {
       CallSite before = earlier.sites.get(site.number());
       double added = increase(bytes, site, before);
-      // Smaller differences come from rounding of estimates.
+      // Monitors the native memory of a test while it runs, and publishes a report entry {@code
+      // native memory} of the test. <pre>{@code @Test @MonitorNative(threshold = 200 << 20) //
+      // fails, with the stack, at a larger request void imports() { importer.read(file); } }</pre>
+      // <p>Each report has peak, calls, bytes, frees, net bytes and the largest request; the
+      // elements below add monitors. If other annotations run the method several times, the report
+      // covers all runs. A test that exceeds a limit still runs to its end. <p>If tests run in
+      // parallel and the class is not {@code @Isolated}, only the thread of the test is monitored,
+      // as with {@link Of#TEST}, and {@link #liveSize()} is refused. On a virtual thread {@link
+      // Of#TEST} fails with the reason.
       if (added >= 1) {
         more.add(new Kept(site.frames(), added, increase(objects, site, before)));
       }

@@ -35,16 +35,20 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(NativeMemoryExtension.class)
 public @interface MonitorNative {
 
-  /** The value of a size that is not given. */
+  /**
+   * Reports requests for more bytes than this: up to 64 between two polls, the first ten with
+   * stacks. With {@link Of#TEST} only the test's thread counts, in which HotSpot also loads
+   * classes.
+   */
   long NONE = -1;
 
-  /**
-   * Reports requests for more bytes than this, up to 64 between two polls, ten with stacks. With
-   * {@link Of#TEST} these are requests of the test's thread, in which HotSpot also loads classes.
-   */
+  /** Reports when the process has more live bytes than this, with the call sites that hold most. */
   long threshold() default NONE;
 
-  /** Reports live bytes of the process above this, with the call sites that hold most. */
+  /**
+   * Whether the test fails if {@link #threshold()} or {@link #liveSize()} is exceeded, or if that
+   * is unknown.
+   */
   long liveSize() default NONE;
 
   /**
@@ -54,8 +58,8 @@ public @interface MonitorNative {
   boolean failing() default true;
 
   /**
-   * Whether to report the number of allocations by size: as requested and as returned by the
-   * allocator. Returned sizes are those of the whole process.
+   * Whether to report which bytes of the test were freed within it and which were not, matched by
+   * address. Needs {@link Of#TEST}.
    */
   boolean sizes() default false;
 
@@ -72,6 +76,10 @@ public @interface MonitorNative {
    */
   long csvMillis() default 0;
 
-  /** The threads to monitor. {@link Of#PROCESS} includes HotSpot's own allocations. */
+  /**
+   * The monitors of one test, until {@link #end()}. The library counts and stores requests. A
+   * thread of this class checks the live bytes of the process and writes the CSV file, if the
+   * annotation asks for that.
+   */
   Of of() default Of.PROCESS;
 }

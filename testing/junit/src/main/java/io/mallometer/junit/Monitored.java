@@ -26,11 +26,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.opentest4j.AssertionFailedError;
 
-/**
- * The monitors of one test, from its beginning to {@link #end()}. The library counts and stores
- * requests. A thread of this class checks the live bytes of the process and writes the rows of the
- * CSV file, if the annotation asks for that.
- */
+/** Written by the watcher thread. Other threads use this list only after that thread has ended. */
 final class Monitored {
 
   private static final String HEAD =
@@ -57,21 +53,19 @@ final class Monitored {
   private final CountDownLatch ending = new CountDownLatch(1);
   private final @Nullable Thread watcher;
 
-  /** The watcher thread writes this list, which is read after that thread has ended. */
+  /**
+   * Begins to monitor.
+   *
+   * @param of the threads to monitor; differs from the annotation if tests run in parallel
+   * @param look reads call sites for monitors that report stacks; this object closes it
+   * @param rows the CSV file; empty for none
+   * @throws IllegalStateException with the reason, if monitoring is impossible
+   */
   private List<Kept> holders = List.of();
 
   private boolean sawExceeded;
   private String trouble = "";
 
-  /**
-   * Begins to monitor.
-   *
-   * @param of the threads to monitor; differs from the annotation if tests run in parallel
-   * @param test the class of the test: a stack that contains it belongs to the test
-   * @param look the watch of call sites for monitors that report stacks; closed by this object
-   * @param rows the CSV file; empty for none
-   * @throws IllegalStateException with the reason, if monitoring is impossible
-   */
   Monitored(
       Mallometer mallometer,
       MonitorNative wanted,
@@ -131,7 +125,6 @@ final class Monitored {
     }
   }
 
-  /** Returns the kernel's thread id of the calling thread. */
   private static int kernelThread() {
     try {
       return Integer.parseInt(
@@ -228,7 +221,7 @@ final class Monitored {
 
   // ---- Ending the monitors
 
-  /** Ends the monitors and returns their findings, in lines. Must be called once. */
+  /** Closing delivers the last requests to the listener. */
   String end() {
     try {
       return ended();
@@ -247,7 +240,6 @@ final class Monitored {
             .filter(counts -> wanted.sizes());
     whole.ifPresent(NativeScope::close);
     stopWatching();
-    // The close delivers the last requests before it removes the listener.
     subscriptions.forEach(Mallometer.Subscription::close);
     if (exceeded() && !sawExceeded) {
       holders = holders();
@@ -271,7 +263,7 @@ final class Monitored {
       try {
         thread.join();
       } catch (InterruptedException e) {
-        // The test may interrupt this thread. The result of the watcher thread is still needed.
+        // Returns a line for each limit of which it is unknown whether it was exceeded.
         wasInterrupted = true;
       }
     }
@@ -287,7 +279,10 @@ final class Monitored {
             || liveBefore <= wanted.liveSize() && liveBefore + peak > wanted.liveSize());
   }
 
-  /** Returns a line for each limit for which it is unknown whether it was exceeded. */
+  /**
+   * Fails with the report if a limit was exceeded, or if that is unknown. Does nothing if the
+   * annotation asks only for a report.
+   */
   private List<String> unknown() {
     List<String> lines = new ArrayList<>();
     double net = scope.figures().counts().map(ScopeCounts::netBytes).orElse(Double.NaN);
@@ -311,12 +306,6 @@ final class Monitored {
         .formatted(HumanText.bytes(limit), happened, reason);
   }
 
-  /**
-   * Fails if the monitors found something that is to fail the test.
-   *
-   * @param report the result of {@link #end()}
-   * @throws AssertionFailedError with the report as its text
-   */
   void check(String report) {
     if (wanted.failing() && (!requests.isEmpty() || exceeded() || !unknown().isEmpty())) {
       throw new AssertionFailedError(report);

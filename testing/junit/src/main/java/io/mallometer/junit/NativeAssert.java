@@ -3,10 +3,7 @@ package io.mallometer.junit;
 import io.mallometer.model.ScopeCounts;
 import java.util.List;
 
-/**
- * Assertions on the native memory that a piece of code used. Each returns this object, or throws an
- * {@code AssertionFailedError} with the value, the limit and stacks.
- */
+/** Returns the native memory that the code used. */
 public final class NativeAssert {
 
   private final ScopeCounts use;
@@ -17,7 +14,7 @@ public final class NativeAssert {
     this.measured = measured;
   }
 
-  /** Returns the figures. */
+  /** Asserts that at most this many calls of malloc and its relatives succeeded. */
   public ScopeCounts use() {
     return use;
   }
@@ -39,7 +36,7 @@ public final class NativeAssert {
     return check(new Limits(ExpectMaxNative.NONE, ExpectMaxNative.NONE, bytes));
   }
 
-  /** Asserts that everything is freed, as {@link ExpectNativeFreed} does. */
+  /** Asserts that at most this many bytes are not freed. */
   public NativeAssert keepsNothing() {
     return keepsAtMost(0);
   }

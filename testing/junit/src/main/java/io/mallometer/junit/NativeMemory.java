@@ -8,19 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The native memory of a test, as a parameter of its method. Code that runs for the first time
- * loads classes and libraries, so run it once before it is measured:
- *
- * <pre>{@code
- * @Test
- * @ExtendWith(NativeMemoryExtension.class)
- * void compresses(NativeMemory memory) {
- *   compressor.compress(document);
- *   memory.assertThat(() -> compressor.compress(document)).callsAtMost(10).keepsNothing();
- * }
- * }</pre>
- */
+/** The phases that have ended. This object's lock guards them and the open phase. */
 public final class NativeMemory {
 
   private final ThisProcess process;
@@ -63,13 +51,6 @@ public final class NativeMemory {
     }
   }
 
-  /**
-   * Ends the current phase of the test and begins the next. A phase covers the whole process; the
-   * last one ends with the test. Each becomes a report entry {@code phase NAME} of the test.
-   *
-   * @param name the name of the next phase
-   * @return the figures of the phase that ended; empty if none was open
-   */
   public synchronized Optional<ScopeCounts> nextPhase(String name) {
     Optional<ScopeCounts> ended = endPhase();
     phase = process.count(Of.PROCESS);

@@ -56,12 +56,15 @@ public final class NativeMemoryExtension
   private static final String PARALLEL = "junit.jupiter.execution.parallel.enabled";
   private static final Namespace NAMESPACE = Namespace.create(NativeMemoryExtension.class);
 
-  /** Called by JUnit. */
+  /**
+   * Makes the tests of a context and its children measure {@code process}. Only this extension's
+   * own tests call this.
+   */
   public NativeMemoryExtension() {}
 
   /**
-   * Makes the tests of a context and its children measure {@code process}. This extension's own
-   * tests pass a simulated process.
+   * Monitors a test. If the test itself throws, it fails with that exception, and what the monitors
+   * found is only reported.
    */
   static void measure(ExtensionContext context, ThisProcess process) {
     context.getStore(NAMESPACE).put(ThisProcess.class, process);
@@ -111,8 +114,8 @@ public final class NativeMemoryExtension
   }
 
   /**
-   * Monitors a test. If the test throws, its exception is what fails the test; the findings of the
-   * monitors are only reported.
+   * Writes the figures. The test does not fail if they cannot be written, for example to a full
+   * disk.
    */
   private static void monitored(MonitorNative wanted, Body test, ExtensionContext context)
       throws Throwable {
@@ -183,7 +186,6 @@ public final class NativeMemoryExtension
     }
   }
 
-  /** Writes the figures. A failed write, such as on a full disk, does not fail the test. */
   private static void write(UseByMetric figures, ExtensionContext context) {
     Optional<Path> directory = resultsDirectory(context);
     if (directory.isEmpty() || figures.byMetric().isEmpty()) {
@@ -215,10 +217,6 @@ public final class NativeMemoryExtension
         + (invocation.find() ? "[" + invocation.group(1) + "]" : "");
   }
 
-  /**
-   * Returns the body of a test. JUnit allows only one call of proceed(), so further runs call the
-   * test method by reflection.
-   */
   private static Body body(Invocation<Void> invocation, ReflectiveInvocationContext<Method> call) {
     boolean[] proceeded = new boolean[1];
     return () -> {
@@ -252,7 +250,10 @@ public final class NativeMemoryExtension
     return found;
   }
 
-  /** Returns whether no other test runs in parallel. */
+  /**
+   * Returns the process to measure. Throws if the process is not counted: the test then fails, or
+   * is skipped if {@link #UNCOUNTED} is {@code skip}.
+   */
   private static boolean alone(ExtensionContext context) {
     boolean parallel =
         context.getConfigurationParameter(PARALLEL).map(Boolean::parseBoolean).orElse(false);

@@ -1,6 +1,9 @@
 package io.mallometer.junit;
 
-/** The threads whose native memory is measured. */
+/**
+ * The thread that runs the test: its calls of malloc, and the call sites whose stacks contain the
+ * test's class.
+ */
 public enum Of {
   /**
    * The thread that runs the test: its calls of malloc, and the call sites whose stacks contain the

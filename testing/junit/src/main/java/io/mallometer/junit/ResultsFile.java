@@ -12,10 +12,6 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/**
- * The figures of all tests that this JVM measured, for the gates ({@code docs/reference/gates.md}).
- * Rewritten after each test, so that the file exists however the JVM ends.
- */
 final class ResultsFile {
 
   private static final String OWN = "results-[0-9]*.{json,unfinished}";
@@ -31,7 +27,6 @@ final class ResultsFile {
     this.directory = directory;
   }
 
-  /** Returns the output directory of Maven or Gradle; empty if neither exists. */
   static Optional<Path> usualDirectory(Path project) {
     return Optional.of(project.resolve("target"))
         .filter(Files::isDirectory)
@@ -80,7 +75,6 @@ final class ResultsFile {
     json.endArray();
   }
 
-  /** Removes the files of earlier builds, but not those of other JVMs of this build. */
   void removeEarlier(Instant begin) throws IOException {
     try (DirectoryStream<Path> files = Files.newDirectoryStream(directory, OWN)) {
       for (Path file : files) {
@@ -91,7 +85,10 @@ final class ResultsFile {
     }
   }
 
-  /** Returns the start time of the build tool's JVM, or of this JVM if no JVM has started it. */
+  /**
+   * Returns the nearest JVM among the process and its ancestors, because Maven starts Surefire's
+   * JVM through a shell.
+   */
   private static Instant beginOfBuild() {
     ProcessHandle own = ProcessHandle.current();
     return own.parent()
@@ -103,8 +100,9 @@ final class ResultsFile {
   }
 
   /**
-   * Returns the nearest JVM among the process and its ancestors. Surefire's JVM is the child of a
-   * shell.
+   * The live bytes before the first of several runs and after each, in total and by name of the
+   * call site. The total also contains memory that comes and goes; only a leaking site rises
+   * steadily.
    */
   private static Optional<ProcessHandle> nearestJvm(ProcessHandle process) {
     boolean isJvm =

@@ -7,11 +7,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
 
-/**
- * Successive runs of a test: the live bytes before the first run and after each, in total and by
- * the name of the call sites. Other memory that comes and goes affects the total, but only a
- * leaking site rises steadily.
- */
+/** The name that stands for all sites together. */
 final class Series {
 
   /** The name for the total of all sites. */
@@ -19,7 +15,6 @@ final class Series {
 
   private final List<LiveReading> readings = new ArrayList<>();
 
-  /** The live bytes of the whole process. */
   private final double[] process;
 
   private Series(LiveReading before, int iterations) {
@@ -27,12 +22,10 @@ final class Series {
     process = new double[iterations + 1];
   }
 
-  /** Returns whether the memory of the whole process grows by more than the allowed bytes a run. */
   boolean processGrows(double allowed) {
     return Growth.of(process, allowed).found();
   }
 
-  /** Runs a test several times, with a garbage collection after each run if wanted. */
   static Series of(Watch watch, Body body, int iterations, boolean collecting) throws Throwable {
     Series series = new Series(watch.read(), iterations);
     series.process[0] = watch.processBytes();
@@ -47,7 +40,12 @@ final class Series {
     return series;
   }
 
-  /** Returns the bytes that each run kept. */
+  /**
+   * Returns the growing sites by name, {@link #ALL} first.
+   *
+   * @param allowed the bytes that a run may keep
+   * @param withoutFalls whether to ignore runs after which less memory was live
+   */
   double[] kept() {
     return Growth.increments(readings.stream().mapToDouble(LiveReading::liveBytes).toArray());
   }
@@ -65,10 +63,9 @@ final class Series {
   }
 
   /**
-   * Returns the growth above the allowed bytes by the name of the sites, {@link #ALL} first.
-   *
-   * @param withoutFalls whether to leave out runs after which less was live, as after a garbage
-   *     collection
+   * Decides which call sites count for a test. Those of HotSpot itself, such as for loading a
+   * class, do not count, even if their stack contains the test. Memory of {@code Unsafe}, such as
+   * that of direct buffers, counts, although HotSpot allocates it.
    */
   Map<String, Growth> growing(double allowed, boolean withoutFalls) {
     Map<String, Growth> growing = new TreeMap<>();

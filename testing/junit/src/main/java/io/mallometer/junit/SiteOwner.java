@@ -5,14 +5,6 @@ import io.mallometer.model.CodeOwner;
 import io.mallometer.model.StackFrame;
 import java.util.List;
 
-/**
- * Decides which call sites count for a test.
- *
- * <p>HotSpot allocates in the program's threads, too: when it loads a class, resolves a call or
- * requests a compilation. The call sites of these allocations do not count, even if their stack
- * contains the test. Memory of {@code Unsafe}, such as that of direct buffers, counts, although
- * HotSpot allocates it.
- */
 final class SiteOwner {
 
   private static final String HOTSPOT = "libjvm.";
@@ -22,7 +14,6 @@ final class SiteOwner {
   private static final List<String> JDK =
       List.of("java.", "javax.", "jdk.", "sun.", "com.sun.", "[");
 
-  /** The packages of the test framework and of mallometer. */
   private static final List<String> HARNESS =
       List.of(
           "io.mallometer.junit.",
@@ -40,7 +31,6 @@ final class SiteOwner {
     return site.codeOwner() == CodeOwner.APPLICATION && !isOfHotSpot(site) && !isOfHarness(site);
   }
 
-  /** Returns whether a stack contains a test class, its nested classes and lambdas included. */
   static boolean leadsThrough(Class<?> test, CallSite site) {
     return site.frames().stream().anyMatch(frame -> isOf(test, frame));
   }

@@ -18,12 +18,17 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Predicate;
 
-/** The process that the tests run in: preloaded, or attached by the first test that measures. */
+/**
+ * The largest number of garbage collections. A second one follows only if the first frees memory.
+ */
 class ThisProcess {
 
   static final ThisProcess INSTANCE = new ThisProcess();
 
-  /** The largest number of garbage collections. Collecting ends earlier if one frees nothing. */
+  /**
+   * The cleaners are considered done when the memory has not changed during this many successive
+   * pauses.
+   */
   private static final int MOST_COLLECTIONS = 2;
 
   private static final long LONGEST_COLLECTION_MILLIS = 1_000;
@@ -46,7 +51,11 @@ class ThisProcess {
     this.mallometer = mallometer;
   }
 
-  /** Returns whether the process is counted, after an attach if that is possible. Never throws. */
+  /**
+   * Begins to read live memory by call site.
+   *
+   * @param test the class of the test: a stack that contains it belongs to the test
+   */
   Status status() {
     return mallometer.counting().attach();
   }
@@ -61,18 +70,19 @@ class ThisProcess {
     return new SiteWatch(of, test);
   }
 
-  /** Begins to count. The thread that calls this must also close the result. */
+  /**
+   * Begins to monitor. The calling thread must also call {@link Monitored#end()}.
+   *
+   * @param rows the CSV file, if the annotation asks for rows
+   */
   Counting count(Of of) {
     return new ScopeCounting(
         of == Of.TEST ? mallometer.counting().threadScope() : mallometer.counting().processScope());
   }
 
   /**
-   * Begins to monitor, until the same thread calls {@link Monitored#end()}.
-   *
-   * @param of the threads whose memory is monitored
-   * @param test the class of the test: a stack that contains it belongs to the test
-   * @param rows the CSV file, if the annotation asks for rows
+   * Returns whether the site counts for the test. Remembers the decision while the site's name is
+   * unchanged, because searching all stacks at each reading would be slow.
    */
   Monitored monitor(MonitorNative wanted, Of of, Class<?> test, Optional<Path> rows) {
     boolean looks =
@@ -134,8 +144,8 @@ class ThisProcess {
     }
 
     /**
-     * Returns whether the site counts for the test. Decides again only if the site's name has
-     * changed, because a search of all stacks at each reading would be slow.
+     * Collects garbage and waits until the memory stops changing, because cleaners run after the
+     * collection.
      */
     private boolean isWanted(CallSite site) {
       Decision known = decisions.get(site.number());
@@ -205,10 +215,6 @@ class ThisProcess {
     }
   }
 
-  /**
-   * Live memory of allocations made while the watch is open, by call site. It can still be read
-   * after {@link #close()}.
-   */
   interface Watch extends AutoCloseable {
 
     /** Reads live memory. */
@@ -217,7 +223,6 @@ class ThisProcess {
     /** Collects garbage and waits until cleaners have freed native memory. */
     void collectGarbage();
 
-    /** Returns the live bytes of the whole process, HotSpot's own included. */
     double processBytes();
 
     /** Returns a sentence that says which threads' memory the readings contain. */
@@ -227,7 +232,11 @@ class ThisProcess {
     void close();
   }
 
-  /** Counts calls and bytes while it is open. */
+  /**
+   * Returns the counts since this was opened.
+   *
+   * @throws IllegalStateException with the reason, if counting was not possible
+   */
   interface Counting extends AutoCloseable {
 
     /**

@@ -7,9 +7,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
 
-/**
- * The native memory that a test used, by metric. The metrics have the names of the JMH profiler.
- */
+/** The figures of one metric, one for each measured run. Warm-ups are left out. */
 final class UseByMetric {
 
   private static final String KEPT = "native.alloc.kept";
@@ -17,11 +15,6 @@ final class UseByMetric {
   private static final String BYTES = "B";
   private static final String CALLS = "calls";
 
-  /**
-   * The samples of one metric.
-   *
-   * @param samples the figures of the runs, without the warm-ups
-   */
   record Samples(String unit, double[] samples) {}
 
   private final Map<String, Samples> byMetric = new TreeMap<>();
@@ -41,12 +34,10 @@ final class UseByMetric {
     add(KEPT, BYTES, uses, ScopeCounts::netBytes);
   }
 
-  /** Sets the bytes that each run kept, in place of earlier figures. */
   void addKept(double... bytes) {
     add(KEPT, BYTES, bytes);
   }
 
-  /** Removes the bytes that runs kept, because they are unknown. */
   void forgetKept() {
     byMetric.remove(KEPT);
   }

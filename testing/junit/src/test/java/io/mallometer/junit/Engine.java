@@ -17,22 +17,19 @@ import org.junit.platform.launcher.TestIdentifier;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 
-/** Runs test classes with JUnit's launcher and returns how each test ended. */
 final class Engine {
 
   private Engine() {}
 
-  /** The result of one invocation of a method, and its report entries. */
   record Ended(String method, TestExecutionResult result, Map<String, String> reported) {}
 
-  /** Runs the tests of a class and returns how each ended, by the name of the method. */
+  /** Returns whether a factory of dynamic tests failed. It then has no tests to report. */
   static Map<String, TestExecutionResult> run(Class<?> type, Map<String, String> parameters) {
     Map<String, TestExecutionResult> byMethod = new TreeMap<>();
     all(type, parameters).forEach(ended -> byMethod.put(ended.method(), ended.result()));
     return byMethod;
   }
 
-  /** Returns whether a factory of dynamic tests has failed: it then has no tests. */
   private static boolean hasFailed(TestIdentifier test, TestExecutionResult result) {
     return test.getSource().filter(MethodSource.class::isInstance).isPresent()
         && result.getStatus() == TestExecutionResult.Status.FAILED;
@@ -42,7 +39,6 @@ final class Engine {
     return run(type, Map.of());
   }
 
-  /** Returns how each invocation ended. */
   static List<Ended> all(Class<?> type, Map<String, String> parameters) {
     List<Ended> ended = Collections.synchronizedList(new ArrayList<>());
     LauncherDiscoveryRequest request =

@@ -26,8 +26,9 @@ class GrowthTest {
   }
 
   /**
-   * The 20 runs kept 1, 2, ... 20 KiB. The median is the eleventh value, 11 KiB. (20 - 1.96 *
-   * sqrt(20)) / 2 = 5.6, so its interval leaves out five values at each end: 6 to 15 KiB.
+   * The slopes between all pairs of values are, sorted: -100, 0, ten times 100, 166.7, 200 and 300.
+   * The interval of their median omits (15 - 1.96 * sqrt(6 * 5 * 17 / 18)) / 2 = 2.28, so two,
+   * slopes at each end: 100 to 166.7.
    */
   @Test
   void intervalOfWhatRunsKeepIsTheOneWorkedOutByHand() {
@@ -98,7 +99,7 @@ class GrowthTest {
     assertThat(Growth.of(live, 0).found()).isTrue();
   }
 
-  /** Memory rises in each run with a probability of 5 %, on average once in 20 runs. */
+  /** Each run leaks 1 KiB, in addition to the random steps. */
   @Test
   void rareStepsOfACleanTestAreHardlyEverGrowthTwice() {
     Random random = new Random(1);

@@ -9,7 +9,6 @@ import java.util.Map;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** A process whose memory the test sets. */
 final class HandFedProcess extends ThisProcess implements BeforeEachCallback {
 
   Status status = Status.counting();
@@ -95,9 +94,7 @@ final class HandFedProcess extends ThisProcess implements BeforeEachCallback {
       }
 
       @Override
-      public void close() {
-        // Does nothing, because nothing was opened.
-      }
+      public void close() {}
     };
   }
 }

@@ -9,7 +9,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.TestExecutionResult.Status;
 
-/** Checks measurements of this process, which is counted. */
 @Tag("counted")
 class MeasuredTest {
 

@@ -21,7 +21,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.TestExecutionResult.Status;
 
-/** Checks monitors of this process, which is counted. */
 @Tag("counted")
 class MonitorNativeTest {
 

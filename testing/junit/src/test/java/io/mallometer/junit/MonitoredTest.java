@@ -20,11 +20,9 @@ class MonitoredTest {
 
   private final AtomicBoolean closed = new AtomicBoolean();
 
-  /** Carries the annotation of a test that fails above 20 MiB of live bytes. */
   @MonitorNative(liveSize = 20 * MIB)
   private static final class Present {}
 
-  /** Carries the annotation of a test that only reports live bytes above 20 MiB. */
   @MonitorNative(liveSize = 20 * MIB, failing = false)
   private static final class OnlyReported {}
 

@@ -21,7 +21,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.platform.engine.TestExecutionResult.Status;
 
-/** Checks the figures of measured tests that the gates read from the results file. */
 @Tag("any-jdk")
 @Tag("engine")
 class ResultsFileTest {

@@ -15,11 +15,6 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.RepetitionInfo;
 
-/**
- * Ten tests that are clean and ten that leak, for {@code bin/soak junit}. Two tests have each kind
- * of leak: 1 KiB of malloc, the same in another thread, 1 KiB in a direct buffer, an Inflater, and
- * a zstd context.
- */
 public class Invocations {
 
   private static final List<Object> KEPT = new ArrayList<>();

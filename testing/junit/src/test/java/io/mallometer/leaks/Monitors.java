@@ -13,7 +13,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Tests that {@code MonitorNativeTest} runs. */
+/** The other thread makes more large requests than a monitor can store. */
 public class Monitors {
 
   private static final long MIB = 1 << 20;
@@ -57,7 +57,7 @@ public class Monitors {
     other.join();
   }
 
-  /** Another thread makes more large requests than a monitor can store. */
+  /** Makes the requests. A lambda in its place would allocate in the thread of the test. */
   @Test
   @MonitorNative(threshold = 20_000, of = Of.TEST)
   void asksForMoreOfLittle() throws InterruptedException {

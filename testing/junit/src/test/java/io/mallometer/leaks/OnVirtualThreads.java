@@ -18,7 +18,6 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.InvocationInterceptor;
 import org.junit.jupiter.api.extension.ReflectiveInvocationContext;
 
-/** Tests that run and are measured on a virtual thread. {@code VirtualThreadTest} runs them. */
 @ExtendWith(OnVirtualThreads.Virtually.class)
 public class OnVirtualThreads {
 

@@ -25,7 +25,10 @@ class ComparisonTest {
 
   @TempDir private Path directory;
 
-  /** A percentile is a sample: of ten sorted samples, p25 is the third and p99 the tenth. */
+  /**
+   * The figures are from two runs of one benchmark. The JVM itself kept the memory, not the
+   * benchmark.
+   */
   @Test
   void percentilesAreSamplesByTheNearestRank() {
     List<Double> samples = Arrays.asList(10.0, 1.0, 2.0, 3.0, 9.0, 4.0, 5.0, 6.0, 8.0, 7.0);
@@ -62,7 +65,9 @@ class ComparisonTest {
     assertThat(outcome.bisectCode()).isEqualTo(bisectCode);
   }
 
-  /** The figures are from two runs of one benchmark in which the JVM itself kept memory. */
+  /**
+   * A difference of up to 1.5 times the distance between the quartiles, 140 - 100, is noise: 60.
+   */
   @Test
   void whatTheJvmLeavesInAnAverageIsNoDifference() throws IOException {
     assertThat(compare("B/op", DEFAULT, List.of(0, 0, 0), List.of(0.0186, 0.274, 0.461)).outcome())
@@ -91,7 +96,7 @@ class ComparisonTest {
         .isEqualTo(Outcome.BETTER);
   }
 
-  /** The quartiles are 100 and 140, so the noise band is 1.5 times their difference: 60. */
+  /** A run with a leak measures ever larger figures. This spread must not count as noise. */
   @Test
   void aDifferenceInsideTheNoiseBandIsAWarningAndNoFailure() throws IOException {
     List<Integer> noisy = List.of(100, 100, 120, 140, 140);
@@ -108,7 +113,7 @@ class ComparisonTest {
     assertThat(compare("B", median, noisy, List.of(59)).outcome()).isEqualTo(Outcome.BETTER);
   }
 
-  /** A leak grows with each iteration, so the spread of the measured figures is large. */
+  /** The preset judges p25, p50 and p75, but only p90 is expected of the second metric. */
   @Test
   void theSpreadOfTheNewRunExcusesNothing() throws IOException {
     assertThat(
