@@ -38,7 +38,7 @@
 #define OBJECTS_PER_THREAD 32
 #define MILLION 1000000
 #define LONG_CHAIN_END 1048576
-#define SWEEP_SIZES 23 /* from 16 bytes to 64 MiB */
+#define SWEEP_SIZES 23
 #define SWEEP_PASSES 9
 /* The smallest size for which glibc makes a mapping for each object. A mapping is 100 times as slow, so a hundredth of
  * the operations suffices. */

@@ -23,8 +23,8 @@ public final class Resident {
   private static final long BYTES = 120L << 20;
   private static final int HELD = 20 << 20;
   private static final int CALLS = 20;
-  // All slices together walk 3,500 stacks. That is below the 4,000 that mallometer walks before it
-  // limits the rate.
+  // Together the slices walk 3,500 stacks, below the 4,000 that mallometer walks before it limits
+  // the rate.
   private static final int WARM_SLICES = 20;
   private static final int SLICES = 50;
   private static final int PAIRS = 50;

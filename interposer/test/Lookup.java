@@ -4,9 +4,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Prints the names of functions, read from the file that is the first argument, that Java's
- * default lookup finds. If the second argument names a library, the lookup must find malloc, free,
- * realloc and malloc_usable_size there.
+ * Reads names of functions from the file that the first argument names, and prints those that
+ * Java's default lookup finds. If the second argument names a library, the lookup must find malloc,
+ * free, realloc and malloc_usable_size there.
  */
 class Lookup {
   public static void main(String[] arguments) throws Exception {

@@ -12,7 +12,7 @@ static struct mallometer_allocator_state figures(void) {
   return s;
 }
 
-/* The sum over the page tables is exact, while the number in /proc/self/status may lag behind. */
+/* Reads smaps_rollup, which is exact, while the number in /proc/self/status may lag behind. */
 static uint64_t resident_bytes(void) {
   char line[256];
   unsigned long kilobytes = 0;
@@ -97,7 +97,7 @@ int main(int argc, char **argv) {
     CHECK(full.system_bytes >= full.used_bytes);
   }
 
-  /* The live objects prevent the allocator from returning memory. */
+  /* Every hundredth object stays live, which prevents the allocator from returning memory. */
   for (size_t i = 0; i < count; i++) {
     if (i % 100 != 0) free(objects[i]);
   }

@@ -1,5 +1,8 @@
-/* Tests call sites in a program that looks up their functions with dlsym() instead of linking them. The library
- * reserves no memory for call sites until one of them is looked up or called. The first argument names the case. */
+/*
+ * Tests a program that looks up the library's functions for call sites with dlsym() instead of linking them. The
+ * library reserves memory for call sites only when one of these functions is looked up or called. The first argument
+ * names the case.
+ */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>

@@ -121,8 +121,8 @@ static void load_and_unload(void) {
   dlclose(opened);
 }
 
-/* Returns whether mallometer_attach_check() has searched memory for words to change. A search changes attach_lock_ns,
- * its duration: hardly any two searches take equally long. */
+/* Calls mallometer_attach_check() and returns whether it searched memory for words to change. A search changes
+ * attach_lock_ns, its duration: hardly any two searches take equally long. */
 static bool check_walks(void) {
   uint64_t before = report().attach_lock_ns;
   check();
@@ -133,7 +133,7 @@ static void checks_walk_when_objects_come_and_go(void) {
   CHECK_EQUAL(FUNCTION(mallometer_attach_check)(), -ENODATA);
   CHECK_EQUAL(report().mode, MALLOMETER_MODE_NONE);
   attach();
-  load_and_unload(); /* also resolves the symbols that check() needs, which changes words in memory */
+  load_and_unload(); /* the loader also finds the functions that check() needs, and so changes words in memory */
   CHECK(check_walks());
   uint32_t words = report().words;
   for (int i = 0; i < 100; i++) CHECK(!check_walks());
@@ -145,7 +145,7 @@ static void checks_walk_when_objects_come_and_go(void) {
   CHECK_EQUAL(report().words, words);
   CHECK(!check_walks());
   usleep(5100000);
-  CHECK(check_walks()); /* searches again after 5 s: since the last search a thread may have stored malloc's address */
+  CHECK(check_walks()); /* a search is due after 5 s: a thread may have stored malloc's address since the last one */
   CHECK(!check_walks());
   every_function_counts_once();
   detach();
@@ -153,7 +153,7 @@ static void checks_walk_when_objects_come_and_go(void) {
   CHECK_EQUAL(report().mode, MALLOMETER_MODE_NONE);
 }
 
-/* With RTLD_DEEPBIND the loader looks for a library's symbols in the library itself and its dependencies before it
+/* RTLD_DEEPBIND makes the loader look for a library's symbols in the library itself and its dependencies before it
  * looks in the program. */
 static void deeply_bound_libraries_count(void) {
   attach();
@@ -199,7 +199,7 @@ static void hooks_of_others_go_on(const char *hook_path) {
   COUNTS(1, free(malloc(100)));
   CHECK_EQUAL(*hooked, 4);
   detach();
-  free(malloc(100)); /* the hook calls this library's function, which passes the call on */
+  free(malloc(100)); /* the hook still calls mallometer's function, which passes the call on */
   CHECK_EQUAL(*hooked, 5);
 }
 
@@ -338,7 +338,7 @@ static void words_are_as_they_were(void) {
   }
 }
 
-/* With the tunable glibc.cpu.plt_rewrite, the loader rewrites calls as direct jumps in programs linked with -z
+/* The tunable glibc.cpu.plt_rewrite makes the loader rewrite calls as direct jumps in programs linked with -z
  * mark-plt. The attach cannot change such calls, and the report must say so. */
 static void rewritten_calls_are_told(void) {
   warm_up();
@@ -615,7 +615,7 @@ static void passes_on_when_nothing_goes_back(void) {
   attach();
   filter(REFUSE_OPENING | REFUSE_FILE);
   int result = FUNCTION(mallometer_detach)();
-  if (result == 0) nothing_differs(); /* every changed word was on a writable page */
+  if (result == 0) nothing_differs(); /* no changed word was on a read-only page */
   CHECK(result == 0 || (result == -EACCES && report().words_refused > 0));
   CHECK_EQUAL(differences_since(&before).protections, 0);
   CHECK_EQUAL(report().mode, MALLOMETER_MODE_NONE);
@@ -633,8 +633,8 @@ static void *attach_while_cancelled(void *result) {
   return NULL;
 }
 
-/* The thread must not end before it releases the locks of the attach: otherwise no other thread could attach or
- * detach. */
+/* Cancels a thread while it attaches. It must first release the locks of the attach, because otherwise no other
+ * thread could attach or detach. */
 static void attach_is_not_cancelled(void) {
   int result = 1;
   pthread_t thread;
@@ -807,7 +807,8 @@ static uint32_t slots_in_use(void) {
 
 static int live_samples_placed(void) {
   enum { ROWS = 100 };
-  static struct mallometer_object rows[ROWS]; /* mallometer_objects() writes objects in slots first */
+  /* 100 rows suffice, because mallometer_objects() writes objects in slots first. */
+  static struct mallometer_object rows[ROWS];
   int count = FUNCTION(mallometer_objects)(rows, ROWS), found = 0;
   for (int i = 0; i < count && i < ROWS; i++) found += rows[i].placement > 0;
   return found;
@@ -910,7 +911,7 @@ static void message_goes_with_the_detach(void) {
   struct mallometer_site site;
   CHECK(FUNCTION(mallometer_sites)(&site, 1, 0) >= 0); /* a rise is described only if call sites are recorded */
   CHECK_EQUAL(FUNCTION(mallometer_message_start)(path), 0);
-  while (length_of(path) == 0) { /* the library sees no rise before its first reading of memory */
+  while (length_of(path) == 0) { /* the library must read the memory once before it can see a rise */
     for (int i = 0; i < RISE; i++) memset(objects[i] = malloc(1 << 20), 1, 1 << 20);
     for (int i = 0; i < 300 && length_of(path) == 0; i++) usleep(10000);
     for (int i = 0; i < RISE && length_of(path) == 0; i++) free(objects[i]);
@@ -1013,7 +1014,7 @@ static void comes_and_goes(int cycles) {
   stop = true;
   for (int i = 0; i < WORKERS + OTHERS; i++) pthread_join(threads[i], NULL);
   printf("%d cycles, %" PRIu64 " operations, %" PRIu64 " libraries opened\n", cycles, operations, opened);
-  attach(); /* finds a word into which the loader wrote the library's address during the last detach */
+  attach(); /* restores a word in which the loader stored the library's address during the last detach */
   detach();
   nothing_differs();
 }
@@ -1022,8 +1023,7 @@ static void comes_and_goes(int cycles) {
 
 static int least_words;
 
-/* Checks that either all words that an attach changes were changed, or none, and that each page has its original
- * protection. */
+/* Checks that the attach changed either all words or none, and that each page has its original protection. */
 static void is_whole(void) {
   struct differences found = differences_since(&before);
   CHECK_EQUAL(found.protections, 0);

@@ -104,8 +104,8 @@ static void caches_are_no_part_of_it(bool are_read) {
   for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
   int64_t difference = (int64_t)(in_use() - counters().live_bytes);
   printf("live bytes are %" PRId64 " off, of %" PRIu64 "\n", difference, counters().live_bytes);
-  /* glibc's live bytes include the cache of this thread. The library's include what the first malloc or free of each
-   * thread changes in that thread's cache. */
+  /* The difference has two causes: glibc counts this thread's cache as live, and the library counts what the first
+   * malloc or free of each thread changes in that thread's cache. */
   CHECK(difference >= -(int64_t)counters().baseline_error_bytes && difference < 65536);
   detach();
 }
@@ -137,8 +137,8 @@ static void check_until_exact(void) {
   }
 }
 
-/* Attaches while threads allocate, and again after they have ended, when the baseline is exact. The first live bytes
- * must not differ from it by more than their stated error. */
+/* Attaches while threads allocate, and again after they have ended. The second baseline is exact. The live bytes of
+ * the first attach may differ from it only by their stated error. */
 static void busy_threads_are_within_the_error(bool is_corrected) {
   events_between_pauses = is_corrected ? 50000 : 500;
   enum { BUSY = 4, ROUNDS = 20 };
@@ -279,8 +279,8 @@ static void *free_chunks_of_first_arena(void *unused) {
   return unused;
 }
 
-/* Frees chunks in the first of many arenas, whose heaps have more pages than the library reads for its estimate. It
- * comes to the first arena's heap last, because new heaps get lower addresses. */
+/* Frees chunks in the first of many arenas. The heaps of all arenas have more pages than the library reads for its
+ * estimate. The library would read the first arena's heap last, because new heaps get lower addresses. */
 static void free_chunks_behind_arenas(unsigned arenas) {
   pthread_t threads[arenas], first;
   mallopt(M_MMAP_MAX, 0);
@@ -295,7 +295,9 @@ static void free_chunks_behind_arenas(unsigned arenas) {
   pthread_join(first, NULL);
 }
 
-/* Stops the growth of the data segment, so that the main arena continues where the library does not find it. */
+/*
+ * Stops the growth of the data segment. The main arena then continues elsewhere, where the library does not find it.
+ */
 static void break_cannot_grow(void) {
   char *end = sbrk(0);
   CHECK(mmap(end + 4096, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) == end + 4096);
@@ -453,8 +455,8 @@ static void sleep_in_handler(int signal) {
   usleep(50000);
 }
 
-/* The longer a comparison with glibc's live bytes took, the later is the next one. Here a signal handler sleeps
- * during a comparison, which must count like CPU time. */
+/* The longer a comparison with glibc's live bytes takes, the later the next one comes. The time that a signal handler
+ * sleeps during a comparison must count, too. */
 static void slow_comparison_is_seldom(void) {
   void *object = malloc((size_t)10 << 20);
   attach();

@@ -1,7 +1,7 @@
 /*
  * Tests a program that opens the library although the C library is not glibc. mallometer_attach() then fails and
- * states the reason. With musl, dlopen() fails unless the library is preloaded, because it has a thread-local
- * variable. The second argument "counts" says that the library is preloaded and counts already.
+ * states the reason. With musl, dlopen() fails because the library has a thread-local variable, unless the library is
+ * preloaded. The second argument "counts" says that it is preloaded and counts already.
  */
 #include <dlfcn.h>
 #include <errno.h>

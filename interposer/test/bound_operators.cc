@@ -1,5 +1,5 @@
-/* A library that replaces operator new and delete by those of a pool. It is built with and without binding its calls
- * to its own operators at link time. Its constructor calls operators that it does not replace. */
+/* A library that replaces operator new and delete by those of a pool. It is built twice: with its calls bound to its
+ * own operators at link time, and without. Its constructor calls operators that it does not replace. */
 #define REPLACED 1
 #include <algorithm>
 #include <string>

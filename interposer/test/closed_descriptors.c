@@ -32,7 +32,6 @@ int main(int argc, char **argv) {
   CHECK(WIFEXITED(status));
   CHECK_EQUAL(WEXITSTATUS(status), 0);
 
-  /* From here on, standard error is a file of the program, to which the library must not write. */
   char name[] = "/tmp/mallometer-test-XXXXXX";
   int file = mkstemp(name), standard_error = dup(2);
   CHECK(file >= 0 && dup2(file, 2) == 2);

@@ -36,7 +36,8 @@ static int kept_errno;
 static void *work(void *argument) {
   size_t place = (size_t)argument;
   errno = 4711;
-  if (place % 2) first[place] = malloc(20); /* lets the thread take its counters; otherwise the free below does */
+  /* Threads at an odd place take their counters here, the others in free(). */
+  if (place % 2) first[place] = malloc(20);
   if (kept_errno) CHECK_EQUAL(errno, kept_errno);
   free(first[place]);
   if (kept_errno) CHECK_EQUAL(errno, kept_errno);

@@ -30,7 +30,7 @@ extern "C" void cxx_allocate() {
   used(numbers.data());
 }
 
-/* Returns 0 if everything that must fail does so as C++ specifies. */
+/* Returns 0 if requests for too much memory throw std::bad_alloc, or return a null pointer with std::nothrow. */
 extern "C" int cxx_out_of_memory() {
   int caught = 0;
   try {

@@ -2,21 +2,18 @@
  * Interrupts the library's malloc and free by a signal whose handler allocates, frees and reads the counters. The
  * processor's trap flag raises SIGTRAP after each instruction. No allocation or free ("event") may be lost or counted
  * twice, and no thread's block of counters (account/thread_block.h) may be lost. The allocator below the library is
- * not interrupted, because allocators need not be safe in signal handlers. In other cases the handler closes the
- * thread's scopes.
+ * not interrupted, because allocators need not be safe in signal handlers.
  *
- * Some cases interrupt one instruction only, and then repeat their work with a later instruction.
+ * Some cases run repeatedly, and interrupt one instruction in each run: every fifth of the library's instructions. In
+ * the cases in which the handler closes the thread's scopes, it is every 65th.
  *
- * every_instruction: these cases test every fifth instruction.
- *
- * every_instruction all: they test every instruction.
- *
- * every_instruction marked: like `all`, for a build of the library that marks a thread's block of counters while it
- * counts an event (EVENTS_ARE_MARKED). Events of a handler that interrupts such an event are then counted for the
- * process, but not for the thread.
- *
- * every_instruction routes: during the interruption another thread chooses a route (the set of functions that serve
- * malloc and free). That route must stay.
+ * The first argument may be:
+ * - all: these cases interrupt every instruction, or every 13th.
+ * - marked: like `all`, for a build of the library that marks a thread's block of counters while it counts an event
+ *   (EVENTS_ARE_MARKED). Events of a handler that interrupts such an event are then counted for the process, but not
+ *   for the thread.
+ * - routes: during the interruption another thread chooses a route (the set of functions that serve malloc and free).
+ *   That route must stay.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -142,7 +139,8 @@ static void *first_event(void *number) {
   return NULL;
 }
 
-/* Interrupts the first malloc and free of each new thread at one instruction, later in each further thread. */
+/* Starts thread after thread, and interrupts the first malloc and free of each at one instruction: in each thread at
+ * a later one. */
 static void no_block_is_lost(void) {
   intptr_t number = 0;
   do {
@@ -157,8 +155,11 @@ static void no_block_is_lost(void) {
 
 /* ---- Routes: the functions that serve malloc and free ------------------------------------------------- */
 
-/* The distance, in instructions, between the interruptions of successive rounds. It is less than the library executes
- * between its choice of a route (functions for malloc and free) and the store of the route. */
+/*
+ * Each round interrupts this number of instructions later than the previous one. The library executes more
+ * instructions between its choice of a route (functions for malloc and free) and the store of the route, so some
+ * round interrupts it there.
+ */
 enum { STRIDE = 7 };
 
 static sem_t others_turn, mains_turn;
@@ -197,9 +198,9 @@ static void let_other_open(int signal, siginfo_t *info, void *context) {
 }
 
 /*
- * A thread closes the last matched scope (MALLOMETER_SCOPE_MATCHED) and chooses functions for malloc and free that
- * report no addresses to scopes. Before it stores the choice, another thread opens a matched scope. realloc must
- * nevertheless report an object's previous address to it.
+ * A thread closes the last matched scope (MALLOMETER_SCOPE_MATCHED), and therefore chooses functions for malloc and
+ * free that report no addresses to scopes. Before the thread stores this choice, another thread opens a matched
+ * scope. realloc must still report an object's previous address to the new scope.
  */
 static void no_route_is_stale(void) {
   struct sigaction action = {.sa_sigaction = let_other_open, .sa_flags = SA_SIGINFO};
@@ -225,8 +226,8 @@ static void no_route_is_stale(void) {
   pthread_join(other, NULL);
 }
 
-/* Calls `round` until it ends before the chosen instruction. In each call `handler` runs at one instruction, which is
- * 13 * `apart` instructions later than in the previous call. */
+/* Calls `round` repeatedly. In each call `handler` runs at one instruction, 13 * `apart` instructions later than in
+ * the previous call. Ends after a call that has fewer instructions than that. */
 static void at_many_instructions(void (*round)(void), void (*handler)(void)) {
   instead = handler;
   for (chosen = 0;; chosen += 13 * apart) {

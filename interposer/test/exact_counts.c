@@ -84,8 +84,8 @@ static void one_round(struct worker *w, int round) {
   CHECK_EQUAL(posix_memalign(&object, 4096, size), 0);
   release(t, allocated(t, object, size));
 
-  /* The first object exceeds the bytes that a thread counts before it updates the process's live bytes. The second is
-   * so large that the allocator maps it by itself. */
+  /* 300,000 bytes are more than a thread counts before it updates the process's live bytes. The allocator maps an
+   * object of 9 MiB by itself. */
   release(t, allocated(t, malloc(300000), 300000));
   if (round % 50 == 0) release(t, allocated(t, malloc((size_t)9 << 20), (size_t)9 << 20));
 

@@ -145,8 +145,8 @@ static jvmtiError JNICALL version_number(jvmtiEnv *env, jint *version) {
   return JVMTI_ERROR_NONE;
 }
 
-/* A JDK before 18 might follow a stale pointer here if ids are addresses and the class was unloaded. The library must
- * therefore read the memory at the id before it calls this function. */
+/* If ids are addresses, a JDK before 18 may follow a stale pointer here after the class was unloaded. The library
+ * must therefore read the memory at the id before it calls this function. */
 static jvmtiError JNICALL declaring_class(jvmtiEnv *env, jmethodID id, jclass *class) {
   (void)env;
   *class = *method_of(id);
@@ -307,7 +307,7 @@ static void no_answer_is_counted(void) {
 static void frames_without_room_for_a_method_are_counted(void) {
   attach();
   behaviour.meets_new_methods = true;
-  for (int i = 0; i < 16383; i++) free(keeper(100)); /* every stack has id_of(1) and a new method */
+  for (int i = 0; i < 16383; i++) free(keeper(100)); /* stacks all have id_of(1) and a new method */
   CHECK_EQUAL(self().methods, 16384);
   CHECK_EQUAL(self().frames_without_method, 0);
   for (int i = 0; i < 10; i++) free(keeper(100));
@@ -334,7 +334,8 @@ static void a_full_table_is_counted(void) {
     CHECK_EQUAL(self().call_sites, 16384);
     if (round == 0) before = self().samples_without_site;
   }
-  CHECK(before > 0 && before < 100); /* allocate_many(0) makes 16,384 stacks; the rest of the test makes some, too */
+  /* allocate_many(0) alone makes 16,384 stacks. The rest of the test makes a few others. */
+  CHECK(before > 0 && before < 100);
   CHECK_EQUAL(self().samples_without_site, before + 10);
 }
 
@@ -364,7 +365,7 @@ static ucontext_t here, there;
 
 static void allocate_once(void) { free(keeper(100)); }
 
-/* In a coroutine the library must not ask the JVM for Java frames, because the stack is not that of a Java thread. */
+/* The library must not ask the JVM for Java frames in a coroutine, because the stack is not that of a Java thread. */
 static void nobody_asks_on_other_stacks(void) {
   static char stack[1 << 16];
   attach();
@@ -512,7 +513,7 @@ static void the_end_waits_for_who_asks(void) {
 static void the_end_comes_even_so(void) {
   pthread_t asking;
   attach();
-  is_thread_of_jvm = false; /* applies to this thread; `asking` is a thread of the JVM */
+  is_thread_of_jvm = false;
   behaviour.takes_its_time = true;
   CHECK_EQUAL(pthread_create(&asking, NULL, asks, NULL), 0);
   sem_wait(&is_asked);

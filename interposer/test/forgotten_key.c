@@ -1,7 +1,7 @@
 /*
- * Uses thread keys (pthread_key_t) that the program has not created. Only the key that the library has created can be
- * set, and the library must not mistake the program's value of it for its own. Setting another key fails, and reading
- * it returns NULL.
+ * Uses thread keys (pthread_key_t) that the program has not created. Setting such a key fails and reading it returns
+ * NULL, except for the one key that the library has created. The library must not mistake the program's value of that
+ * key for its own.
  */
 #include <errno.h>
 #include <gnu/libc-version.h>

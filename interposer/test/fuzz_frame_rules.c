@@ -50,14 +50,14 @@ static uintptr_t some_function(const struct loaded_object *object) {
   return object->begin + (uintptr_t)(intptr_t)function + random_below(200);
 }
 
-/* Reads tables of one function with factors so large that products with operands, distances or sums overflow. Random
- * changes are unlikely to produce them. */
+/* Reads unwind tables of one function with numbers so large that the products and sums of them overflow. Random
+ * changes rarely produce such numbers. */
 static void large_factors(void) {
 #define ULEB_MAX 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01
 #define SLEB_MIN 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x7f
 #define SLEB_MAX 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x00
   static const uint8_t programs[][24] = {
-      {0x86, ULEB_MAX},    /* offset of the frame pointer */
+      {0x86, ULEB_MAX},    /* offset: register 6 is the frame pointer */
       {0x05, 6, ULEB_MAX}, /* offset_extended */
       {0x11, 6, SLEB_MIN}, /* offset_extended_sf */
       {0x11, 6, SLEB_MAX},

@@ -85,7 +85,7 @@ static void a_burst_is_halved_after_a_millisecond_for_twenty(void) {
   CHECK(burst_share(&burst, now + 5 * MILLISECOND, PPM) == 0.5);
   burst_spend(&burst, MILLISECOND, now + 10 * MILLISECOND);
   CHECK(burst_share(&burst, now + 10 * MILLISECOND, PPM) == 1.0 / 512);
-  /* A hundred times the target allows the 2 ms that were spent. */
+  /* With a hundred times the target, the probability is reduced only from 5 ms on; 2 ms were spent. */
   CHECK(burst_share(&burst, now + 10 * MILLISECOND, 100 * PPM) == 1);
   burst_spend(&burst, SECOND, now + 10 * MILLISECOND);
   CHECK(burst_share(&burst, now + 10 * MILLISECOND, PPM) == 1.0 / 4096);
@@ -123,7 +123,7 @@ static void without_target_nothing_is_halved(void) {
   CHECK_EQUAL(governor.halvings, 0);
 }
 
-/* Charges times that go back, as happens if two threads read the clock in one order and charge the governor in the
+/* Charges times that go back. This happens if two threads read the clock in one order and charge the governor in the
  * other. */
 static void a_clock_that_goes_back_gives_no_credit(void) {
   struct governor governor = fresh(PPM);

@@ -1,4 +1,4 @@
-/* The public headers compile alone, as C++17 and (header_is_portable.c) as C99, with all warnings. */
+/* The public headers must compile without warnings as C++17. */
 #include "mallometer.h"
 #include "mallometer_optional.h"
 

@@ -1,5 +1,5 @@
-/* Requests sizes near the ends of size_t and ptrdiff_t, for which adding a header or rounding up would overflow. Each
- * call must fail with ENOMEM, be counted as failed, and leave the old object of a realloc unchanged. */
+/* Requests sizes near the ends of size_t and ptrdiff_t, to which adding a header would overflow. Each call must fail
+ * with ENOMEM, be counted as failed, and leave the old object of a realloc unchanged. */
 #include <errno.h>
 #include <malloc.h>
 
@@ -60,7 +60,7 @@ int main(void) {
   bool otherwise = allocator_sets_errno;
   errno = 0;
   CHECK(!below.calloc(big, 2));
-  allocator_sets_errno &= errno == ENOMEM; /* memcheck's calloc does not set errno here */
+  allocator_sets_errno &= errno == ENOMEM; /* Under Valgrind, calloc does not set errno here. */
   FAILS(calloc(big, 2));
   FAILS(calloc(2, big + 8));
   allocator_sets_errno = otherwise;

@@ -25,7 +25,7 @@ struct thread_block *thread_block_at(uint32_t index) {
   return &blocks[index];
 }
 
-static unsigned reads_until_interruption; /* 0: no interruption */
+static unsigned reads_until_interruption;
 static void (*interruption)(void);
 
 static uint64_t read_or_be_interrupted(const counter *c) {
@@ -70,7 +70,7 @@ static void churns(void) {
 
 static void churns_again(void) {
   churns();
-  reads_until_interruption = 70; /* also interrupts the next attempt to add the counters */
+  reads_until_interruption = 70; /* another attempt to add the counters is interrupted */
 }
 
 static void takes_a_snapshot(void) {

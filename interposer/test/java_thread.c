@@ -56,10 +56,10 @@ void wait_for_change(const uint32_t *word, uint32_t seen, uint64_t longest_ns) {
 }
 void wait_wake(const uint32_t *word) { (void)word; }
 
-static int wakes_at_work; /* the number of calls of work() that wake the thread that is already in work() */
+static int wakes_at_work; /* how many of the next calls of work() wake the thread */
 
 static void work(void) {
-  cpu_ns = 1000; /* the simulated CPU time of this thread from here on */
+  cpu_ns = 1000;
   if (wakes_at_work-- > 0) java_thread_wake();
   __atomic_fetch_add(&works, 1, __ATOMIC_RELAXED);
 }
@@ -75,7 +75,7 @@ static void end(void) {
   CHECK_EQUAL(java_thread_footprint(), 0);
 }
 
-/* Each wake must lead to a call of work(), also one during work() or during the pause afterwards. */
+/* A wake must lead to a call of work(), even during work() or during the pause afterwards. */
 static void works_again_after_each_wake(void) {
   wakes_at_work = 3;
   works = 0;
@@ -89,7 +89,7 @@ static void works_again_after_each_wake(void) {
   end();
 }
 
-/* After the thread has ended with the JVM, no other may start. */
+/* No other thread may start after this one ended with the JVM. */
 static void closes_for_good(void) {
   java_thread_start(&java, work);
   int before = starts;
@@ -124,7 +124,7 @@ int main(void) {
     java_thread_wake();
     await(1000 * run);
     CHECK_EQUAL(works, run);
-    /* The thread pauses for 40 times the CPU time of its work. */
+    /* The pause is 40 times the CPU time of the work. */
     for (int i = 0; i < 100000 && __atomic_load_n(&latest_wait_ns, __ATOMIC_RELAXED) != 40 * 1000; i++) usleep(100);
     CHECK_EQUAL(__atomic_load_n(&latest_wait_ns, __ATOMIC_RELAXED), 40 * 1000);
     latest_wait_ns = cpu_ns = 0;

@@ -1,5 +1,5 @@
-/* Tests, with sanitizers, the parsers of files in /proc and /sys/fs/cgroup. The test replaces the system calls that
- * read these files, and supplies files of both versions of cgroups, intact, damaged and truncated. */
+/* Tests the parsers of files in /proc and /sys/fs/cgroup. The test replaces the system calls that read these files,
+ * and supplies files of both versions of cgroups: intact, damaged and truncated. */
 #include <stdint.h>
 
 #include "platform/system_calls.h"
@@ -52,7 +52,7 @@ static int fake_open(const char *path, int flags) {
   return -1;
 }
 
-/* Returns a random number of the next bytes, because read(2) may return fewer than requested. */
+/* Reads a random number of bytes, because read(2) may return fewer than requested. */
 static ssize_t fake_read(int file, void *to, size_t capacity) {
   size_t left = files[file].length - files[file].position;
   size_t piece = left < capacity ? left : capacity;
@@ -129,8 +129,8 @@ static void without_shared_memory(void) {
   CHECK_EQUAL(read_memory().file_bytes, 8);
 }
 
-/* In a container without a cgroup namespace, /proc/self/cgroup names the cgroup by its path on the host, but only the
- * container's part of the hierarchy is mounted. */
+/* A container without a cgroup namespace sees the cgroup's path on the host in /proc/self/cgroup, but mounts only its
+ * own part of the hierarchy. */
 static void without_a_namespace(void) {
   version_2();
   snprintf(files[2].text, LONGEST,

@@ -1,5 +1,5 @@
 /* A library that is preloaded with mallometer and starts before it. It creates 40 thread keys; the C library stores
- * the values of only 32 without allocating. Their destructors allocate, free and set the value again. */
+ * the values of only 32 without allocating. The destructors allocate and free. */
 #include <pthread.h>
 #include <stdlib.h>
 

@@ -92,7 +92,7 @@ static void failures_are_failures(void) {
   struct mallometer_counters start = snapshot();
   void *object = noted(malloc(50 * KIB), 50 * KIB);
   CHECK(!malloc(too_much) && !calloc(1, too_much) && !realloc(object, too_much));
-  /* The double of this size overflows a word; the library computes with doubled sizes. */
+  /* The library computes with doubled sizes, and the double of this size overflows. */
   too_much += 2;
   CHECK(!malloc(too_much) && !calloc(1, too_much) && !realloc(object, too_much));
   noted_free(object);

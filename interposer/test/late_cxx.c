@@ -13,7 +13,7 @@ static void find(void *function, void *library, const char *name) {
 
 int main(int argc, char **argv) {
   CHECK(argc == 2);
-  /* Other allocators than glibc's may be written in C++ and need a C++ runtime library. */
+  /* Allocators other than glibc's may be written in C++ and need a C++ runtime library. */
   if (strncmp(self().allocator, "glibc", 5) == 0) CHECK(!dlsym(RTLD_DEFAULT, "__cxa_throw"));
   void *library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
   if (!library) fprintf(stderr, "%s\n", dlerror());

@@ -1,5 +1,5 @@
-/* Opens a plugin that calls __libc_free, which ignores the headers of MALLOMETER_ACCOUNTING=header. mallometer must
- * print a warning when the plugin is opened. The arguments are the paths of such a plugin and of a harmless one. */
+/* Opens a plugin that calls __libc_free. With MALLOMETER_ACCOUNTING=header such a call would abort the program, so
+ * mallometer must print a warning. The arguments are the paths of such a plugin and of a harmless one. */
 #include <dlfcn.h>
 
 #include "check.h"

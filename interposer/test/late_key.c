@@ -1,7 +1,7 @@
 /*
- * Tests threads in a process in which another library (keys_first.c) has created many thread keys before mallometer.
- * The C library must then allocate memory for the value of mallometer's key, and destructors of other keys run before
- * and after mallometer's. No allocation, no free and no thread's block of counters may be lost.
+ * Tests threads in a process in which another library (keys_first.c) has created so many thread keys that the C
+ * library must allocate memory for the value of mallometer's key. No allocation and no free may be lost, and the
+ * counters of ended threads must be reused.
  */
 #include <pthread.h>
 
@@ -30,14 +30,14 @@ static void run(void *(*body)(void *)) {
 
 int main(void) {
   CHECK(use_all_keys);
-  run(keys_then_hook); /* lets the C library allocate a thread's stack, which later threads reuse */
+  run(keys_then_hook); /* the C library keeps the stack of this thread for later threads */
   struct mallometer_counters start = snapshot();
   int before = destructor_events;
   uint64_t footprint = self().footprint_bytes;
   for (int i = 0; i < 500; i++) run(i % 2 ? keys_then_hook : hook_then_keys);
   struct mallometer_counters d = difference(start, snapshot());
   uint64_t ours = 500 + (uint64_t)(destructor_events - before);
-  /* For each thread the C library allocates a second table of the keys' values, and sometimes a table of thread-local
+  /* The C library allocates a second table of the keys' values for each thread, and sometimes a table of thread-local
    * variables. */
   CHECK(mallometer_allocations(&d) >= ours + 500 && mallometer_allocations(&d) <= ours + 1000);
   CHECK_EQUAL(d.frees, mallometer_allocations(&d));

@@ -1,7 +1,7 @@
 /*
- * Opens twelve libraries with static TLS (thread-local variables at fixed offsets), for which the loader has a small
- * reserve of memory that mallometer must not use up. Also opens and closes one library many times. The arguments are
- * the paths of the libraries.
+ * Opens twelve libraries that use the loader's small reserve for thread-local variables (static TLS), which
+ * mallometer must not use up. Also opens and closes one library many times. The arguments are the paths of the
+ * libraries.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -30,7 +30,7 @@ static void *static_tls(void *unused) {
     void *library = open_library(paths[i]);
     int (*library_tls)(int);
     find(&library_tls, library, "library_tls");
-    CHECK_EQUAL(library_tls(i), 0); /* the sum of the library's 32 bytes in this thread, at first 0 */
+    CHECK_EQUAL(library_tls(i), 0); /* the sum of the library's 32 thread-local bytes */
     CHECK_EQUAL(library_tls(i), 32 * i);
   }
   return unused;
@@ -51,7 +51,8 @@ int main(int argc, char **argv) {
   paths = argv + 1;
   CHECK_EQUAL(libraries, 12);
 
-  void *kept = coming_and_going(coming_and_going(NULL)); /* lets the loader allocate its own tables before the count */
+  /* lets the loader allocate its own tables, which must not count */
+  void *kept = coming_and_going(coming_and_going(NULL));
   struct mallometer_counters start = snapshot();
   for (int i = 0; i < 300; i++) {
     kept = coming_and_going(kept);

@@ -1,10 +1,7 @@
 /*
- * Opens a plugin that defines some forms of the operators new and delete. If the plugin calls its own operators,
- * mallometer's operators serve only the other forms, otherwise all forms. Each form of delete must free objects of
- * the corresponding form of new.
- *
- * The first argument is the plugin's path. With a second argument mallometer's operators serve all forms, so that any
- * delete may free objects of any new.
+ * Opens a plugin that defines some forms of operator new and delete. Each form of delete must free objects of the
+ * corresponding form of new. The first argument is the plugin's path. With a second argument any delete may free
+ * objects of any new.
  */
 #include <dlfcn.h>
 #include <string.h>

@@ -1,5 +1,4 @@
-/* Tests the ring buffer of the latest samples, which must cause no page fault when samples are added, and ignores
- * samples in a forked child. */
+/* Tests the ring buffer of the latest samples. Adding a sample must cause no page fault. A forked child adds none. */
 #include "sample/latest_samples.h"
 
 #include <sys/resource.h>
@@ -27,7 +26,7 @@ int main(void) {
   latest_samples_keep();
   long before = faults();
   for (uint32_t i = 1; i <= LATEST_SAMPLES + 1; i++) latest_samples_add(i, 10);
-  CHECK(faults() - before <= 1); /* the code may cause one fault; the ring has 32 pages */
+  CHECK(faults() - before <= 1); /* one fault may load code; the ring has 32 pages */
   CHECK_EQUAL(latest_samples_bytes(), 10 * (LATEST_SAMPLES + 1));
   CHECK(!latest_sample_read(1, &sample));
   CHECK(latest_sample_read(LATEST_SAMPLES + 1, &sample));

@@ -1,5 +1,5 @@
-/* An allocator that resembles Hoard and others built with Heap-Layers: its memalign calls the public malloc and
- * returns an address inside of malloc's object. It never frees memory. */
+/* An allocator that resembles Hoard: its memalign calls the public malloc and returns an address inside of malloc's
+ * object. It never frees memory. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
- * Tests the observation, which finds out whether sampled objects are accessed. The library places such an object in a
- * slot: memory pages of its own. At the end of each period ("epoch") it reads which slots were accessed. Objects in
- * slots must behave and be counted as others are. The first argument names the case.
+ * Tests the observation: the library places sampled objects on memory pages of their own ("slots"), and reads after
+ * each period ("epoch") which slots were accessed. Objects in slots must behave and be counted as others are. The
+ * first argument names the case.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -35,8 +35,8 @@
 static struct mallometer_object objects[MOST_OBJECTS];
 static size_t page_size;
 
-/* The longest wait for an expected event, in nanoseconds. The environment variable PATIENCE_SECONDS replaces it, for
- * emulated machines. */
+/* The longest wait for an expected event, in nanoseconds. PATIENCE_SECONDS in the environment replaces it on emulated
+ * machines. */
 static uint64_t patience = 20000 * MILLISECOND;
 
 static uint64_t now_ns(void) {
@@ -61,8 +61,9 @@ static void start(void) {
   CHECK_EQUAL(o.state, MALLOMETER_LEAKS_ON);
 }
 
-/* Makes each epoch, the time between two readings of accesses, last at least `ms` milliseconds and at least ten times
- * the CPU time of a reading. */
+/*
+ * Makes at least `ms` milliseconds, and ten times the CPU time of a reading, pass between two readings of accesses.
+ */
 static void epochs_of(uint64_t ms) {
   CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_SHORTEST_EPOCH, ms), 0);
   CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_EPOCH_OVER_COST, 10), 0);
@@ -81,7 +82,7 @@ static bool has_reason(const char *reason) {
   return reason ? strstr(o.reason, reason) != NULL : o.reason[0] == '\0';
 }
 
-/* Waits until the library gives this reason for not observing; NULL: until it gives none. */
+/* Waits until the library gives this reason for not observing. NULL: waits until it gives none. */
 static void wait_for_reason(const char *reason) {
   for (uint64_t begin = now_ns(); !has_reason(reason); pause_ms(2)) CHECK(now_ns() - begin < patience);
 }
@@ -107,8 +108,8 @@ static NOINLINE void *one_of_many(size_t size) {
   return object;
 }
 
-/* While a new page waits in a processor's batch in the kernel, the kernel does not clear its accessed bit. This
- * function empties all batches. */
+/* Empties each processor's batch of new pages in the kernel, because accessed bits of pages in a batch are not
+ * cleared. */
 static void empty_batches(void) {
   cpu_set_t mine;
   void *page = mmap(NULL, page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -127,7 +128,7 @@ static void empty_batches(void) {
   munmap(page, page_size);
 }
 
-/* Allocates until the library has placed `count` objects in slots (pages of their own). Frees all other objects. */
+/* Allocates until `count` objects are on pages of their own (slots). Frees all other objects. */
 static void in_slots(void *slots[], unsigned count, size_t size, void *(*allocate)(size_t)) {
   unsigned found = 0;
   for (uint64_t begin = now_ns(); found < count; pause_ms(2)) {
@@ -259,8 +260,8 @@ static NOINLINE void *by_malloc(size_t size) {
   return object;
 }
 
-/* An object in a slot (a page of its own) must have room for its bytes, keep its contents when realloc moves it, and
- * be counted with the same bytes when it is allocated and when it is freed. */
+/* An object in a slot must have room for its bytes, keep its contents in a realloc, and be counted with the same
+ * bytes when it is allocated and freed. */
 static void behaves(void *(*allocate)(size_t), size_t size) {
   enum { COUNT = 6 };
   void *slots[COUNT];
@@ -364,8 +365,8 @@ static void freed_past_the_hook(void) {
   for (unsigned i = 0; i < COUNT; i++) free(slots[i]);
 }
 
-/* glibc's own realloc shrinks objects in slots (pages of their own) by unmapping their last pages. The library must
- * not place another object in such a slot. */
+/* A call of glibc's own realloc shrinks the objects by unmapping their last pages. The library must not use such a
+ * slot again. */
 static void made_smaller_past_the_hook(void) {
   enum { COUNT = 6 };
   const size_t large = 10 * page_size, small = page_size * 5 / 4;
@@ -400,8 +401,7 @@ static void made_smaller_past_the_hook(void) {
   for (unsigned i = 0; i < COUNT; i++) free(memset(slots[i], 1, 15 * page_size));
 }
 
-/* glibc's own realloc extends objects in slots (pages of their own). An object can then take the addresses of the
- * next slot if that is unmapped. */
+/* glibc's own realloc can extend an object into the pages of the next slot if they are unmapped. */
 static void made_larger_past_the_hook(void) {
   enum { COUNT = 12, BEFORE = 200 };
   const size_t after = page_size * 3 / 2;
@@ -436,8 +436,8 @@ static void made_larger_past_the_hook(void) {
   CHECK(mapped_bytes() < 1 << 20); /* a free unmaps these pages at once, before the epoch ends */
 }
 
-/* Makes more than half of the mappings that the process may have. The library must leave the rest to the program, and
- * place no object in a slot, because a slot takes a mapping. */
+/* In a process with more than half of the allowed mappings, the library must place no object in a slot, because each
+ * slot takes a mapping. */
 static void crowded(void) {
   enum { MAPPINGS = 40000 };
   unsigned long most = 0;
@@ -476,15 +476,14 @@ static struct mappings mappings(void) {
 
 static NOINLINE void *at_depth(unsigned depth, size_t size);
 
-/* Makes 20 times `bytes` resident (more if pages exceed 4 KiB), because the pages of observed objects may take a
- * twentieth of the resident memory. */
+/* Makes at least 20 times `bytes` resident, because observed objects may take a twentieth of the resident memory. */
 static void resident_for_slots_of(size_t bytes) {
   size_t resident = 20 * bytes / 4096 * page_size;
   CHECK(memset(malloc(resident), 1, resident));
 }
 
-/* Allocates at several call sites until `wanted` objects are in slots (pages of their own), and then frees seven of
- * eight. Stores the others in `stay`, and returns their number. */
+/* Allocates until `wanted` objects are in slots, then frees seven of eight. Stores the others in `stay`, and returns
+ * their number. */
 static unsigned fill_many_slots(void *stay[], unsigned wanted) {
   enum { SITES = 60, MOST = 4000 };
   static void *made[MOST];
@@ -510,8 +509,8 @@ static unsigned fill_many_slots(void *stay[], unsigned wanted) {
   return staying;
 }
 
-/* When the process nears its limit of mappings, the library must merge the mappings of free slots. When the program
- * has unmapped its mappings, objects are placed in slots again. */
+/* Near the limit of mappings, the library must merge the mappings of free slots. Once the program has unmapped its
+ * own, objects are placed in slots again. */
 static void merged(void) {
   enum { IN_SLOTS = 800, PAGES = 70000, SPARE = 300 };
   static void *stay[IN_SLOTS];
@@ -559,13 +558,13 @@ static void merged(void) {
 }
 
 static bool is_mapped_singly(size_t size) {
-  size_t *object = memalign(4096, size); /* with this alignment, the library places no object in a slot */
+  size_t *object = memalign(4096, size); /* the library places no object with this alignment in a slot */
   CHECK(object && !is_slot(object));
   return object[-1] & 2;
 }
 
-/* glibc maps large objects singly, but after the first free of such an object would allocate the next ones in the
- * heap. The program frees none, and the library's own frees must not have this effect. */
+/* glibc maps each large object separately until the first one is freed. The library must not free one where the
+ * program frees none. */
 static void large_objects_are_mapped_as_before(void) {
   enum { MOST = 2000, LARGE = 150000 };
   unsigned found = 0;
@@ -618,8 +617,7 @@ static void epochs_of_others_are_void(void) {
   for (unsigned i = 0; i < 4; i++) free(slots[i]);
 }
 
-/* The library must see accesses to objects in slots (pages of their own), and calloc must return zeros in a slot that
- * was used before. */
+/* The library must see accesses to objects in slots, and calloc must return zeros in a slot that was used before. */
 static void works(void) {
   enum { COUNT = 6 };
   void *slots[COUNT];
@@ -646,8 +644,8 @@ static uint64_t locked_kib_at_once(void) {
   return kib;
 }
 
-/* Returns the lowest of ten readings: in each epoch the library maps a page for a moment, to see whether it is locked.
- */
+/* Returns the lowest of ten readings, because in each epoch the library maps a page for a moment, which may be
+ * locked. */
 static uint64_t locked_kib(void) {
   uint64_t lowest = UINT64_MAX;
   for (unsigned i = 0; i < 10; i++) {
@@ -669,8 +667,7 @@ static void nothing_is_placed(void) {
   CHECK_EQUAL(observed().placed, placed);
 }
 
-/* While the process's memory is locked (mlockall), no object may move to a slot, because the pages of slots are not
- * locked. After munlockall(), objects are placed in slots again. */
+/* While all memory is locked (mlockall), no object may be placed in a slot, because slots are not locked. */
 static void locked(int flags, bool before) {
   void *slots[2];
   epochs_of(20);
@@ -689,8 +686,9 @@ static void locked(int flags, bool before) {
   CHECK_EQUAL(observed().state, MALLOMETER_LEAKS_ON);
   printf("%" PRIu64 " KiB locked, then %" PRIu64 "\n", kib, locked_kib());
   CHECK(locked_kib() >= kib);
-  /* The library's own tables, some 32 MiB, may become resident. The address range of the slots, which is 20 times as
-   * large, must not. */
+  /*
+   * The library's tables (about 32 MiB) may become resident, but not its address range for slots (20 times as large).
+   */
   CHECK(resident_bytes() < resident + (64u << 20));
   for (unsigned i = 0; !before && i < 2; i++) free(slots[i]);
   nothing_is_placed();
@@ -752,8 +750,8 @@ static void locked_object(void) {
   works();
 }
 
-/* With SIGCHLD ignored, the kernel keeps no exit status of ended children. The library tests the system in child
- * processes, and must learn their results in another way. */
+/* If SIGCHLD is ignored, the kernel keeps no exit status of ended children. The library tests the system in child
+ * processes, and must learn their results another way. */
 static void without_children(void) {
   signal(SIGCHLD, SIG_IGN);
   uint64_t begin = now_ns();
@@ -764,7 +762,7 @@ static void without_children(void) {
   CHECK(waitpid(-1, NULL, __WALL) == -1 && errno == ECHILD);
 }
 
-/* Without free descriptors the library cannot read accessed bits. It must state this reason, and resume the
+/* The library cannot read accessed bits without free descriptors. It must state this reason, and resume the
  * observation when descriptors are free again. */
 static void without_descriptors(void) {
   struct rlimit limit, none = {0, 0};
@@ -828,7 +826,7 @@ static void in_a_child(void) {
 
 /* ---- Sandboxes ----------------------------------------------------------------------------------------- */
 
-/* Makes the system call `call` fail if its third argument is `third`, or always if `third` is -1. */
+/* Makes a system call fail if its third argument is `third`, or always if `third` is -1. */
 static void forbid(unsigned call, unsigned third) {
   struct sock_filter filter[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -953,8 +951,8 @@ static void nothing_happens(void) {
   CHECK_EQUAL(sleeps_of_thread(), sleeps);
 }
 
-/* Starts the observation twice, as for two users. It must continue after one stop, rest after the second, and resume at
- * the next start. It does not see accesses while it rests. */
+/* After two starts, the first stop must change nothing. The second must end the observation of accesses until the
+ * next start. */
 static void rests_when_nobody_wants_to_know(void) {
   enum { COUNT = 8 };
   void *slots[COUNT];
@@ -992,7 +990,7 @@ static void rests_when_nobody_wants_to_know(void) {
   CHECK(idle_frees().seen_idle > before.seen_idle);
 }
 
-/* A start of the observation fails while no thread can be created. A later start must succeed. */
+/* A start fails because no thread can be created. A later start must succeed. */
 static void a_start_that_fails_can_be_tried_again(void) {
   struct rlimit before, none;
   CHECK_EQUAL(getrlimit(RLIMIT_AS, &before), 0);
@@ -1019,8 +1017,8 @@ static NOINLINE void *at_depth(unsigned depth, size_t size) {
   return object;
 }
 
-/* Estimates the number of live objects of `least_bytes` to `most_bytes` from the objects in slots (pages of their
- * own) alone. Adds the variance of the estimate to `variance`. */
+/* Estimates the number of live objects of `least_bytes` to `most_bytes` from those in slots. Adds the variance of the
+ * estimate to `variance`. */
 static double estimated(uint64_t least_bytes, uint64_t most_bytes, double *variance) {
   double estimate = 0;
   int count = mallometer_objects(objects, MOST_OBJECTS);
@@ -1056,8 +1054,7 @@ static void keep_nothing(void) {
   }
 }
 
-/* Compares three estimates of live objects with their true number. Half of the call sites keep all objects; the
- * others free half in each round. The standard error of one estimate is about 16 %, that of the sum about 10 %. */
+/* Compares three estimates of live objects with their true number. The standard error of the sum is about 10 %. */
 static void estimates_have_no_bias(void) {
   double truth = 0, estimate = 0, variance = 0;
   resident_for_slots_of(1 << 20);
@@ -1065,7 +1062,7 @@ static void estimates_have_no_bias(void) {
   start();
   for (unsigned run = 0; run < 4; run++) {
     double kept = keep_some();
-    if (run > 0) { /* in the first run, the sites are new, and the library does not yet place their objects in slots */
+    if (run > 0) { /* the sites are new in the first run, and the library does not yet place their objects in slots */
       truth += kept;
       estimate += estimated(64, 64 + 8 * KEEPING_SITES + 16, &variance);
     }
@@ -1077,11 +1074,10 @@ static void estimates_have_no_bias(void) {
   CHECK(estimate > truth * 0.6 && estimate < truth * 1.4);
 }
 
-/* The pages of observed objects (slots) must take at most 1 MiB although nothing is freed, and an object of a new
- * call site must still be placed in a slot. */
+/* The slots must take at most 1 MiB although nothing is freed, and a new call site must still get a slot. */
 static void memory_is_bounded(void) {
   enum { FULL_ROUNDS = 30 };
-  const unsigned sites = (unsigned)(60 * 4096 / page_size); /* one-page slots for all of these sites fit into 1 MiB */
+  const unsigned sites = (unsigned)(60 * 4096 / page_size); /* 1 MiB holds one-page slots for all of these sites */
   epochs_of(10);
   start();
   CHECK(observed().limit_bytes == 1 << 20);
@@ -1102,7 +1098,7 @@ static void memory_is_bounded(void) {
   in_slots(&late, 1, 5000, one_of_many);
 }
 
-/* In each of a hundred epochs the library could place four more objects of this call site in slots. It must place
+/* The library could place four more objects of this call site in slots in each of a hundred epochs. It must place
  * fewer the more of them are already there. */
 static void who_keeps_much_gets_fewer_slots(void) {
   epochs_of(10);
@@ -1128,10 +1124,9 @@ static unsigned in_slots_of(unsigned sites, size_t size) {
   return found;
 }
 
-/* If a call site allocates in one epoch only, its objects must not be placed in slots (pages of their own), even if
- * many are sampled. */
+/* If a call site allocates in one epoch only, its objects must not be placed in slots. */
 static void who_comes_once_gets_no_slot(void) {
-  epochs_of(100); /* long enough for all allocations of a round, even on a busy machine */
+  epochs_of(100); /* long enough for all allocations of a round */
   start();
   unsigned placed[2];
   for (unsigned round = 0; round < 2; round++) {

@@ -1,7 +1,5 @@
-/*
- * A library that test programs open and close. It allocates when it is opened, on request, and when it is closed. It
- * has 32 bytes of static TLS (thread-local variables at fixed offsets), for which the loader reserves little memory.
- */
+/* A library that test programs open and close. It allocates when it is opened, on request, and when it is closed. It
+ * has 32 thread-local bytes in the loader's small reserve (static TLS). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,7 @@
 /*
- * Checks that the library's malloc needs at most 512 bytes more stack than the allocator itself. A coroutine on 2,560
- * bytes, a signal handler on the smallest alternate stack, and a recursion to the end of a thread's stack must be
- * able to allocate. An inaccessible page below each stack catches an overflow. Near the end of a thread's stack a
- * sample has no call stack, and is counted in samples_without_stack. The first argument names the case.
+ * Checks that the library's malloc needs at most 512 bytes more stack than the allocator itself. Coroutines, signal
+ * handlers and deep recursions allocate at the end of a stack, below which an inaccessible page catches an overflow.
+ * The first argument names the case.
  */
 #include <dlfcn.h>
 #include <limits.h>
@@ -27,7 +26,7 @@ enum { PAGE = 4096, FILLING = 0x5a, MORE = 512, OF_COROUTINE = 2560, MOST = 128 
 
 /* ---- The functions to measure -------------------------------------------------------------------------- */
 
-/* The functions to call: the library's (`hook`), or those of the C library that the library calls (`plain`). */
+/* The functions to call: the library's (`hook`), or those of the C library (`plain`). */
 struct functions {
   void *(*malloc)(size_t);
   void *(*calloc)(size_t, size_t);
@@ -46,8 +45,8 @@ static void *function(const char *name) {
   return found;
 }
 
-/* Finds the C library's functions by their internal names, which no library interposes. It uses dlsym(), because the
- * library refuses MALLOMETER_ACCOUNTING=header in a program that links these names. */
+/* Finds the C library's functions by their internal names. A program that links these names cannot use
+ * MALLOMETER_ACCOUNTING=header, so the test uses dlsym(). */
 static void find_plain_functions(void) {
   *(void **)&plain.malloc = function("__libc_malloc");
   *(void **)&plain.calloc = function("__libc_calloc");
@@ -68,13 +67,11 @@ static NOINLINE void by_free(void) {
   object = NULL;
 }
 
-/* The sizes to allocate. The test runs with MALLOMETER_HUGE=100k, so the last one is a huge request. */
+/* The test runs with MALLOMETER_HUGE=100k, so the last size is a huge request. */
 static const size_t sizes[] = {24, 1000, 40000, 150000};
 static void (*const ways[])(void) = {by_malloc, by_calloc, by_realloc, by_memalign};
 enum { SIZES = sizeof sizes / sizeof *sizes, WAYS = sizeof ways / sizeof *ways };
 
-/* Makes the C library allocate even the largest sizes from the heap. Otherwise it would map and unmap these objects
- * each time. */
 static void keep_all_in_the_heap(void) {
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
@@ -202,8 +199,8 @@ static char *use_alternate_stack(size_t size) {
   return stack;
 }
 
-/* Allocates in handlers on alternate stacks of the least sufficient size. On processors with many registers, the kernel
- * alone needs more than MINSIGSTKSZ there. */
+/* Allocates in signal handlers on the smallest possible alternate stack. On processors with many registers, the
+ * kernel alone needs more than MINSIGSTKSZ. */
 static void handlers_run(void) {
   struct sigaction action = {.sa_handler = allocating_handler, .sa_flags = SA_ONSTACK};
   CHECK_EQUAL(sigaction(SIGUSR1, &action, NULL), 0);
@@ -252,7 +249,7 @@ static void *recur_in_thread(void *unused) {
   without = self().samples_without_stack - without;
   printf("%" PRIu64 " samples, %" PRIu64 " of them without stack\n", samples, without);
   CHECK(samples == times && without > 0);
-  /* A sample has no call stack if the thread has only a few KiB of stack left. */
+  /* The few KiB at the end of a stack do not suffice for recording a call stack. */
   CHECK(size < MOST || without * 4 < samples);
   return unused;
 }

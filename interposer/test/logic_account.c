@@ -1,7 +1,7 @@
 /*
  * Tests src/account, which counts allocations in separate counters for each thread, on the test platform
- * (platform/given.h). The sums over all threads must be right without memory for counters, with a full table of
- * counters, and wherever another thread or a signal handler interrupts the code.
+ * (platform/given.h). The sums over all threads must be right even if memory is refused, or if a thread or a signal
+ * handler interrupts the code.
  */
 #include <pthread.h>
 
@@ -41,8 +41,7 @@ static struct mallometer_counters sums(void) {
 
 /* ---- Refused memory ------------------------------------------------------------------------------------ */
 
-/* Refuses one of two requests for memory for the counters of threads. The sums must nevertheless contain all
- * allocations. */
+/* Refuses memory for the counters of some threads. The sums must contain all allocations nevertheless. */
 static int sums_are_exact_without_the_memory(unsigned request) {
   enum { THREADS = 2 * BLOCKS_IN_SLAB };
   refuse_memory_request(request);
@@ -148,15 +147,14 @@ CASE(threads_answer_until_nobody_asks_any_more) {
   CHECK_EQUAL(answers, 2);
   thread_blocks_request_answer(count_answer);
   thread_blocks_request_answer(NULL);
-  thread_block_answer(first); /* does not call count_answer(), because the request was withdrawn */
+  thread_block_answer(first); /* the request was withdrawn, so count_answer() is not called */
   struct thread_block *last = as_new_thread();
   CHECK_EQUAL(last->reporting.requests, 0);
   thread_block_answer(last);
   CHECK_EQUAL(answers, 2);
 }
 
-/* Only the slow path calls the requested function. So a thread must leave the fast path at its next allocation or
- * free. */
+/* The fast path never calls the requested function. So a thread must leave it at its next allocation or free. */
 CASE(a_thread_that_is_asked_leaves_the_fast_path) {
   struct thread_block *block = as_new_thread();
   allocate_in(block, BYTES);
@@ -178,8 +176,7 @@ static void a_handler_allocates(void) {
   allocate_in(handlers, BYTES);
 }
 
-/* Interrupts a thread that acquires its counters by a signal handler that allocates. Both must get the same block of
- * counters. */
+/* A signal handler allocates while its thread acquires counters. Both must get the same counters. */
 static int a_handler_allocates_while_the_block_is_taken(unsigned point) {
   current_block = &no_block_yet;
   interrupt_at(point, a_handler_allocates);
@@ -193,7 +190,7 @@ static int a_handler_allocates_while_the_block_is_taken(unsigned point) {
 
 static struct thread_block *kept;
 
-/* Takes two free blocks of counters. The first returns to the list of free blocks when the thread ends. */
+/* Takes two free blocks of counters. The first becomes free again when the thread ends. */
 static void *takes_two_keeps_one(void *unused) {
   struct thread_block *first = thread_block_acquire();
   kept = as_new_thread();
@@ -206,12 +203,12 @@ static void another_thread_takes_two_and_keeps_one(void) {
   CHECK(pthread_create(&thread, NULL, takes_two_keeps_one, NULL) == 0 && pthread_join(thread, NULL) == 0);
 }
 
-/* Takes a free block of counters while another thread takes the first two of the list and returns only the first one
- * (the ABA problem). */
+/* Another thread takes the first two free blocks of counters and returns the first, while this thread takes one (the
+ * ABA problem). */
 static int no_block_has_two_owners(unsigned point) {
   thread_blocks_start(peak_flush);
   for (unsigned i = 0; i < 4; i++) as_new_thread();
-  thread_blocks_forked(); /* returns all blocks to the list, except the last, which the calling thread has */
+  thread_blocks_forked(); /* makes all blocks free except the last, which this thread has */
   interrupt_at(point, another_thread_takes_two_and_keeps_one);
   struct thread_block *block = as_new_thread();
   if (!was_interrupted()) return NOT_REACHED;
@@ -238,8 +235,8 @@ static void has_a_small_peak(void) {
   for (unsigned i = 0; i < 10; i++) free_in(own, LITTLE);
 }
 
-/* Lets another thread allocate and free much while this thread allocates a little. The peak must include the other
- * thread's bytes, up to the error that the library states. */
+/* Another thread allocates and frees 10 MiB while this thread allocates little. The peak must include these 10 MiB,
+ * up to the error that the library states. */
 static int the_peak_of_two_is_seen(unsigned point) {
   own = as_new_thread();
   others = as_new_thread();
@@ -276,7 +273,7 @@ static int a_sum_that_is_interrupted_proves_no_peak(unsigned point) {
 
 static struct thread_block *others_of_child;
 
-/* Acts as a child that was forked while another thread allocates. The child does not have that thread. */
+/* Acts as the child of a fork, which does not have the thread that was allocating. */
 static void the_process_forks(void) {
   others_of_child = others;
   current_block = own;
@@ -289,7 +286,7 @@ static int a_fork_in_the_middle_keeps_the_sums(unsigned point) {
   others = as_new_thread();
   allocate_in(own, LITTLE);
   interrupt_at(point, the_process_forks);
-  allocate_in(others, MUCH); /* the code below runs as the child if the fork took place */
+  allocate_in(others, MUCH); /* if the process forked, the code below runs as the child */
   if (!was_interrupted()) return NOT_REACHED;
   CHECK_EQUAL(thread_block_owners(), 1);
   struct mallometer_counters sum = {0};
@@ -312,8 +309,8 @@ static void others_fill_the_ring(void) {
   for (unsigned i = 0; i < EVENTS_IN_RING; i++) record_next();
 }
 
-/* Reads the events of huge requests while other threads fill the ring that stores them. Overwritten events may be
- * missing, but no event may mix the values of two requests. */
+/* Reads the events of huge requests while other threads fill the ring buffer. Events may be missing, but none may mix
+ * the values of two requests. */
 static int events_are_whole_wherever_others_come(unsigned point) {
   static struct mallometer_event events[EVENTS_IN_RING];
   for (unsigned i = 0; i < 10; i++) record_next();
@@ -331,8 +328,8 @@ static int events_are_whole_wherever_others_come(unsigned point) {
 
 static uint32_t watched;
 
-/* Acts as a child that was forked while a thread was writing an event. The child does not have that thread, but must be
- * able to record requests. */
+/* Acts as the child of a fork, which does not have the thread that was writing an event. The child must be able to
+ * record requests. */
 static void a_child_fills_the_ring(void) {
   static struct mallometer_event events[EVENTS_IN_RING];
   uint64_t total;

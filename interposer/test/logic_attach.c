@@ -1,5 +1,5 @@
-/* Tests mallometer_attach() for macOS on the test platform (platform/given.h). The attach replaces the functions of
- * malloc zones. The zones are fake, and the fake loader reports no objects. */
+/* Tests mallometer_attach() for macOS, which replaces the functions of malloc zones, on the test platform
+ * (platform/given.h). The zones are fake. */
 #include <errno.h>
 #include <mach/mach.h>
 #include <malloc.h>
@@ -220,7 +220,7 @@ CASE(a_process_that_counts_from_the_start_is_not_attached) {
   CHECK(first.malloc == z_malloc);
 }
 
-/* An attach must be refused if calls of malloc already reach the library by interposing, because each call would
+/* If calls of malloc already reach the library by interposing, an attach must be refused, because each call would
  * count twice. */
 CASE(calls_that_are_interposed_after_all_forbid_an_attach) {
   process_starts();

@@ -1,5 +1,5 @@
-/* Tests the recording of call sites and live samples on the test platform (platform/given.h). The test sets the
- * clock. Cases are refused memory, full tables, two threads that sample the same new site, and the end of the JVM. */
+/* Tests the recording of call sites and live samples on the test platform (platform/given.h), with refused memory,
+ * full tables, two threads that sample the same new site, and the end of the JVM. */
 #include <pthread.h>
 
 #include "account/thread_block.h"
@@ -72,7 +72,7 @@ static int two_that_start_at_once_reserve_once(unsigned point) {
   interrupt_at(point, another_starts);
   CHECK(!call_sites_start());
   if (!was_interrupted()) return NOT_REACHED;
-  CHECK_EQUAL(memory_taken(), call_sites_footprint()); /* only one thread's tables remain */
+  CHECK_EQUAL(memory_taken(), call_sites_footprint()); /* the tables of one thread remain */
   return REACHED;
 }
 
@@ -112,13 +112,13 @@ CASE(frees_are_told_by_the_collections_before_them) {
   CHECK_EQUAL(copy_cleaned(&row), 1);
   CHECK(row.samples == 1 && row.after_first_young == 1 && row.old[0].collection == 0);
   given_monotonic_ns += 3000000000u;
-  allocate(CLEANED_CODE, OBJECT_5, CLEANED_SIZE); /* 3 s younger than the other objects */
+  allocate(CLEANED_CODE, OBJECT_5, CLEANED_SIZE);
   pauses++;                                       /* a collection of the old generation begins */
   CHECK_EQUAL(collections_now().old, 4);
   CHECK(collection_seen_ns(4) > 0 && collection_seen_ns(2) == 0);
   CHECK(deallocate(OBJECT_2));
   young += 2;
-  CHECK(deallocate(OBJECT_3)); /* may be an effect of these young collections */
+  CHECK(deallocate(OBJECT_3)); /* the young collections may be the cause of this free */
   CHECK_EQUAL(copy_cleaned(&row), 1);
   CHECK(row.samples == 3 && row.after_first_young == 1);
   CHECK(row.old[0].collection == 4 && row.old[0].at_once == 1 && row.old[0].otherwise == 1 && row.old[0].again == 0);
@@ -131,7 +131,7 @@ CASE(frees_are_told_by_the_collections_before_them) {
   CHECK(row.old[0].collection == 5 && row.old[0].again == 1 && row.old[0].again_bytes == CLEANED_SIZE);
   CHECK(deallocate(OBJECT_5));
   CHECK_EQUAL(copy_cleaned(&row), 1);
-  CHECK(row.old[0].at_once == 2 && row.old[0].again == 1); /* OBJECT_5 was too young for collection 4 */
+  CHECK(row.old[0].at_once == 2 && row.old[0].again == 1); /* OBJECT_5 was too young to be freed after collection 4 */
   CHECK(row.old[0].first_bytes == CLEANED_SIZE && row.old[0].again_bytes == CLEANED_SIZE);
   CHECK(row.old[1].collection == 4 && row.old[1].at_once == 1);
   collections_set(NULL);
@@ -145,7 +145,7 @@ CASE(frees_by_other_threads_are_told_once_a_cleaner_frees_of_the_site) {
   collections_set(&counters);
   allocate(CLEANED_CODE, OBJECT_1, CLEANED_SIZE);
   allocate(CLEANED_CODE, OBJECT_2, CLEANED_SIZE);
-  given_monotonic_ns += 3000000000u; /* the objects are 3 s old when the next collection begins */
+  given_monotonic_ns += 3000000000u;
   full++;
   become_cleaner();
   CHECK(deallocate(OBJECT_1));
@@ -158,7 +158,7 @@ CASE(frees_by_other_threads_are_told_once_a_cleaner_frees_of_the_site) {
   given_monotonic_ns += 3000000000u;
   full++;
   CHECK_EQUAL(collections_now().old, 5);
-  given_monotonic_ns += 5000000001u; /* the free below comes 5 s after the collection, too late to be its effect */
+  given_monotonic_ns += 5000000001u; /* 5 s are too long for the free below to be an effect of the collection */
   CHECK(deallocate(OBJECT_3));
   CHECK_EQUAL(copy_cleaned(&row), 1);
   CHECK(row.old[0].at_once == 0 && row.old[0].otherwise == 1 && row.old[1].at_once == 1);
@@ -217,7 +217,7 @@ static int two_that_meet_a_new_site_share_it(unsigned point) {
   return REACHED;
 }
 
-/* Returns where a search for an object begins in the hash table of live samples (live_samples.c). */
+/* Computes the place in the hash table at which live_samples.c begins to look for an object. */
 static unsigned place_of(uintptr_t address) { return (unsigned)((address >> 4) * 0x9e3779b97f4a7c15u >> 48); }
 
 static uintptr_t next_at_the_same_place(uintptr_t object) {
@@ -273,7 +273,7 @@ static int two_at_the_same_place_are_freed_at_once(unsigned point) {
 
 /* ---- The filter: a bit for each hash of addresses, set while it has live samples ----------------------- */
 
-/* Returns one of the objects whose addresses have the same hash. */
+/* All addresses that this function returns have the same hash. */
 static const void *object_of_hash(uintptr_t number) { return (const void *)(OBJECT + number * 16 * LIVE_HASHES); }
 
 static bool insert(const void *object) {
@@ -282,7 +282,7 @@ static bool insert(const void *object) {
 }
 
 CASE(a_hash_is_marked_until_its_last_sample_goes) {
-  enum { OBJECTS = 60 }; /* the table holds at most 64 samples whose search begins at the same place */
+  enum { OBJECTS = 60 };
   start();
   CHECK(!may_be_sampled(object_of_hash(OBJECTS)));
   for (unsigned i = 0; i < OBJECTS; i++) CHECK(insert(object_of_hash(i)));
@@ -298,8 +298,8 @@ static bool second_is_there;
 
 static void another_of_the_hash_comes(void) { second_is_there = insert(object_of_hash(1)); }
 
-/* Inserts a sample while the last other sample with the same hash is removed. If the insertion succeeds, the bit of
- * the hash must be set. */
+/* A sample is inserted while another thread removes the only sample with this hash. If the insertion succeeds, the
+ * bit of the hash must be set. */
 static int one_comes_while_the_last_of_its_hash_goes(unsigned point) {
   start();
   CHECK(insert(object_of_hash(0)));
@@ -330,7 +330,7 @@ static int one_comes_and_goes_while_the_first_of_its_hash_comes(unsigned point) 
 
 enum { TIMES = 20000 };
 
-/* An insertion is refused while another thread removes a sample, and is then repeated. */
+/* Repeats each insertion that fails because another thread is removing a sample. */
 static void *inserts_and_removes(void *number) {
   const void *object = object_of_hash((uintptr_t)number);
   for (unsigned inserted = 0; inserted < TIMES;) {
@@ -357,7 +357,7 @@ CASE(threads_find_their_samples_of_one_hash) {
 
 /* ---- Full tables --------------------------------------------------------------------------------------- */
 
-/* Allocates and frees. An allocation must have no live sample if its call site finds no room in the table. */
+/* Allocates and frees an object. It must be a live sample unless the table has no room for its call site. */
 static void allocate_and_free(uintptr_t caller) {
   uint64_t before = call_sites_totals().without_site;
   allocate(caller, OBJECT, BYTES);
@@ -372,7 +372,6 @@ CASE(samples_without_room_for_a_site_are_counted) {
   CHECK_EQUAL(call_sites_totals().without_site, CALLERS - MOST_SITES);
   CHECK_EQUAL(given_announced, CALLERS);
   CHECK_EQUAL(given_announced_free, CALLERS);
-  /* A stack that already has a site keeps it. */
   allocate(0x10000, OBJECT, BYTES);
   CHECK(deallocate(OBJECT));
   CHECK_EQUAL(copy_sites(), MOST_SITES);
@@ -394,8 +393,7 @@ static const struct mallometer_site *row_with(uint32_t number) {
 
 static uint32_t site_of_live(uintptr_t object) { return live_sample_find((const void *)object).site; }
 
-/* New stacks come continuously, as in a program that loads classes. Each must find room, because stale sites are
- * forgotten. */
+/* New stacks come all the time. Each must find room in the table of call sites, because old ones are forgotten. */
 CASE(ever_new_stacks_find_room) {
   enum { ROUNDS = 40, CALLERS = MOST_SITES / 4 };
   start();
@@ -424,7 +422,7 @@ CASE(the_stalest_sites_give_way) {
   call_sites_make_room();
   CHECK_EQUAL(call_sites_totals().sites, before - FORGOTTEN);
   copy_sites();
-  /* Sites 0 (it has a live sample) and 1 (it was sampled again) must stay. The 4,096 stalest of the others must be
+  /* Site 0 has a live sample and site 1 was sampled again, so both must stay. The 4,096 stalest others must be
    * forgotten. */
   for (uint32_t number = 0; number <= ALL; number++) {
     bool stays = number < 2 || number >= 2 + FORGOTTEN;
@@ -574,7 +572,8 @@ enum { SAMPLING = 4, SAMPLES = 60000, HELD = 8 };
 
 static bool all_ended;
 
-/* Samples allocations of ever new callers, and of 64 that all threads share. The latest 8 objects stay live. */
+/* Samples allocations: one of four comes from one of 16 callers that all threads share, the others from new callers.
+ * The latest 8 objects stay live. */
 static void *samples_ever_new_callers(void *number) {
   uintptr_t own = (uintptr_t)number, object = 0x10000000 * own;
   begin_thread();
@@ -681,7 +680,7 @@ CASE(a_sample_is_announced_with_the_requested_bytes_that_it_stands_for) {
   CHECK_EQUAL(given_announced_weight, 17);
 }
 
-/* Profilers would divide by the size of the sample. */
+/* A profiler would divide by the size, which is 0. */
 CASE(a_request_of_no_bytes_is_not_announced) {
   start();
   take_with(0.5, 0, 24);
@@ -737,8 +736,7 @@ CASE(what_is_forgotten_is_announced_as_freed) {
 
 /* ---- Frames of stacks, and times of samples ------------------------------------------------------------ */
 
-/* Writes `count` frames to the stack as code with frame pointers does: the caller's frame pointer, then the return
- * address. Returns the innermost frame pointer. */
+/* Writes `count` frames to the stack as code with frame pointers does. Returns the innermost frame pointer. */
 static uintptr_t frames_on_stack(unsigned count) {
   uintptr_t *frame = (uintptr_t *)(void *)(stack + sizeof stack) - 2 * count - 2;
   uintptr_t first = (uintptr_t)frame;
@@ -833,7 +831,7 @@ static uint64_t birth_at(uint64_t now, uintptr_t object) {
   return rows[0].born_ns;
 }
 
-/* Times of allocations are multiples of 2^24 ns (16.8 ms), and can be two years after the start. */
+/* Times of allocations are multiples of 2^24 ns (16.8 ms), even two years after the start. */
 CASE(births_are_told_by_the_given_clock) {
   const uint64_t unit = (uint64_t)1 << 24, year = UINT64_C(31536000000000000);
   start();
@@ -841,7 +839,7 @@ CASE(births_are_told_by_the_given_clock) {
   CHECK_EQUAL(birth_at(unit - 1, OBJECT), 0);
   CHECK_EQUAL(birth_at(unit, OBJECT), unit);
   CHECK_EQUAL(birth_at(2 * year, OBJECT), 2 * year / unit * unit);
-  CHECK_EQUAL(birth_at(5 * unit + 7, OBJECT), 5 * unit); /* sets the clock back */
+  CHECK_EQUAL(birth_at(5 * unit + 7, OBJECT), 5 * unit);
 }
 
 /* ---- The gate to Java (sample/java_gate.h): while it is open, samples have Java frames ----------------- */
@@ -931,8 +929,8 @@ static uint32_t frames_of_new_site(uintptr_t caller) {
   return sites[before].frames;
 }
 
-/* If every allocation is sampled, new stacks from the JVM must be shortened when half of the table of sites is full,
- * because each loaded class adds some. Stacks of the program must stay whole. */
+/* When every allocation is sampled, each class that the JVM loads adds stacks. When half of the table of call sites
+ * is full, new stacks from the JVM must be cut, but not those of the program. */
 CASE(the_jvm_takes_no_room_of_the_programs_stacks) {
   enum { NATIVE = 41, WHOLE = NATIVE + DEEP_IN_JAVA };
   start();
@@ -952,8 +950,7 @@ CASE(the_jvm_takes_no_room_of_the_programs_stacks) {
   CHECK_EQUAL(sites[MOST_SITES / 2].allocated.samples, 2);
 }
 
-/* Samples a new stack at the usual interval, at which not every allocation is sampled. Returns the number of frames
- * of its site. */
+/* Samples a new stack when not every allocation is sampled. Returns the number of frames that the library keeps. */
 static uint32_t frames_at_usual_interval(uintptr_t caller) {
   uint32_t before = call_sites_totals().sites;
   given_frame_pointer = frames_on_stack(40);
@@ -973,8 +970,8 @@ static uint32_t frames_at_usual_interval(uintptr_t caller) {
   return sites[before].frames;
 }
 
-/* When three quarters of the table of sites are full, new stacks from the JVM must be shortened, because the program
- * needs the rest. */
+/* When the table of call sites is three quarters full, new stacks from the JVM must be cut, because the program needs
+ * the rest. */
 CASE(the_jvm_leaves_the_last_quarter_to_the_program_at_any_interval) {
   enum { WHOLE = 41 + DEEP_IN_JAVA };
   start();
@@ -985,8 +982,8 @@ CASE(the_jvm_leaves_the_last_quarter_to_the_program_at_any_interval) {
   CHECK_EQUAL(frames_at_usual_interval(OF_PROGRAM + 2), WHOLE);
 }
 
-/* When HotSpot allocates a JNI global reference, six of its frames (JDK 17 and 25) lie between the allocation and the
- * library that creates the reference. The shortened stack must still have the library's frame. */
+/* Six frames of HotSpot (JDK 17 and 25) lie between the allocation of a JNI global reference and the library that
+ * creates it. A stack that is cut must still contain the library's frame. */
 CASE(a_library_that_makes_jni_references_is_always_among_the_frames) {
   enum { LIBRARY = 0x7000, OF_HOTSPOT = 6 };
   uint64_t frames[8];

@@ -1,8 +1,5 @@
-/*
- * Tests which sampled objects the library places in slots (memory pages of their own), and the lifetimes and times
- * between accesses that it records for each call site. The test runs on the test platform (platform/given.h) and sets
- * the clock.
- */
+/* Tests which sampled objects are placed on memory pages of their own (slots), and which lifetimes and times between
+ * accesses are recorded for each call site. On the test platform (platform/given.h), the test sets the clock. */
 #include "account/thread_block.h"
 #include "leak/evidence.h"
 #include "leak/placement.h"
@@ -37,9 +34,8 @@ static void start(void) {
   slots_accept(true);
 }
 
-/*
- * Samples an object of the call site. Returns its address in a slot (a page of its own), or NULL if it is not in one.
- */
+/* Samples an object of the call site. Returns its address if it was placed on a page of its own (a slot), otherwise
+ * NULL. */
 static void *place(uint32_t site, double probability) {
   struct sample sample = {.block = current_block,
                           .object = objects_of_allocator,
@@ -52,7 +48,7 @@ static void *place(uint32_t site, double probability) {
   return object != objects_of_allocator ? object : NULL;
 }
 
-/* Samples a first object of the call site, and waits until later ones can be placed in slots (pages of their own). */
+/* Samples an object of the call site, and waits until the site is old enough for its later objects to get slots. */
 static void become_old(uint32_t site) {
   CHECK(!place(site, 1));
   for (unsigned i = 0; i < EPOCHS_BEFORE_SLOTS; i++) placement_next_epoch();
@@ -81,7 +77,7 @@ static void check_durations(const struct mallometer_durations *durations, uint32
 
 /* ---- Lifetimes and idle times of objects --------------------------------------------------------------- */
 
-/* Each bucket begins at 1/64 s times a power of the square root of two. */
+/* Buckets begin at 1/64 s times powers of the square root of two. */
 CASE(buckets_begin_where_they_should) {
   const uint64_t first = 15625000;
   CHECK_EQUAL(duration_bucket(0), 0);
@@ -96,8 +92,8 @@ CASE(buckets_begin_where_they_should) {
   CHECK_EQUAL(duration_bucket(UINT64_MAX), MALLOMETER_DURATION_BUCKETS - 1);
 }
 
-/* The object lives 2 s and is idle for 1 s. These durations belong to the buckets that begin at 2^7 and 2^6 times
- * 1/64 s. */
+/* The object is not accessed for 0.5 s (bucket 10), then for 1 s before its free (bucket 12), and lives 2 s (bucket
+ * 14). */
 CASE(an_object_counts_by_its_age_and_its_idle_time) {
   start();
   become_old(SITE);
@@ -181,7 +177,7 @@ CASE(a_site_waits_for_its_epochs) {
   CHECK(place(SITE, 1));
 }
 
-/* The part of a slot's pages that its object does not use counts against the limit. */
+/* The bytes of a slot that its object does not use count against the limit. */
 CASE(the_limit_bounds_what_slots_take) {
   start();
   become_old(SITE);
@@ -203,7 +199,7 @@ static void another_places_one(void) {
   CHECK(of_other);
 }
 
-/* Two threads place objects of a call site that has no row of lifetimes and accesses yet. Both objects must count in
+/* A call site without a row of lifetimes and accesses yet gets objects from two threads. Both objects must count in
  * one row. A second row may exist, but without objects. */
 static int two_that_meet_a_site_share_its_evidence(unsigned point) {
   start();
@@ -234,7 +230,7 @@ CASE(the_evidence_of_a_forgotten_site_gives_way) {
   CHECK_EQUAL(rows->placed, 1);
   CHECK_EQUAL(rows->freed, 0);
   CHECK_EQUAL(rows->lifetimes.count, 0);
-  /* Frees an object of the forgotten site. The free must not count for the site that got the row next. */
+  /* This free is of the forgotten site, and must not count for the site that got its row. */
   evidence_of_freed(&object);
   CHECK(!evidence_has_room(OF_SITE) && evidence_has_room(OF_LATER));
   evidence_copy(rows, MOST_SITES_WITH_EVIDENCE, 0);

@@ -1,13 +1,10 @@
-/*
- * Tests the functions that replace those of libsystem_malloc on macOS, on the test platform (platform/given.h). Each
- * is called as if dyld had redirected a program's call, which must count once. glibc's malloc serves in place of
- * libsystem_malloc.
- */
+/* Tests the functions that replace those of libsystem_malloc on macOS, on the test platform (platform/given.h). Each
+ * call must count once. glibc's malloc serves in place of libsystem_malloc. */
 #include <errno.h>
 #include <malloc.h>
 
-/* Replaces two macros of darwin_interposing.c that exist for macOS only: INTERPOSE, which makes dyld replace
- * a function, and WEAK, which marks functions that older systems lack. */
+/* Replaces two macros that exist for macOS only: INTERPOSE, which makes dyld replace a function, and WEAK, which
+ * marks functions that older systems lack. */
 #define INTERPOSE(function) _Static_assert(sizeof &our_##function > 0, #function);
 #define WEAK
 #include "account/thread_block.h"
@@ -47,7 +44,7 @@ void *malloc_zone_realloc(malloc_zone_t *zone, void *object, size_t size) {
 }
 
 unsigned malloc_zone_batch_malloc(malloc_zone_t *zone, size_t size, void **objects, unsigned wanted) {
-  for (unsigned i = 0; i + 1 < wanted; i++) objects[i] = malloc_zone_malloc(zone, size); /* allocates one fewer */
+  for (unsigned i = 0; i + 1 < wanted; i++) objects[i] = malloc_zone_malloc(zone, size);
   return wanted - 1;
 }
 

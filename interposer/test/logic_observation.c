@@ -1,8 +1,7 @@
 /*
- * Tests the thread that observes objects in slots (memory pages of their own), on the test platform (platform/given.h).
- * At the end of each period ("epoch") the thread reads the accessed bits of the slots' pages, and clears them. The test
- * sets the clock and chooses the accesses. Cases are failed and void readings, stops and restarts, and processes
- * without room for slots.
+ * Tests the thread that finds out which objects in slots (memory pages of their own) are accessed. At the end of each
+ * period ("epoch") it reads and clears the accessed bits of these pages. On the test platform (platform/given.h), the
+ * test sets the clock and chooses the accesses.
  */
 #include <errno.h>
 
@@ -17,7 +16,7 @@
 
 #define SECOND UINT64_C(1000000000)
 #define EPOCH (DEFAULT_SHORTEST_EPOCH_MS * UINT64_C(1000000))
-/* The unit, in nanoseconds, to which the library rounds the times of accesses and of epochs' ends. */
+/* The library rounds times to multiples of this unit, in nanoseconds. */
 #define UNIT (UINT64_C(1) << SLOT_TIME_SHIFT)
 #define MEBIBYTE ((uint64_t)1 << 20)
 
@@ -26,12 +25,12 @@ enum { SIZE = 100, OBJECTS = 8, FIRST_CANARY = 1, CANARIES = 8 };
 static struct thread_block *block;
 static char stack[65536], objects_of_allocator[64][SIZE];
 static const void *used[OBJECTS]; /* objects that the program accesses in every epoch */
-static bool kernel_clears;        /* simulates a kernel that clears accessed bits, which makes epochs void */
+static bool kernel_clears;        /* simulates a kernel that clears accessed bits, so that no epoch counts */
 
 /* ---- The process --------------------------------------------------------------------------------------- */
 
-/* Accesses the objects of `used`, and the canary pages (leak/scan.h). An epoch in which the canary pages do not read
- * as accessed is void. */
+/* Accesses the objects in `used`, and the canary pages (leak/scan.h). If the canary pages seem not accessed, the
+ * epoch does not count. */
 static void uses_of_an_epoch(void) {
   char *canaries = slots_pages_before() + FIRST_CANARY * given_page_bytes;
   if (!kernel_clears) given_use(canaries, CANARIES * given_page_bytes);
@@ -74,9 +73,8 @@ static void start(void) {
   check_state(MALLOMETER_LEAKS_ON, "");
 }
 
-/*
- * Samples an object and accesses it. Returns its address in a slot (a page of its own), or NULL if it is not in one.
- */
+/* Samples an object and accesses it. Returns its address if it was placed on a page of its own (a slot), otherwise
+ * NULL. */
 static void *allocate(void) {
   static size_t taken;
   void *of_allocator = objects_of_allocator[taken++ % 64];
@@ -100,7 +98,7 @@ static void deallocate(const void *object) {
   slot_give_back(&left);
 }
 
-/* Samples a first object of the call site, and waits until later ones can be placed in slots (pages of their own). */
+/* Samples an object of the call site, and waits until the site is old enough for its later objects to get slots. */
 static void become_recurring(void) {
   CHECK(!allocate());
   time_passes(EPOCHS_BEFORE_SLOTS * EPOCH);
@@ -234,8 +232,7 @@ CASE(an_object_that_is_used_in_every_epoch_does_not) {
   CHECK_EQUAL(evidence().idle_before_free.weight[0], 1);
 }
 
-/* Returns the lowest probability with which the library placed one of `samples` samples of an epoch in a slot (a page
- * of its own). */
+/* Takes `samples` samples in one epoch. Returns the lowest probability with which one was placed in a slot. */
 static double least_placement(unsigned samples) {
   double least = 1;
   time_passes(2 * EPOCH);
@@ -244,13 +241,13 @@ static double least_placement(unsigned samples) {
     double placement = object ? placement_of(object) : 1;
     if (placement < least) least = placement;
     if (object) deallocate(object);
-    call_sites_forget(); /* removes the live samples that have no page of their own */
+    call_sites_forget(); /* removes the live samples that are not in slots */
   }
   return least;
 }
 
-/* If a call site keeps 7 objects in slots (pages of their own), more than the usual four of its new objects are
- * placed in each epoch, up to 32. */
+/* A call site that keeps 7 objects in slots gets more than the usual four new slots in each epoch, until 32 of its
+ * objects are in slots. */
 CASE(a_site_that_keeps_objects_gets_more_slots) {
   enum { KEPT = 7, SAMPLES = 60 };
   start();
@@ -289,7 +286,7 @@ CASE(an_object_that_is_used_again_has_a_gap) {
   CHECK_EQUAL(evidence().gaps.weight[duration_bucket(7 * EPOCH)], 1);
 }
 
-/* The end of a void epoch shows which objects were accessed, but not which were idle. */
+/* An epoch that is void shows which objects were accessed, but not which were idle. */
 CASE(a_void_epoch_is_not_counted) {
   void *object = object_in_slot();
   time_passes(2 * EPOCH);
@@ -320,8 +317,8 @@ static void reads_slots(void) {
   readings_of_slots++;
 }
 
-/* The library itself reads an object in a slot (a page of its own), which must not count as an access. An access by
- * the program in the same epoch must count. */
+/* An access by the library itself to an object in a slot must not count. An access by the program in the same epoch
+ * must count. */
 CASE(slots_are_read_by_the_library_after_a_look) {
   void *object = object_to_read = object_in_slot();
   time_passes(3 * EPOCH);
@@ -346,7 +343,7 @@ CASE(slots_are_read_by_the_library_after_a_look) {
   CHECK_EQUAL(last_access(object), in_units(given_monotonic_ns));
 }
 
-/* While the library reads slots, accesses by the program are missed. If it reads for an eighth of an epoch, the epoch
+/* While the library reads slots, it misses accesses by the program. If it reads for an eighth of an epoch, the epoch
  * must be void. */
 CASE(an_epoch_is_void_if_the_library_reads_slots_for_long) {
   object_to_read = object_in_slot();
@@ -527,7 +524,7 @@ CASE(where_uses_cannot_be_read_the_start_fails) {
   start_that_fails("the given use cannot be read (error 13)");
 }
 
-/* Lets the second and the third reading fail. The library must repeat its test readings, and then start. */
+/* The second and the third reading fail. The library must repeat its test readings, and then start. */
 CASE(where_uses_can_be_read_at_last_the_start_does_not_fail) {
   given_readings_before = 1;
   fail_readings(2, EACCES);
@@ -631,8 +628,7 @@ CASE(who_asks_while_another_does_is_no_other_start) {
   CHECK_EQUAL(described().epochs, 3);
 }
 
-/* The observation is stopped, and started before the thread has noticed the stop. The thread must continue as if
- * nothing had happened. */
+/* A stop and a start that follows before the thread has noticed the stop must change nothing. */
 CASE(a_rest_that_ends_before_it_began_is_none) {
   start();
   time_passes(2 * EPOCH);
@@ -665,7 +661,7 @@ CASE(slots_take_a_share_of_what_is_resident) {
   CHECK_EQUAL(described().limit_bytes, MEBIBYTE);
 }
 
-/* Above three quarters of the kernel's limit of mappings, no object may be placed in a slot until less than half of
+/* No object may be placed in a slot above three quarters of the kernel's limit of mappings until less than half of
  * the limit is in use. */
 CASE(a_crowded_process_has_no_room_until_it_has_half) {
   void *object = object_in_slot();
@@ -678,9 +674,9 @@ CASE(a_crowded_process_has_no_room_until_it_has_half) {
   time_passes(EPOCH);
   check_state(MALLOMETER_LEAKS_ON, "most of the mappings");
   CHECK_EQUAL(described().limit_bytes, 0);
-  CHECK_EQUAL(slots_totals().apart, 1); /* the mapping of the free slot was merged with its neighbours */
+  CHECK_EQUAL(slots_totals().apart, 1); /* the free slot has no mapping of its own any more */
   CHECK(!allocate());
-  used[0] = object; /* the object that is on a page of its own must still be observed */
+  used[0] = object; /* this object must still be observed */
   given_mappings = given_most_mappings * 3 / 5;
   time_passes(EPOCH);
   CHECK_EQUAL(last_access(object), in_units(given_monotonic_ns));
@@ -691,8 +687,7 @@ CASE(a_crowded_process_has_no_room_until_it_has_half) {
   CHECK(allocate());
 }
 
-/* No more objects may be placed when the process has half of the mappings that it may have, because the program needs
- * the other half. */
+/* Slots may take mappings only until the process has half of the allowed mappings. The rest is for the program. */
 CASE(no_more_slots_are_opened_than_there_are_mappings_for) {
   given_most_mappings = 1000;
   given_mappings = 500 - 2 * 3;

@@ -1,8 +1,5 @@
-/*
- * Tests the sampler and its governor. The governor lowers the share of sampled allocations when samples take too much
- * time. The sampler charges a computed time for each sample instead of measuring it. The test lets the clock stand
- * still, advance, jump ahead, or go back.
- */
+/* Tests the sampler, and its governor, which lowers the share of sampled allocations when samples take too much time.
+ * The sampler does not measure this time, but computes it. The test sets the clock. */
 #include <math.h>
 
 #include "account/thread_block.h"
@@ -15,7 +12,7 @@
 
 #define SECOND UINT64_C(1000000000)
 #define MICROSECOND UINT64_C(1000)
-#define UNIT_NS 25u /* the assumed nanoseconds of a unit of work (sample/work.h), until they are measured */
+#define UNIT_NS 25u /* the assumed time of a unit of work (sample/work.h), until it is measured */
 
 static char stack[65536];
 static struct thread_block *block;
@@ -44,7 +41,7 @@ static uintptr_t other_code(void) {
   return 0x1000 + 16 * (number++ % 1000);
 }
 
-/* Each allocation comes from a new caller, and is sampled. */
+/* Allocations all come from new callers, and are sampled. */
 CASE(samples_are_billed_for_what_they_do) {
   enum { SAMPLES = 10 };
   start();
@@ -54,7 +51,7 @@ CASE(samples_are_billed_for_what_they_do) {
   CHECK_EQUAL(given_monotonic_ns, 1000 * SECOND);
 }
 
-/* At an interval of 0 the sampler samples nothing. It must charge the time of its calls at every 64th call. */
+/* The sampler samples nothing at an interval of 0. It must charge the time of its calls at every 64th call. */
 CASE(visits_are_billed) {
   start();
   sampler_set_interval(0);
@@ -65,7 +62,8 @@ CASE(visits_are_billed) {
   CHECK_EQUAL(sampler_totals().time_ns, 64 * WORK_VISIT * UNIT_NS);
 }
 
-/* If the clock stands still, each measurement must reduce the time of a unit of work by an eighth only. */
+/* The clock stands still, so work seems to take no time. Each measurement must reduce the assumed time of a unit by
+ * only an eighth. */
 CASE(the_unit_changes_a_step_at_a_time) {
   start();
   given_stack = (struct own_stack){4096, UINTPTR_MAX - 4096};
@@ -78,8 +76,8 @@ CASE(the_unit_changes_a_step_at_a_time) {
   }
 }
 
-/* Allocates an object every `pause_ns`, so large that each would be sampled without the governor. With a pause of 20
- * us, all these samples would take five times the allowed time. Returns the time that was charged for samples. */
+/* Allocates every `pause_ns` an object that is so large that each would be sampled without the governor. At 20 us,
+ * all samples would take five times the allowed time. Returns the nanoseconds that were charged for samples. */
 static uint64_t allocates_much(uint64_t span_ns, uint64_t pause_ns) {
   uint64_t before = sampler_totals().time_ns;
   for (uint64_t end = given_monotonic_ns + span_ns; given_monotonic_ns < end; given_monotonic_ns += pause_ns) {
@@ -96,7 +94,7 @@ static void takes_no_more_than_it_may(void) {
 
 CASE(samples_take_the_share_of_the_time_that_they_may) {
   start();
-  allocates_much(SECOND, 20 * MICROSECOND); /* lets the governor use up its first credit and lower the share */
+  allocates_much(SECOND, 20 * MICROSECOND); /* the governor uses up its first credit and lowers the share */
   takes_no_more_than_it_may();
 }
 
@@ -142,7 +140,7 @@ CASE(a_burst_does_not_hide_large_memory) {
   }
 }
 
-/* The clock advances only by the time that the sampler charges, so samples seem to take all of the time. The governor
+/* The clock advances only by the time that samples are charged, so they seem to take all of the time. The governor
  * must lower the share as far as it can. */
 CASE(a_clock_of_bills_alone_halves_to_the_last) {
   start();
@@ -166,9 +164,9 @@ CASE(the_stalest_call_path_gives_way) {
 }
 
 /*
- * One call site allocates blocks of 256 KiB at 1 GB/s, another one 20 objects of 100 bytes a second. Samples of half
- * of the blocks would take more than the allowed time, a tenth of the default. Nevertheless objects of the second
- * site must be sampled.
+ * A call site allocates blocks of 256 KiB at 1 GB/s, another one 20 objects of 100 bytes a second. Samples of half of
+ * the blocks would take more than the allowed time, a tenth of the default. Nevertheless objects of the second site
+ * must be sampled.
  */
 CASE(a_hot_path_of_large_blocks_does_not_hide_a_small_leak) {
   enum { SECONDS = 60, BLOCKS_A_SECOND = 4000, LEAKED_A_SECOND = 20, BLOCK = 262144, LEAKED = 100 };
@@ -183,7 +181,7 @@ CASE(a_hot_path_of_large_blocks_does_not_hide_a_small_leak) {
     of_leak += sampler_totals().samples - before;
   }
   struct sampler_totals totals = sampler_totals();
-  /* The expected number is 4 (1 + ln (1,200 / 4)) = 27 samples of 1,200 objects. */
+  /* Expected are 4 (1 + ln (1,200 / 4)) = 27 samples of 1,200 objects. */
   CHECK(of_leak >= 15);
   CHECK_EQUAL(totals.share_ppm, 1000000);
   CHECK(totals.time_ns <= SECONDS * SECOND / 1000000 * DEFAULT_OVERHEAD_TARGET / 10);
@@ -191,8 +189,8 @@ CASE(a_hot_path_of_large_blocks_does_not_hide_a_small_leak) {
   CHECK(fabs((double)totals.estimated_bytes / truth - 1) < 0.05);
 }
 
-/* After the clock jumps ahead by an hour, the governor must have saved less credit than the 18 s that samples may
- * take in an hour. */
+/* If the clock jumps ahead by an hour, the governor must have saved less credit than the 18 s that samples may take
+ * in an hour. */
 CASE(a_jump_ahead_gives_no_more_than_may_be_saved) {
   start();
   allocates_much(SECOND, 20 * MICROSECOND);

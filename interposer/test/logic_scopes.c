@@ -1,7 +1,7 @@
 /*
- * Tests scopes on the test platform (platform/given.h). A scope counts the allocations and frees of a thread or of
- * the process while it is open. In the cases memory is refused, or a signal handler or another thread acts at each
- * point where it may interrupt the code.
+ * Tests scopes, which count the allocations and frees of a thread or of the process while they are open. On the test
+ * platform (platform/given.h), memory is refused, and signal handlers and other threads interrupt the code at each
+ * point.
  */
 #include <errno.h>
 
@@ -25,12 +25,11 @@ static struct thread_block *new_thread(void) {
   return block;
 }
 
-/* Adds to a counter without a point of interruption, because a real addition is one instruction, which no signal
- * handler of the thread can interrupt. */
+/* Adds to a counter. In the library this is one instruction, which no signal handler can interrupt. */
 static void add(counter *c, uint64_t amount) { c->value += amount; }
 
-/* Allocates as the slow path of the library's malloc does. A handler can interrupt it between the read of `scoped`,
- * which tells whether there are scopes, and the report to them. */
+/* Allocates as the slow path of the library's malloc does. A signal handler can interrupt it after the read of
+ * `scoped`. */
 static void allocate_doubled(struct thread_block *block, unsigned object, size_t bytes, size_t doubled) {
   if (thread_block_answer(block) != 0) scopes_unlink_closed(block);
   add(&block->events.allocated_bytes, bytes);
@@ -105,8 +104,8 @@ static void a_handler_has_a_scope(void) {
   as_thread(before);
 }
 
-/* A signal handler opens and closes a scope of its own within a thread that has two scopes. These must count all
- * allocations of the thread, and may count those of the handler. */
+/* A signal handler opens and closes a scope in a thread that has two scopes. These two must count all allocations of
+ * the thread, and may count those of the handler. */
 static int a_handler_comes_within(unsigned point) {
   own = new_thread();
   as_thread(own);
@@ -124,7 +123,7 @@ static int a_handler_comes_within(unsigned point) {
   CHECK(of_outer.peak_bytes == LARGE + SMALL || (interrupted && of_outer.peak_bytes == LARGE + 2 * SMALL));
   CHECK_EQUAL(of_outer.largest_bytes, LARGE);
   CHECK(of_outer.flags == MALLOMETER_SCOPE_HAS_MATCHES || interrupted);
-  /* If the handler interrupts the opening or closing, its allocation may be counted without its free. */
+  /* A handler that interrupts the opening or closing may be counted with its allocation but without its free. */
   CHECK(of_outer.net_bytes == 0 || (interrupted && of_outer.net_bytes == SMALL));
   CHECK(of_outer.retained_allocations <= (interrupted ? 1 : 0));
   CHECK_EQUAL(own->reporting.scoped, 0);
@@ -153,7 +152,7 @@ static void close_if_open(int number) {
   CHECK(result == 0 || result == -EINVAL);
 }
 
-/* Closes a thread's scopes in a signal handler. No record and no memory of these scopes may remain. */
+/* A signal handler closes a thread's scopes. Their records and memory must be free afterwards. */
 static int a_handler_ends_scopes(unsigned point, bool matched) {
   own = new_thread();
   as_thread(own);
@@ -184,8 +183,8 @@ static int a_handler_ends_scopes(unsigned point, bool matched) {
 static int a_handler_ends_unmatched_scopes(unsigned point) { return a_handler_ends_scopes(point, false); }
 static int a_handler_ends_matched_scopes(unsigned point) { return a_handler_ends_scopes(point, true); }
 
-/* Counting an allocation marks the thread from event_mark() to event_end(). The mark must stay although a signal
- * handler closes the thread's last scope meanwhile. */
+/* A thread is marked from event_mark() to event_end(). A signal handler that closes the thread's last scope meanwhile
+ * must not remove the mark. */
 CASE(a_mark_stays_where_a_handler_ends_the_last_scope) {
   own = new_thread();
   as_thread(own);
@@ -213,8 +212,7 @@ static void another_closes(void) {
   as_thread(before);
 }
 
-/* If another thread has closed a thread's scope, the thread itself must fail to close it. In either case the scope's
- * record must be free afterwards. */
+/* Two threads close the same scope. Only one may succeed, and the scope's record must be free afterwards. */
 static int another_thread_closes_a_scope(unsigned point) {
   own = new_thread(), other = new_thread();
   as_thread(own);
@@ -231,7 +229,7 @@ static int another_thread_closes_a_scope(unsigned point) {
   CHECK_EQUAL(of_outer.peak_bytes, LARGE);
   CHECK_EQUAL(own->reporting.scoped, 0);
   CHECK(!scopes_include_matched());
-  /* Both new scopes must get the first two records, which are therefore free. */
+  /* The new scopes must get the first two records, which are therefore free. */
   int again[2] = {scope_open(own, false), scope_open(own, false)};
   for (unsigned i = 0; i < 2; i++) CHECK((again[i] & (int)(MOST_SCOPES - 1)) < 2);
   return was_interrupted() ? REACHED : NOT_REACHED;
@@ -241,7 +239,7 @@ static void its_thread_ends(void) {
   struct thread_block *before = as_thread(own);
   scopes_end(own);
   peak_flush(own);
-  allocate(own, 3, 5 * LARGE); /* acts as a new thread that has taken the ended thread's block */
+  allocate(own, 3, 5 * LARGE); /* acts as a new thread with the counters of the ended one */
   as_thread(before);
 }
 

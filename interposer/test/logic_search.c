@@ -1,7 +1,7 @@
 /*
  * Tests the search of memory for addresses of objects, which tells whether an object is still referenced. On the test
- * platform (platform/given.h), the test sets the process's mappings and threads, writes addresses to them, and
- * decides when the searching thread runs.
+ * platform (platform/given.h), the test sets the process's mappings and threads, and decides when the searching
+ * thread runs.
  */
 #include <errno.h>
 
@@ -160,8 +160,9 @@ CASE(freed_objects_are_marked) {
   for (unsigned i = 0; i < 3; i++) CHECK_EQUAL(rows[i].freed, i < 2);
 }
 
-/* Each of two call sites has half of the room for objects, so some of the first site's 6,000 objects must be left
- * out. */
+/*
+ * The room for objects is halved between two call sites, so some of the first site's 6,000 objects must be left out.
+ */
 CASE(more_objects_than_there_is_room_for_are_left_out) {
   begin();
   for (unsigned i = 0; i < 6000; i++) add(i, SITE);
@@ -206,8 +207,8 @@ static uint32_t references_with(bool still_at_first, bool still_at_last) {
   return rows[0].references;
 }
 
-/* Addresses in free parts of a heap are outdated and do not count. They count if the collector moved objects during
- * the search, because the search may then have seen an object only at its old place. */
+/* Addresses in free parts of a heap count only if the collector moved objects during the search, because the search
+ * may then have seen an object only at its old place. */
 CASE(words_in_free_parts_of_a_heap_count_if_objects_were_moved) {
   static const struct heap_parts parts = {begin_heap, used_part, is_unmoved};
   const size_t words = given_page_bytes / sizeof *memory;
@@ -259,7 +260,7 @@ CASE(what_cannot_be_written_and_devices_are_not_read) {
   CHECK_EQUAL(rows[0].references, 0);
 }
 
-/* Without /proc/self/pagemap, the search cannot know which shared pages this process has touched, so it must not read
+/* The search cannot know without /proc/self/pagemap which shared pages this process has touched, so it must not read
  * any. */
 CASE(without_pagemap_shared_pages_are_counted_and_not_read) {
   begin();
@@ -308,8 +309,9 @@ static uint32_t references_of(unsigned number) {
   return UINT32_MAX;
 }
 
-/* The first thread has stored its registers on its stack and waits. The second thread waits without having stored
- * them, and then runs. */
+/*
+ * The first thread waits with its registers on its stack. The second thread waits without them there, and then runs.
+ */
 CASE(what_threads_have_in_registers_and_on_stacks_counts) {
   begin();
   for (unsigned i = 0; i < 4; i++) add(i, SITE);
@@ -369,8 +371,7 @@ CASE(which_pages_are_in_memory_is_told_or_there_is_no_result) {
   CHECK(strcmp(searched.reason, "no") == 0);
 }
 
-/* Swapped memory is not read, although it may contain addresses. So if the number of swapped bytes is unknown, the
- * search must fail. */
+/* Swapped memory is not read. So if the number of swapped bytes is unknown, the search must fail. */
 CASE(what_is_swapped_is_known_or_there_is_no_result) {
   begin();
   given_no_pagemap = true;

@@ -1,7 +1,7 @@
 /*
- * Tests slots: memory pages of their own for observed objects. On the test platform (platform/given.h), arrays
- * replace mappings. The cases refuse each request for memory in turn, and let another thread interrupt the use of a
- * slot at each point. They run with pages of 4, 16, 64 and 128 KiB. Pages of 128 KiB are too large for slots.
+ * Tests slots: memory pages of their own for observed objects. On the test platform (platform/given.h), the cases
+ * refuse each request for memory in turn, and let another thread interrupt the use of a slot at each point. They run
+ * with pages of 4, 16, 64 and 128 KiB; the largest are too large for slots.
  */
 #include <errno.h>
 
@@ -216,8 +216,8 @@ static void another_frees_and_takes(void) {
   of_other = take(2 * SIZE, OTHER_SITE);
 }
 
-/* Another thread replaces a slot's object while its description is read. The reader must get the values of one of the
- * two objects, or none. */
+/* Another thread replaces a slot's object while its description is read. The reader must get the values of one
+ * object, or none. */
 static int a_look_sees_one_object(unsigned point) {
   start();
   object = take(SIZE, SITE);

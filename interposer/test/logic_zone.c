@@ -1,8 +1,7 @@
 /*
- * Tests the replacement of functions in macOS's malloc zones, on the test platform (platform/given.h). For each version
- * of zones, the test hooks a zone in read-only memory, calls its functions as libsystem_malloc does, and unhooks it.
- * Memory behind the zone's struct, whose size depends on the version, is inaccessible. A thread finds its block of
- * counters by a thread key, as on macOS.
+ * Tests the replacement of functions in macOS's malloc zones, on the test platform (platform/given.h). For each
+ * version of zones, the test hooks a zone, calls its functions as libsystem_malloc does, and unhooks it. The zone is
+ * in read-only memory, and the memory behind it is inaccessible.
  */
 #include <malloc.h>
 #include <pthread.h>
@@ -43,7 +42,7 @@ static size_t size_of(void *object) { return malloc_usable_size(object); }
 
 /* ---- Zones ----------------------------------------------------------------------------------------------- */
 
-static struct zone *helper; /* a second zone, to which the first one passes requests above 256 bytes; or NULL */
+static struct zone *helper; /* a second zone for requests above 256 bytes, or NULL */
 static bool fails;
 static unsigned calls;
 

@@ -1,8 +1,7 @@
 /*
- * Allocates while the library looks for the allocator. This is possible because the library then calls readlink(),
- * which the program defines. The library serves such early objects from a buffer at a low address, by which free
- * recognizes them with one comparison. If the low address cannot be used, free needs two comparisons, but must still
- * execute fewer than FREE instructions. With an argument, the mapping of the low address fails.
+ * Allocates from readlink(), which the library calls while it still looks for the allocator. Such early objects come
+ * from a buffer at a low address, which free recognizes with one comparison. With an argument, the mapping of the low
+ * address fails, and free needs two comparisons. In both cases it must execute fewer than FREE instructions.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -79,8 +78,8 @@ static void set_trap_flag(bool on) {
   __asm__ volatile("leaq -128(%%rsp), %%rsp\n\tpushq %0\n\tpopfq\n\tleaq 128(%%rsp), %%rsp" : : "r"(flags) : "memory");
 }
 
-/* Returns the fewest instructions of up to 1,000 calls, because calls for sampled objects take more. Ends at the
- * first call that takes fewer than `enough`. */
+/* Returns the fewest instructions of up to 1,000 calls, because calls for sampled objects take more. Stops once a
+ * call takes fewer than `enough`. */
 static unsigned least_of(void (*call)(void *), unsigned enough) {
   unsigned least = UINT32_MAX;
   for (int i = 0; i < 1000 && least >= enough; i++) {

@@ -1,7 +1,7 @@
 /*
- * Tests the parser of glibc's malloc_info(). The text comes from glibc 2.36. The parser receives it as a whole, in
- * pieces of each size, and truncated at each place. The expected values come from mallinfo2(), called at the same
- * moment, or were computed by hand.
+ * Tests the parser of glibc's malloc_info() with a text from glibc 2.36, as a whole, in pieces of each size, and
+ * truncated at each place. The expected values come from mallinfo2(), called at the same moment, or were computed by
+ * hand.
  */
 #include "allocator/malloc_info.h"
 
@@ -32,7 +32,7 @@ static void is_understood(const struct malloc_info *info, const struct mallomete
   CHECK_EQUAL(info->mapped_bytes, 1052672);
   CHECK_EQUAL(rows[0].number, 0);
   CHECK_EQUAL(rows[0].system_bytes, 20680704);
-  /* mallinfo2's fordblks, 10335344, and three chunks in fast bins, which were added to the text by hand. */
+  /* mallinfo2's fordblks (10,335,344), and three chunks in fast bins, which were added to the text by hand */
   CHECK_EQUAL(rows[0].retained_bytes, 10335344 + 96);
   CHECK_EQUAL(rows[0].top_bytes, 8048); /* mallinfo2's keepcost */
   /* A trim is assumed to keep 4,143 bytes of each free chunk. It gives back 499 x (20,016 - 4,143) and 15,904 - 4,143
@@ -58,7 +58,7 @@ int main(void) {
     is_understood(&info, rows);
   }
 
-  /* Truncates the text. The array has room for one row, so no more may be written. */
+  /* The array has room for one row, so the parser must not write more. */
   for (size_t end = 0; end < length; end++) {
     struct mallometer_arena row;
     struct malloc_info info = {.rows = &row, .capacity = 1};

@@ -1,7 +1,5 @@
-/*
- * Starts as many threads as the first argument says, 32 at a time. mallometer must not need more memory than for 32
- * threads, and the totals must include all threads. Each thread frees an object that an earlier thread has allocated.
- */
+/* Starts as many threads as the first argument says, 32 at a time. mallometer must need memory for 32 threads only,
+ * and the totals must include all. Each thread frees an object of an earlier thread. */
 #include <pthread.h>
 
 #include "check.h"
@@ -30,17 +28,17 @@ int main(int argc, char **argv) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, 64 * 1024);
-  generation(&attributes); /* lets the C library allocate stacks of threads, which later threads reuse */
+  generation(&attributes); /* the C library keeps the stacks of these threads for later threads */
 
   struct mallometer_counters start = snapshot();
   uint64_t footprint = self().footprint_bytes;
   for (uint64_t i = 0; i < generations; i++) generation(&attributes);
   struct mallometer_counters d = difference(start, snapshot());
-  /* The C library may make one allocation for each thread. It is larger than the objects of this test, so it is in none
-   * of these size classes. */
+  /* The C library may make one allocation for each thread. It is too large for the size classes of this test's
+   * objects. */
   CHECK_EQUAL(d.allocations[0], generations * AT_ONCE);       /* the objects of 10 bytes */
-  CHECK_EQUAL(d.allocations[2], generations * (64 - 40 + 1)); /* the objects of 40 to 64 bytes */
-  CHECK_EQUAL(d.allocations[3], generations * (71 - 65 + 1)); /* the objects of 65 to 71 bytes */
+  CHECK_EQUAL(d.allocations[2], generations * (64 - 40 + 1));
+  CHECK_EQUAL(d.allocations[3], generations * (71 - 65 + 1));
   uint64_t of_library = mallometer_allocations(&d) - 2 * generations * AT_ONCE;
   CHECK(of_library == 0 || of_library == generations * AT_ONCE);
   CHECK_EQUAL(d.frees, mallometer_allocations(&d));

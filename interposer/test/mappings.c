@@ -1,8 +1,7 @@
 /*
- * Tests the library's map of ranges, which has the address ranges that the program maps, with their call sites. After
- * each call of mmap, munmap or mremap, successful or not, it must know which pages are mapped, and by which site. The
- * calls come from threads, signal handlers and forked children. The test also measures the time that the library adds
- * to mmap and munmap.
+ * Tests the library's map of ranges: the addresses that the program maps, and their call sites. The map must be right
+ * after each call of mmap, munmap and mremap, also if the call fails or comes from a signal handler or a forked
+ * child. The test also measures the time that the library adds to mmap and munmap.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -27,8 +26,8 @@ enum { PAGE = 4096, MOST = 1 << 17 };
 
 static struct mallometer_range rows[MOST];
 
-/* Reads the rows of all ranges. A call of mallometer_ranges() may return only some of them if another thread changes
- * the map meanwhile. */
+/* Reads the rows of all ranges. One call of mallometer_ranges() may return only some of them if another thread
+ * changes the map. */
 static int read_all_rows(void) {
   int count = 0;
   for (int more = 1; more != 0; count += more > 0 ? more : 0) {
@@ -88,7 +87,7 @@ __attribute__((noinline)) static void reserve_there(char *at, size_t pages) {
   __asm__ volatile("");
 }
 
-/* Returns whether a call site's stack has a return address in the first 200 bytes of `function`. */
+/* Returns whether the stack of a call site has a return address in the first 200 bytes of `function`. */
 static bool is_called_from(uint32_t site, const void *function) {
   uint64_t frames[64];
   int count = mallometer_site_stack(site, frames, 64);
@@ -131,12 +130,12 @@ static void partly(void) {
   CHECK_EQUAL(munmap(memory, PAGE), 0);
   CHECK_EQUAL(munmap(memory + 7 * PAGE, PAGE), 0);
   CHECK_EQUAL(row_at(memory + 2 * PAGE)->length, 2 * PAGE);
-  CHECK_EQUAL(munmap(memory, 8 * PAGE), 0); /* unmaps a range with gaps */
+  CHECK_EQUAL(munmap(memory, 8 * PAGE), 0);
   CHECK(!is_known(memory + PAGE) && !is_known(memory + 6 * PAGE));
 }
 
-/* Maps memory over known ranges. Pages inside of a range must keep the range's call site. Memory that extends beyond
- * a range's end must get the new call site. */
+/* Maps memory over known ranges. Pages inside of a range must keep its call site, but pages beyond its end must get
+ * the new one. */
 static void over_others(void) {
   char *memory = map_here(8);
   uint32_t site = site_at(memory);
@@ -153,8 +152,8 @@ static void over_others(void) {
   CHECK_EQUAL(munmap(memory, 8 * PAGE), 0);
 }
 
-/* Checks that a call fails with the same error as the system call. An emulator may return another error than Linux
- * documents. */
+/* Checks that a call fails with the same error as the system call, because emulators may return other errors than
+ * Linux. */
 #define CHECK_FAILS_AS(call, ...)          \
   do {                                     \
     CHECK((long)(call) == -1);             \
@@ -233,8 +232,8 @@ static void map_in_handler(int signal) {
   mapped_in_handler = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 
-/* Maps memory in a signal handler whose stack has no room for walking the stack. The library must record the range
- * without a call site. */
+/* Maps memory in a signal handler whose stack is too small for a walk. The library must record the range without a
+ * call site. */
 static void signal_stack(void) {
   size_t frame = getauxval(AT_MINSIGSTKSZ), pages = ((frame ? frame : 2 * PAGE) + 2 * PAGE - 1) / PAGE;
   char *stack = map_here(pages + 1);
@@ -250,7 +249,7 @@ static void signal_stack(void) {
   CHECK(!is_known(mapped_in_handler));
 }
 
-/* In this process the library does not count. Each call must reach the next library that defines mmap
+/* The library does not count in this process. Each call must reach the next library that defines mmap
  * (next_mappings.c). Calls from before the library's initialization must have succeeded. */
 static void reach_the_next(void) {
   const int *seen = dlsym(RTLD_DEFAULT, "next_mappings_seen"), *early = dlsym(RTLD_DEFAULT, "next_mappings_early");
@@ -262,7 +261,7 @@ static void reach_the_next(void) {
   CHECK_EQUAL(munmap(memory, PAGE), 0);
 }
 
-/* Checks that the library's tables have ranges, and that no such range contains memory of the program. */
+/* The library's tables must have ranges in the map, none of which contains memory of the program. */
 static void of_the_library(void) {
   char *memory = map_here(1);
   uint64_t largest = 0;
@@ -295,7 +294,7 @@ static void slices(void) {
   CHECK_EQUAL(read_rows(), programs - COUNT);
 }
 
-/* Maps more ranges than the library's map has room for. The library must forget small ranges, and keep a large one. */
+/* Maps more ranges than the map has room for. It must forget small ranges, and keep a large one. */
 static void full(void) {
   enum { COUNT = 70000 };
   char *large = map_here(1000), *place = map_there(NULL, COUNT, 0);
@@ -318,8 +317,8 @@ static void full(void) {
   CHECK_EQUAL(munmap(large, 1000 * PAGE), 0);
 }
 
-/* The library walks a limited number of stacks per second. After 6,000 mappings without pause, small ranges have no
- * call site, and large ones still have one. */
+/* The library walks a limited number of stacks per second. After 6,000 mappings without pause, new small ranges have
+ * no call site, but large ones have one. */
 static void budget(void) {
   for (int i = 0; i < 6000; i++) CHECK_EQUAL(munmap(map_here(1), PAGE), 0);
   CHECK(self().ranges_without_site > 1000);
@@ -352,8 +351,8 @@ static int exit_code(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* A child of vfork() shares its parent's memory, so the parent has the child's new range as well. The library ignores
- * calls of such a child, so its map lacks the range. */
+/* A child of vfork() shares its parent's memory, and the library ignores its calls. So the map lacks the child's
+ * range, although the parent has this memory, too. */
 static void vforked(void) {
   static char *volatile memory;
   uint64_t before = self().ranges;
@@ -415,8 +414,8 @@ static uint32_t draw(struct field *field, uint32_t below) {
   return (uint32_t)(field->random >> 33) % below;
 }
 
-/* Returns whether the map has missed a change. This happens if the thread that holds the map's lock gets no processor
- * for a millisecond. */
+/* Returns whether the map has missed a change, because the thread that held its lock got no processor for a
+ * millisecond. */
 static bool has_missed_changes(void) { return self().ranges_missed > 0; }
 
 static uint32_t site_now(const void *address) {
@@ -429,8 +428,8 @@ static uint32_t site_now(const void *address) {
   return row.site;
 }
 
-/* Stores the call site of pages that `function` has just mapped. If all of them had one call site before, they must
- * keep it. Otherwise their call site must be in `function`, or unknown. */
+/* Stores the call site of pages that `function` has just mapped. Pages that had one call site before must keep it.
+ * Otherwise the call site must be in `function`, or unknown. */
 static void note_sites(struct field *field, size_t first, size_t count, const void *function) {
   uint32_t before = field->sites[first], now = site_now(field->memory + first * PAGE);
   bool keeps = true;
@@ -441,7 +440,7 @@ static void note_sites(struct field *field, size_t first, size_t count, const vo
 }
 
 /* Makes a random change. Case 4 maps and unmaps memory where the kernel chooses, possibly where another thread has
- * just unmapped memory. */
+ * just unmapped some. */
 static void change(struct field *field) {
   size_t first = draw(field, PAGES), count = 1 + draw(field, PAGES_OF_CHANGE);
   if (first + count > PAGES) count = PAGES - first;
@@ -528,7 +527,6 @@ static uint64_t differing_pages(struct field fields[THREADS]) {
   return differing;
 }
 
-/* The kernel's list of mappings must have exactly the pages that the threads expect to be mapped. */
 static void compare_with_kernel(struct field fields[THREADS]) {
   static char text[1 << 22];
   FILE *maps = fopen("/proc/self/maps", "r");
@@ -562,8 +560,8 @@ static void begin_field(struct field *field, int thread) {
   }
 }
 
-/* Changes all fields in one thread. No change can be missed here, so the rows must be exact, even if changes were
- * missed before. */
+/* Changes all fields in one thread. No change can be missed here, so the map must be exact, even if it missed changes
+ * before. */
 static void change_alone(struct field fields[THREADS]) {
   uint64_t before = self().ranges_missed;
   for (int t = 0; t < THREADS; t++) {
@@ -632,10 +630,11 @@ static double microseconds_of_pair(void) {
   return best;
 }
 
-/* Measures the time of mmap and munmap with a walk of the stack, without one, and while counting is off. Each time is
- * the least of several, because other processes can only add time. */
+/* Measures the time of mmap and munmap with a walk of the stack, without one, and while counting is off. Takes the
+ * least of several times, because other processes can only add time. */
 static void cost(void) {
-  double with_stack = microseconds_of_pair(); /* walks 2,000 stacks; for small mappings the library allows 3,000 */
+  /* walks 2,000 stacks, of 3,000 that the library allows for small mappings */
+  double with_stack = microseconds_of_pair();
   while (self().ranges_without_site == 0) munmap(map_here(1), PAGE);
   double without_stack = microseconds_of_pair();
   CHECK_EQUAL(mallometer_disable(), 0);

@@ -75,7 +75,7 @@ static void cached_files_do_not_count(void) {
   reading.file_bytes = 0;
 }
 
-/* A name becomes known 5 ms after a message. The message with this name must follow 10 ms after the first message. */
+/* A new name is known 5 ms after a message, but the next message must wait until 10 ms after it. */
 static void news_of_a_rise_wait_for_the_pause(void) {
   reading.charged_bytes = 500 * MIB;
   CHECK_EQUAL(look_after(SECOND, &rise, true), 1);

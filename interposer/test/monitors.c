@@ -1,9 +1,5 @@
-/*
- * Tests monitors: callbacks of the program that the library calls at each allocation and each free ("event"). An event
- * must call each monitor once, with the sizes that the library counts, whichever function the program called. Events in
- * a callback must call no monitor. The library must not access a monitor or its context after the monitor was
- * unregistered.
- */
+/* Tests monitors: callbacks of the program that the library calls once for each allocation and each free ("event").
+ * Events in a callback must call no monitor. The library must not access a monitor after it was unregistered. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -129,7 +125,7 @@ static void reallocs(void) {
     is_allocation(1, object, size, unit_size(object));
   }
   begin();
-  CHECK(!realloc(object, (size_t)PTRDIFF_MAX)); /* leaves the object unchanged */
+  CHECK(!realloc(object, (size_t)PTRDIFF_MAX));
   end(0);
   uint64_t last = unit_size(object);
   begin();
@@ -168,7 +164,7 @@ static void several(void) {
   CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)numbers[3]), -EINVAL);
   int again = registered(&logs[3], log_allocated, log_freed);
   CHECK(again != numbers[3]);
-  CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)numbers[3]), -EINVAL); /* the old number */
+  CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)numbers[3]), -EINVAL);
   numbers[3] = again;
   for (int i = 0; i < 8; i++) CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)numbers[i]), 0);
 }
@@ -185,7 +181,7 @@ static void refusals(void) {
 
 /* ---- Callbacks ------------------------------------------------------------------------------------------- */
 
-/* The variables are volatile, because callbacks change them: the compiler assumes that malloc() does not. */
+/* Volatile, because the compiler assumes that malloc() does not change them, but callbacks do. */
 static volatile unsigned calls, depth;
 
 static void allocates(void *context, void *object, size_t requested, size_t actual) {
@@ -212,7 +208,7 @@ static void own_allocations(void) {
   free(malloc(10));
   CHECK_EQUAL(errno, 7);
   CHECK_EQUAL(calls, 2);
-  CHECK_EQUAL(beside.count, 2); /* does not include events in the other monitor's callback */
+  CHECK_EQUAL(beside.count, 2); /* events in the other monitor's callback are not included */
   struct mallometer_counters d = difference(before, thread_snapshot());
   CHECK_EQUAL(mallometer_allocations(&d), 1 + 2 * 2); /* the counters include events in callbacks */
   CHECK_EQUAL(d.frees, 1 + 2 * 2);
@@ -234,7 +230,7 @@ static void unregistered_within(void) {
   free(malloc(10));
   free(malloc(10));
   CHECK_EQUAL(own_result, -EBUSY);
-  CHECK_EQUAL(calls, 1); /* no call at the second malloc */
+  CHECK_EQUAL(calls, 1);
   CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)own_number), 0);
 }
 
@@ -298,7 +294,8 @@ static void allocates_late(void *rounds) {
 }
 
 static void *works(void *unused) {
-  pthread_setspecific(late, (void *)3); /* runs the destructor in three rounds, some after the library's destructor */
+  /* runs this key's destructor in three rounds, some after the library's destructor */
+  pthread_setspecific(late, (void *)3);
   void *objects[16] = {NULL};
   for (size_t i = 0; i < 20000; i++) {
     void **object = &objects[i * 7 % 16];
@@ -340,14 +337,14 @@ static void *works_until_done(void *unused) {
   return unused;
 }
 
-/* Waits for an allocation by another thread. The first one that the monitor received is the caller's. */
+/* Waits until the monitor has received an allocation by another thread. Its first one is the caller's. */
 static void wait_for_another_event(const struct sums *sums) {
   double begin = seconds();
   for (; __atomic_load_n(&sums->allocations, __ATOMIC_RELAXED) == 1; usleep(100)) CHECK(seconds() - begin < 60);
 }
 
-/* Registers and unregisters monitors while threads allocate. The context of an unregistered monitor is unmapped, so a
- * late access by the library would end the process. */
+/* Registers and unregisters monitors while threads allocate. The context of an unregistered monitor is unmapped, so
+ * that any access to it ends the process. */
 static void under_load(void) {
   enum { THREADS = 3, ROUNDS = 2000 };
   pthread_t ids[THREADS];
@@ -376,8 +373,8 @@ static void *unregisters_again(void *unused) {
   return unused;
 }
 
-/* Unregisters each monitor in several threads. A late call must not unregister another monitor that has taken the
- * first one's place in the table. */
+/* Several threads unregister the same monitor. A late call must not unregister another monitor that has taken its
+ * place. */
 static void unregistered_twice(void) {
   enum { THREADS = 3 };
   pthread_t ids[THREADS];
@@ -388,7 +385,7 @@ static void unregistered_twice(void) {
     __atomic_store_n(&shared_number, (uint32_t)number, __ATOMIC_RELAXED);
     while (mallometer_monitor_unregister((uint32_t)number) == -EBUSY) sched_yield();
     struct sums second = {0};
-    number = registered(&second, sums_allocated, NULL); /* shared_number still has the first one's number */
+    number = registered(&second, sums_allocated, NULL); /* shared_number is still the number of the first monitor */
     free(malloc(20));
     CHECK(second.allocations >= 1);
     CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)number), 0);
@@ -410,8 +407,8 @@ static void *registers_and_hears(void *unused) {
   return unused;
 }
 
-/* A thread that unregisters the last monitor switches monitors off. Nevertheless a new monitor of another thread must
- * receive the first event after its registration. */
+/* Unregistering the last monitor switches monitors off. A monitor that another thread registers meanwhile must
+ * nevertheless receive the next event. */
 static void register_at_once(void) {
   enum { THREADS = 7 };
   pthread_t ids[THREADS];
@@ -449,8 +446,8 @@ static void forks(void) {
   CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)number), 0);
 }
 
-/* Forks while a monitor cannot be unregistered because its callback runs in another thread. The child does not have
- * that thread, so the monitor must be unregistered there. */
+/* A monitor cannot be unregistered while its callback runs in another thread. A forked child does not have that
+ * thread, so the monitor must be unregistered there. */
 static void forks_while_unregistering(void) {
   enum { PLACES = 8 };
   int reached[2], status;
@@ -569,8 +566,8 @@ static void nothing_allocated(void *context, void *object, size_t requested, siz
 
 static void nothing_freed(void *context, void *object, size_t actual) { (void)context, (void)object, (void)actual; }
 
-/* Calls malloc and free `count` times, for callgrind. `kind` says whether no, one or two monitors are registered, or
- * one was registered and unregistered before. */
+/* Calls malloc and free `count` times, for callgrind. `kind` says how many monitors are registered; with "after", one
+ * was registered and unregistered before. */
 static void pairs(const char *kind, long count) {
   int number = strcmp(kind, "none") == 0 ? 0 : registered(NULL, nothing_allocated, nothing_freed);
   if (strcmp(kind, "two") == 0) registered(NULL, nothing_allocated, nothing_freed);
@@ -586,8 +583,8 @@ static void pairs(const char *kind, long count) {
 
 static int early_number;
 
-/* Registers a monitor before the program's first event. The loader calls this function from .preinit_array, before
- * constructors. musl's loader does not call it. */
+/* Registers a monitor before the program's first event. The loader calls this function before constructors
+ * (.preinit_array), except musl's. */
 static void registers_early(int count, char **arguments) {
   const struct mallometer_monitor monitor = {&heard, log_allocated, log_freed};
   if (count < 2 || strcmp(arguments[1], "early") != 0) return;

@@ -1,7 +1,5 @@
-/*
- * A program without code for mallometer that runs under a limit and needs most of the memory that the limit allows. It
- * allocates as many MiB as its argument says, in pieces of 64 KiB, and writes to all of them.
- */
+/* A program that needs most of the memory that a limit allows. It allocates as many MiB as its argument says, in
+ * pieces of 64 KiB, and writes to all of them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

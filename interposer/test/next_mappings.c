@@ -1,5 +1,4 @@
-/* A library that follows mallometer in LD_PRELOAD, but whose constructor runs before mallometer's. Its mmap counts the
- * calls that reach it. */
+/* A library that follows mallometer in LD_PRELOAD, but starts before it. Its mmap counts the calls that reach it. */
 #include <dlfcn.h>
 #include <stddef.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /*
- * Runs a thread that must not read the processor's time-stamp counter, which the exact clocks use. The library must
- * nevertheless serve and count the thread's calls, and record its samples. The first argument names the case. In the
- * cases "off" and "slots", reading the counter raises SIGSEGV; "slots" also places objects in slots. In the case
- * "strict", the thread may also make only a few system calls (SECCOMP_MODE_STRICT).
+ * Runs a thread that must not read the processor's time-stamp counter, which exact clocks use. The library must serve
+ * and count the thread's calls, and record its samples. The first argument names the case: in "off" and "slots",
+ * reading the counter raises SIGSEGV; "slots" also places objects on pages of their own; in "strict", the thread may
+ * make only a few system calls (SECCOMP_MODE_STRICT).
  */
 #include <linux/seccomp.h>
 #include <malloc.h>
@@ -57,8 +57,8 @@ static uint64_t samples_of_call_sites(void) {
   return sum;
 }
 
-/* Forbids the calling thread and the threads that it starts to read the time-stamp counter. Among these are the
- * library's own threads. */
+/* Forbids the calling thread and all threads that it starts, also those of the library, to read the time-stamp
+ * counter. */
 static void nobody_needs_the_counter(void) {
   char path[] = "/tmp/mallometer-XXXXXX";
   int file = mkstemp(path);
@@ -87,7 +87,7 @@ static void nobody_needs_the_counter(void) {
     } while (observation.state == MALLOMETER_LEAKS_STARTING);
     printf("leaks: %s\n", observation.reason);
   }
-  usleep(1200000); /* lets the recording, which writes once a second, write at least once */
+  usleep(1200000); /* the recording writes once a second */
   struct mallometer_recording_status recording = {0};
   CHECK_EQUAL(mallometer_recording(&recording), 0);
   CHECK_EQUAL(recording.state, MALLOMETER_RECORDING_ON);
@@ -126,7 +126,7 @@ static void *use_slots_without_counter(void *unused) {
   return unused;
 }
 
-/* Allocates until 50 objects were in slots (pages of their own). Their lifetimes must be recorded although the thread
+/* Allocates until 50 objects were on pages of their own (slots). Their lifetimes must be recorded although the thread
  * cannot read the time-stamp counter. */
 static void slots_need_no_counter(void) {
   static struct mallometer_site_evidence evidence[8192];

@@ -1,8 +1,7 @@
 /*
- * Tests the table of loaded objects (executable and libraries), whose code is included below. The table must agree with
- * the loader. Threads and signal handlers must find objects that stay loaded while other libraries come and go. Old
- * tables must be unmapped when no thread reads them; if a reader never ends, a limited number stays mapped. The
- * arguments are the paths of two libraries.
+ * Tests the table of loaded objects (executable and libraries), which must agree with the loader. Threads and signal
+ * handlers must find objects that stay loaded while other libraries come and go. Old tables must be unmapped when no
+ * thread reads them. The arguments are the paths of two libraries.
  */
 #include "../src/platform/object_table.c"
 
@@ -17,7 +16,7 @@
 
 #include "check.h"
 
-/* The functions below replace those that object_table.c calls. `mapped` counts mappings that are in use. */
+/* The functions below replace those that object_table.c calls. `mapped` is the number of mappings in use. */
 static unsigned mapped;
 
 void *memory_map(void *wish, size_t bytes) {
@@ -29,7 +28,7 @@ void *memory_map(void *wish, size_t bytes) {
 
 void memory_unmap(void *memory, size_t bytes) {
   mapped--;
-  memset(memory, 0xa5, bytes); /* lets a late reader read invalid values */
+  memset(memory, 0xa5, bytes); /* a late reader would read invalid values */
   free(memory);
 }
 
@@ -98,7 +97,7 @@ static void changes_with_the_loaders_list(const char *path) {
   CHECK_EQUAL(dlclose(library), 0);
   CHECK(object_table_refresh());
   CHECK(!object_table_find(inside, &object));
-  CHECK_EQUAL(mapped, 2); /* the table and the paths */
+  CHECK_EQUAL(mapped, 2); /* one for the table, and one for the paths */
 }
 
 static void unreadable_objects_are_left_out(const char *path) {
@@ -170,7 +169,7 @@ static void readers_find_what_stays(void) {
   CHECK_EQUAL(dlclose(library), 0);
   object_table_refresh();
   CHECK_EQUAL(mapped, 2);
-  CHECK(bytes_of_paths < 2000); /* a path is stored once */
+  CHECK(bytes_of_paths < 2000); /* each path is stored only once */
 }
 
 /* ---- A reader that never ends --------------------------------------------------------------------------- */

@@ -1,7 +1,5 @@
-/*
- * Tests call sites on a processor that the library does not know. A stack is then only the return address of malloc's
- * caller. Two functions that allocate must be two call sites with one frame each.
- */
+/* Tests call sites on a processor that the library does not know, where a stack is only the return address of
+ * malloc's caller. Two functions that allocate must be two call sites. */
 #include "check.h"
 
 enum { OBJECTS = 100 };

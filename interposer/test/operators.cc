@@ -1,6 +1,6 @@
 /*
- * Every form of operator new must be one allocation and every form of operator delete one free, for every allocator
- * that mallometer calls, even if the allocator defines operators of its own. When memory is refused, the C++ standard
+ * Operator new must be one allocation in every form, and operator delete one free, for every allocator that
+ * mallometer calls, even if the allocator defines operators of its own. When memory is refused, the C++ standard
  * requires that the new handler is called and std::bad_alloc is thrown. The nothrow forms must return null.
  */
 #include <cstring>
@@ -163,8 +163,8 @@ void out_of_memory() {
 
 int main() {
   CHECK_EQUAL(self().state, MALLOMETER_STATE_COUNTING);
-  /* Uses the addresses of both functions. An executable that is linked to fixed addresses then has PLT entries for
-   * them, and so seems to define them. */
+  /* The use of both addresses gives an executable that is linked to fixed addresses PLT entries for these functions,
+   * so that it seems to define them. */
   void *(*volatile allocate)(size_t) = operator new;
   void (*volatile release)(void *) = operator delete;
   ONE_EVENT(100, allocate(100), release(object));

@@ -1,8 +1,5 @@
-/*
- * A program without code for mallometer, for a C library that mallometer does not support. It allocates by functions
- * that all C libraries have: in threads, in a forked child and in a destructor of a thread key. It prints sums of the
- * objects' contents and ends with an exit code of its own.
- */
+/* A program for a C library that mallometer does not support. It allocates in threads, in a forked child and in a
+ * destructor of a thread key. It prints sums of the objects' contents and ends with exit code 7. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

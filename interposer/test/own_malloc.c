@@ -1,7 +1,5 @@
-/*
- * A program with a malloc of its own, which does not work before main(). The library must not call this malloc earlier.
- * All calls go to the program's malloc, so the library counts nothing, and states the reason.
- */
+/* A program with a malloc of its own, which does not work before main(). The library must not call this malloc
+ * earlier. Because all calls go to the program's malloc, the library counts nothing, and states the reason. */
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>

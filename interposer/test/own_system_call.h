@@ -1,8 +1,5 @@
-/*
- * Defines syscall() in the test program. The library then calls it in place of the C library's, so a test can make
- * system calls of the library fail. The C library's own system calls stay as they are, because it does not use
- * syscall().
- */
+/* Defines syscall() in the test program. The library calls this function instead of the C library's, so a test can
+ * make system calls of the library fail. The C library itself does not use syscall(). */
 #ifndef MALLOMETER_TEST_OWN_SYSTEM_CALL_H
 #define MALLOMETER_TEST_OWN_SYSTEM_CALL_H
 
@@ -12,8 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The test defines this function. It returns the error with which the library's system call fails, or 0 to let the
- * kernel execute it. */
+/* Defined by the test. Returns the error with which the library's system call fails, or 0 to let the kernel execute
+ * it. */
 static int error_of_call(long number, const long *arguments);
 
 static long answer_of_kernel(long number, const long *arguments) {

@@ -1,7 +1,7 @@
 /*
  * Tests the search for the Java objects that own native memory, in a fake heap. This program simulates the JVM: it
- * defines the functions by which the library finds a JVM, and walks over the fake heap as a JVM does, or fails. The
- * first argument names the case. OwnersOfARealJvmTest searches a real heap.
+ * defines the functions by which the library finds a JVM, and those that walk over the heap. The first argument names
+ * the case. OwnersOfARealJvmTest searches a real heap.
  */
 #include <errno.h>
 #include <jvmti.h>
@@ -57,7 +57,7 @@ static void refer(struct object *from, struct object *to) {
 static struct {
   bool is_gone;
   jvmtiError of_iterations, of_references;
-  jvmtiError behind_references; /* the result of a walk over references that has reported all of them */
+  jvmtiError behind_references; /* the error of a walk that has reported all references */
   void (*while_stopped)(void);
 } behaviour;
 
@@ -155,8 +155,7 @@ static jvmtiError JNICALL tagged(jvmtiEnv *env, jint wanted, const jlong *tags, 
   return JVMTI_ERROR_NONE;
 }
 
-/* Walks over the heap. If the test has set behaviour.of_iterations to an error, walks over the first half only and
- * returns the error. */
+/* Walks over the heap. With an error in behaviour.of_iterations, walks over the first half and returns the error. */
 static jvmtiError JNICALL iterate(jvmtiEnv *env, jint filter, jclass class, const jvmtiHeapCallbacks *callbacks,
                                   const void *data) {
   (void)env, (void)class, (void)data;
@@ -242,7 +241,7 @@ static jboolean JNICALL is_same(JNIEnv *env, jobject one, jobject other) {
 
 static jclass JNICALL find_class(JNIEnv *env, const char *name) {
   (void)env, (void)name;
-  return NULL; /* the JVM has no such class */
+  return NULL;
 }
 
 static const struct JNINativeInterface_ thread_functions = {.PushLocalFrame = push_frame,
@@ -381,8 +380,7 @@ static void a_walk_for_links_without_memory_says_nothing(void) {
   end();
 }
 
-/* A walk over references fails after it has reported references between objects that have addresses ("holders"). The
- * next walk must nevertheless report the referrers of all holders. */
+/* A walk over references fails after it has reported all of them. The next walk must find all of them. */
 static void a_queue_of_holders_is_chosen_from_after_a_failure(void) {
   struct object *handle = root = new_handle(0);
   for (int i = 1; i < BLOCKS; i++) {
@@ -405,10 +403,8 @@ static void a_queue_of_holders_is_chosen_from_after_a_failure(void) {
   end();
 }
 
-/*
- * Looks for holders of addresses after the first walk over references. This must be refused: objects between holders
- * and roots have tags by then, and the library could not tell new holders from them.
- */
+/* After the first walk over references, a search for objects that hold addresses must be refused: other objects have
+ * tags by then, too, and the library could not tell which ones hold addresses. */
 static void no_holders_are_looked_for_behind_the_first_link(void) {
   keep();
   begin();
@@ -492,7 +488,7 @@ static void where_memory_may_not_be_read_links_are_followed_even_so(void) {
   end();
 }
 
-/* Detaches the library in the middle of a search, which must continue. */
+/* A search must continue after the library was detached. */
 static void a_search_outlives_the_counting(void) {
   struct mallometer_site sites[1];
   open_library(library_path);
@@ -508,7 +504,7 @@ static void a_search_outlives_the_counting(void) {
   detach();
   CHECK_EQUAL(FUNCTION(mallometer_owners_step)(MALLOMETER_OWNERS_REFERRERS, &found), 0);
   CHECK_EQUAL(found.links, BLOCKS);
-  attach(); /* forgets earlier samples, because the library saw no frees meanwhile */
+  attach(); /* the library forgets earlier samples, because it saw no frees meanwhile */
   CHECK_EQUAL(FUNCTION(mallometer_owners_step)(MALLOMETER_OWNERS_REFERRERS, &found), 0);
   CHECK_EQUAL(found.samples_freed, BLOCKS);
   CHECK_EQUAL(FUNCTION(mallometer_owners_end)(), 0);

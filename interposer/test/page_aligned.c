@@ -1,8 +1,7 @@
 /*
  * Uses objects at the beginning of a page with MALLOMETER_ACCOUNTING=header, which puts a header before each object.
  * The allocator's own objects have no header, and the page before them can be unmapped. The library must tell both
- * kinds apart. A sandbox refuses mincore(2), so the library cannot ask the kernel whether a page is mapped. The first
- * argument says how the sandbox refuses: "ENOSYS", "EPERM", or "kill".
+ * kinds apart without mincore(2), which a sandbox refuses. The first argument says how: "ENOSYS", "EPERM", or "kill".
  */
 #include <errno.h>
 #include <linux/filter.h>

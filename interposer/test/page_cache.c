@@ -1,5 +1,4 @@
-/* Tests the functions that count the cached bytes of a file and of a mapping. The test sets the type of the file
- * system. */
+/* Tests the functions that count the cached bytes of a file and of a mapping. */
 #include "platform/page_cache.h"
 
 #include <errno.h>
@@ -36,8 +35,8 @@ void mount_type(uint64_t mount, char *type, size_t capacity) {
   snprintf(type, capacity, "%s", type_of_mount);
 }
 
-/* Counts the cached bytes of a file as if `type` were its file system's type. Advances the clock first, so that
- * page_cache.c reads the type anew. */
+/* Counts the cached bytes of a file on a file system of the given type. Advances the clock, so that page_cache.c
+ * reads the type anew. */
 static int64_t cached_on(const char *type, int file) {
   type_of_mount = type;
   now_ns += 2000000000;

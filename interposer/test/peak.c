@@ -1,8 +1,5 @@
-/*
- * Checks that the reported peak of live bytes is within its reported error, for objects of different sizes and for many
- * threads. The test takes no snapshot while the objects are live, so the library must notice the peak when they are
- * allocated.
- */
+/* Checks that the reported peak of live bytes is within its reported error. The test takes no snapshot while the
+ * objects are live, so the library must notice the peak when they are allocated. */
 #include <pthread.h>
 
 #include "check.h"

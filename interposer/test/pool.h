@@ -1,7 +1,7 @@
 /*
- * Operators new and delete that a test program defines in place of the C++ library's. They use a pool, and delete
- * aborts if an object is not from the pool. REPLACED is the sum of the forms that are defined: 1 for new and
- * delete, 2 for new[] and delete[], 4 for aligned new and delete.
+ * Operators new and delete that a test program defines in place of the C++ library's. They use a pool; delete aborts
+ * if an object is not from the pool. REPLACED is a sum: 1 defines new and delete, 2 new[] and delete[], 4 aligned new
+ * and delete.
  */
 #ifndef MALLOMETER_TEST_POOL_H
 #define MALLOMETER_TEST_POOL_H

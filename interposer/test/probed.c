@@ -1,8 +1,8 @@
 /*
  * Allocates and maps memory by each function, for test/probes.py, which receives the library's probes of these calls.
- * The program prints the requested bytes between two snapshots, and the mapped and unmapped bytes. All objects and
- * mappings are freed. The first argument is the number of rounds. With "slots" as the second one, the rounds begin when
- * the library places sampled objects in slots (memory pages of their own).
+ * Prints the requested bytes between two snapshots, and the mapped and unmapped bytes. The first argument is the
+ * number of rounds. With "slots" as the second one, the rounds begin when the library places objects in slots (memory
+ * pages of their own).
  */
 #include <malloc.h>
 #include <pthread.h>
@@ -58,7 +58,7 @@ static NOINLINE void allocate(size_t round) {
   for (size_t i = 0; i < OBJECTS; i++) free(kept[i]);
 }
 
-/* The sampler takes each height of the stack for another call path. */
+/* For the sampler, each height of the stack is another call path. */
 static NOINLINE void from_height(size_t height, size_t round) {
   volatile char here[64];
   here[0] = (char)height;

@@ -1,7 +1,7 @@
 /*
- * Starts processes by vfork, by posix_spawn and by chains of exec. The library must count in each program that is
- * started, and the parent's counters must not change, although a child of vfork uses the parent's memory. A program
- * that is started with an empty environment runs without the library.
+ * Starts processes by vfork, by posix_spawn and by chains of exec. The library must count in each started program,
+ * and the parent's counters must not change. A program that is started with an empty environment runs without the
+ * library.
  */
 #include <spawn.h>
 #include <string.h>
@@ -18,8 +18,7 @@ static int exit_code(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Runs in a started program: checks that the library counts, and executes the program again with `left` reduced by 1,
- * until `left` is 0. */
+/* Runs in a started program. Checks that the library counts, and executes the program again until `left` is 0. */
 static int link_of_chain(const char *left) {
   CHECK_EQUAL(self().state, MALLOMETER_STATE_COUNTING);
   struct mallometer_counters start = snapshot();

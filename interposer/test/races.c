@@ -1,9 +1,9 @@
 /*
- * Tests the counters of threads and the sums over them under ThreadSanitizer, which reports data races. Threads
- * begin, count, update the peak and end, while another thread reads the sums. The final sums must be exact.
+ * Tests the counters of threads and their sums under ThreadSanitizer, which reports data races. The final sums must
+ * be exact.
  *
- * The library returns a thread's counters in the destructor of a thread key. The sanitizer forgets a thread before
- * its last destructor runs. The threads here therefore call the destructor themselves, and the file that defines it
+ * The library returns a thread's counters in the destructor of a thread key, but the sanitizer forgets a thread
+ * before its last destructor runs. So the threads here call the destructor themselves, and the file that defines it
  * is included.
  */
 #include <pthread.h>
@@ -38,8 +38,8 @@ static unsigned answered;
 
 static void answer(void) { answered++; }
 
-/* Requests that each thread call answer() at its next allocation or free, or when it ends. The calling thread
- * allocates no more, so it must call it when it ends. */
+/* Requests that each thread call answer() at its next allocation or free, or at its end. The calling thread allocates
+ * no more, so it must call answer() at its end. */
 static void *is_asked_before_its_end(void *unused) {
   struct thread_block *block = thread_block_acquire();
   thread_blocks_request_answer(answer);
@@ -71,7 +71,7 @@ static void *read_on(void *unused) {
 
 int main(void) {
   at_hand_over = peak_flush;
-  CHECK_EQUAL(pthread_key_create(&exit_key, NULL), 0); /* the key has no destructor */
+  CHECK_EQUAL(pthread_key_create(&exit_key, NULL), 0);
   pthread_t reader, asked, threads[AT_ONCE];
   CHECK_EQUAL(pthread_create(&asked, NULL, is_asked_before_its_end, NULL), 0);
   pthread_join(asked, NULL);

@@ -1,9 +1,5 @@
-/*
- * Tests the map of ranges (src/account/ranges.c), which stores mapped address ranges and their call sites. The test
- * supplies memory and the clock. The cases are random changes, which are compared with a list of pages, a lock that is
- * not released, forks while the lock is held, and the counts of references to call sites. With the argument "held", the
- * program measures how long the lock is held.
- */
+/* Tests the map of ranges (src/account/ranges.c), which stores mapped address ranges and their call sites. The test
+ * supplies memory and the clock. With the argument "held", the program measures how long the map's lock is held. */
 #include <time.h>
 
 #include "platform/system_calls.h"
@@ -125,8 +121,7 @@ static void neighbours_of_one_site_are_one_range(void) {
   put(3, 1, 2);
   CHECK_EQUAL(ranges_totals().ranges, 2);
   check_references();
-  /* Removes page 3, as after an munmap() of pages 3 and 4. Page 4 was mapped again since then, so the removal must
-   * not affect it. */
+  /* Removes page 3, as after an munmap() of pages 3 and 4. Page 4 has been mapped again, so it must stay. */
   uint64_t latest = ranges_before_unmapping();
   put(4, 1, 2);
   CHECK_EQUAL(ranges_totals().ranges, 3);
@@ -138,8 +133,8 @@ static void neighbours_of_one_site_are_one_range(void) {
   check_references();
 }
 
-/* A thread that walks its stack during a detach inserts its range with the generation from before ranges_forget().
- * The map must ignore this range. */
+/* A thread begins to record a range before ranges_forget(), and inserts it afterwards. The map must ignore this
+ * range. */
 static void an_insertion_from_before_is_not_made(void) {
   uint32_t before = ranges_generation();
   put(0, 1, 1);
@@ -180,8 +175,8 @@ static void a_full_map_keeps_the_large_ones(void) {
   check_references();
 }
 
-/* Each insertion needs a further block of the map. The map must pack ranges, which frees blocks, before a change
- * finds no free block. */
+/* An insertion needs a further block of the map. The map must pack ranges, which frees blocks, before a change finds
+ * no free block. */
 static void full_blocks_are_packed_in_time(void) {
   for (size_t i = 0; map->used + BLOCKS_OF_SLICE < PACKED_BLOCKS || map->passes > 0; i++) {
     put(2000 + 4 * i, 1, (uint32_t)(i % 7));
@@ -237,8 +232,8 @@ static void a_lock_that_comes_back_does_not_end_the_map(void) {
   take_away(0, 1);
 }
 
-/* The map misses many changes within a moment, as happens if the thread that holds the lock gets no processor. The
- * library must not give up the map. */
+/* If the thread that holds the lock gets no processor for a moment, the map misses many changes. The library must not
+ * give up the map. */
 static void a_short_stall_does_not_end_the_map(void) {
   locked = true;
   for (unsigned i = 0; i < 10 * MOST_MISSED; i++) take_away(0, 1);
@@ -332,7 +327,7 @@ static int ascending(const void *left, const void *right) {
   return (a > b) - (a < b);
 }
 
-/* Prints the times for which the lock was held. 99 % of them must be at most 50 us. Other processes can prolong the
+/* Prints for how long the lock was held. 99 % of the times must be at most 50 us; other processes can prolong the
  * rest. */
 static void print_times(const char *what, size_t ranges) {
   qsort(held_ns, times, sizeof *held_ns, ascending);
@@ -361,7 +356,7 @@ int main(int count, char **arguments) {
     CHECK(ranges_start(&of_test));
     held(740);
     held(30000);
-    /* More ranges than the map keeps make it pack ranges and forget some. */
+    /* The map cannot keep so many ranges: it packs them and forgets some. */
     for (size_t i = 30000; i < (size_t)BLOCKS * IN_BLOCK * 2; i++) put(4 * i, 1, (uint32_t)(i % 7));
     print_times("insertion that packs", ranges_totals().ranges);
     return 0;

@@ -1,8 +1,5 @@
-/*
- * Tests the recording, a file that survives the end of the process. The test starts itself again as a child that
- * records, reads the child's file, and ends the child in different ways. The cases are listed at the end of this file.
- * Each uses a directory of its own.
- */
+/* Tests the recording, a file that survives the end of the process. The test starts itself as a child that records,
+ * reads the child's file, and ends the child in different ways. Each case uses a directory of its own. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -158,7 +155,7 @@ static void refuses_what_has_no_place(void) {
 
 static void texts_are_cut_after_a_line(void) {
   const uint32_t room = RECORDING_DOCUMENT_BYTES - RECORDING_FRAME_BYTES;
-  static const char line[] = "site\t\xe4\xb8\x96\t1234\n"; /* 14 bytes; one character has 3 */
+  static const char line[] = "site\t\xe4\xb8\x96\t1234\n"; /* 14 bytes; one of the characters takes 3 */
   struct handed record;
   for (uint32_t at = 0; at + 14 <= sizeof text; at += 14) memcpy(text + at, line, 14);
   for (uint32_t length = room - 15; length <= room; length++) {
@@ -260,8 +257,8 @@ static void two_threads_write(void) {
 #define MIB ((uint64_t)1 << 20)
 #define MOST_BURST_BYTES (800 * MIB)
 
-/* Returns three times the bytes of the smallest rise that the library describes. The smallest rise is 64 MiB. Under a
- * memory limit, it is a 16th of the limit, but at least 8 MiB. */
+/* Returns three times the smallest rise that the library describes: 64 MiB, or with a memory limit a 16th of the
+ * limit, but at least 8 MiB. */
 static uint64_t burst_bytes(void) {
   struct recording_sample latest;
   await_samples(2);
@@ -305,8 +302,7 @@ static void start_message(void) {
   CHECK_EQUAL(mallometer_message_sentence("The cause is known", 18), 0);
 }
 
-/* Waits until the file has a message; if `wanted` is false, until it is empty. Returns false after `longest`
- * seconds. */
+/* Waits until the file has a message, or is empty if `wanted` is false. Returns false after `longest` seconds. */
 static bool await_message(bool wanted, double longest) {
   char text[2000];
   for (double end = seconds() + longest; seconds() < end; pause_ms(10)) {
@@ -336,8 +332,7 @@ static bool write_text(const char *folder, const char *name, const char *text) {
   return is_written;
 }
 
-/* Makes a memory cgroup with a limit of 512 MiB, of version 1 or 2, whichever is mounted. Returns false if the process
- * lacks the rights. */
+/* Makes a memory cgroup (version 1 or 2) with a limit of 512 MiB. Returns false if the process lacks the rights. */
 static bool make_group(char *group, size_t capacity) {
   bool is_first = access("/sys/fs/cgroup/memory/memory.limit_in_bytes", F_OK) == 0;
   snprintf(group, capacity, "/sys/fs/cgroup/%smallometer-test-%d", is_first ? "memory/" : "", getpid());
@@ -364,9 +359,9 @@ static void fill_the_cache(void) {
 }
 
 /* Lets memory rise by 192 MiB. The file must describe the rise, and must be empty after the end of the rise or of the
- * process. `end` says how the rise or the process ends. */
+ * process, whichever `end` names. */
 static int message_of_a_rise(const char *end) {
-  enum { MOST = 3072 }; /* 192 MiB */
+  enum { MOST = 3072 };
   static void *objects[MOST];
   char text[2000];
   alarm(60);
@@ -375,8 +370,8 @@ static int message_of_a_rise(const char *end) {
     fill_the_cache();
   }
   start_message();
-  /* Repeats the rise until the file has a message: the library finds only a rise that begins after its first reading of
-   * memory. */
+  /* Repeats the rise until the file has a message, because the library finds only rises that begin after its first
+   * reading of memory. */
   for (rise_by(objects, MOST); !await_message(true, 3); rise_by(objects, MOST)) free_all(objects, MOST);
   CHECK_EQUAL(message_of(text, sizeof text), 1024);
   CHECK(strncmp(text, "mallometer at ", 14) == 0);
@@ -403,7 +398,7 @@ static int message_of_a_rise(const char *end) {
     CHECK_EQUAL(message_of(text, sizeof text), 0);
     CHECK_EQUAL(mallometer_message(&now), 0);
     CHECK_EQUAL(now.state, 0);
-    pause_ms(1500); /* waits until the thread that writes the message has ended */
+    pause_ms(1500); /* the thread that writes the message ends meanwhile */
     start_message();
     CHECK_EQUAL(mallometer_message(&now), 0);
     CHECK_EQUAL(now.state, 1);
@@ -431,15 +426,14 @@ static bool rises_are_too_large(void) {
   return is_known && limit > 0 && limit < 0x1p60 && (limit / 16 > 180.0 * 0x1p20 || limit < 600.0 * 0x1p20);
 }
 
-/* In a cgroup with a limit, the message must state the used share of the limit without cached files, which the kernel
- * can drop. */
+/* The message must state the used share of a cgroup's limit without cached files, which the kernel can drop. */
 static int share(void) {
   char group[100];
   if (!make_group(group, sizeof group)) {
     puts("skipped: it needs root and memory cgroups");
     return SKIPPED;
   }
-  path[0] = '\0'; /* no recording */
+  path[0] = '\0'; /* switches the recording off */
   setenv(GROUP, group, 1);
   int code = run_child("message_share");
   for (int i = 0; i < 100 && rmdir(group) != 0; i++) pause_ms(50);
@@ -452,7 +446,7 @@ static int message(void) {
     puts("skipped: a rise of this limit takes too much memory");
     return SKIPPED;
   }
-  path[0] = '\0'; /* no recording */
+  path[0] = '\0'; /* switches the recording off */
   make_message_file();
   pid_t child = start_child("message_killed");
   CHECK(await_message(true, 60));
@@ -643,7 +637,7 @@ static void killed_while_writing(void) {
   CHECK(torn > 0 && whole > 0);
 }
 
-/* Kills a child after a rise of its memory. The file must have the call site of the rise, its stack and its thread,
+/* Kills a child after a rise of its memory. The file must name the call site of the rise, its stack and its thread,
  * and the allocated bytes within 30 % (6 standard errors). */
 static int burst(void) {
   struct recording_burst rise = {0};
@@ -742,7 +736,7 @@ static void second_runs_without(void) {
   CHECK(header_of(path).life == life);
   kill(first, SIGKILL);
   status_of(first);
-  CHECK_EQUAL(run_child("exit3"), 3); /* the end of the first process has unlocked the file */
+  CHECK_EQUAL(run_child("exit3"), 3); /* the file is unlocked, because the first process has ended */
   CHECK(header_of(path).life != life);
   char previous[300];
   snprintf(previous, sizeof previous, "%s.previous", path);
@@ -797,7 +791,7 @@ static void nothing_of_others_is_touched(void) {
     CHECK_EQUAL(run_child("refused"), 0);
     unlink(name);
   }
-  /* An empty file stands for one that a killed process has left unfinished. The recording must replace it. */
+  /* An empty file may be left by a killed process, so the recording must replace it. */
   char name[300];
   snprintf(name, sizeof name, "%s.new", path);
   write_file(name, "");

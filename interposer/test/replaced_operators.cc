@@ -1,8 +1,8 @@
 /*
- * Replaces some C++ operators by those of a pool. The forms of new and delete that the standard derives from a
- * replaced one must use the pool, too. A form that must not throw must return null when the pool throws. mallometer
- * must count each call of an operator that is not replaced as one event (an allocation or a free). Without mallometer
- * there are no events.
+ * Replaces some C++ operators new and delete by those of a memory pool. By the C++ standard, some of the other forms
+ * call the replaced ones, so these forms must use the pool, too. Forms that must not throw must return null when the
+ * pool throws. mallometer must count each remaining operator call as one allocation or one free. The program also
+ * runs without mallometer.
  */
 #include <algorithm>
 #include <cstring>
@@ -132,7 +132,8 @@ void containers() {
 
 int main() {
   if (preloaded()) CHECK_EQUAL(self().state, MALLOMETER_STATE_COUNTING);
-  std::size_t of_others = pool::taken - pool::released; /* taken by an allocator that is written in C++ */
+  /* the pool may already be in use if the preloaded allocator is written in C++ */
+  std::size_t of_others = pool::taken - pool::released;
   every_form();
   pool_is_empty();
   containers();

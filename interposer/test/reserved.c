@@ -1,7 +1,7 @@
 /*
- * Checks that the library has forbidden transparent huge pages in each of its large mappings. Otherwise, with the
- * system setting transparent_hugepage=always, the first access to such a mapping, inside of malloc, would zero 2 MiB,
- * and almost all of the mapping would become resident. The program itself has no mapping of 2 MiB or more.
+ * Checks that the library forbids transparent huge pages in its large mappings. Otherwise the first access to a
+ * mapping could zero 2 MiB inside of malloc, and almost all of the mapping would become resident. The program itself
+ * has no mapping of 2 MiB or more.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -27,8 +27,8 @@ static bool is_reserved(const struct mapping *mapping, const char *recording) {
 
 /*
  * Parses /proc/self/smaps, in which a mapping begins with a line of its addresses and ends with a line of its flags.
- * Fails if a large mapping without a name, or the recording, may use huge pages. Returns the number of these
- * mappings.
+ * Returns the number of large mappings that are anonymous or of the recording. Fails if one of them may use huge
+ * pages.
  */
 static unsigned all_without_huge_pages(const char *recording) {
   struct mapping mapping = {0};
@@ -73,6 +73,6 @@ int main(void) {
   strcat(recording, " (deleted)");
   observe();
   unsigned found = all_without_huge_pages(recording);
-  CHECK(found >= 4); /* call sites, evidence, slots and the recording have large mappings */
+  CHECK(found >= 4); /* the library makes at least four large mappings: three tables and the recording */
   return 0;
 }

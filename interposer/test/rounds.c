@@ -1,7 +1,7 @@
 /*
- * A library that test/probes.py preloads together with mallometer into a program without code for mallometer. A thread
- * of this library waits for ROUNDS_AFTER_MS, takes ROUNDS + 1 snapshots at intervals of ROUND_MS, prints the number of
- * live samples, and ends the process.
+ * A helper library that test/probes.py preloads together with mallometer into an ordinary program. Its thread waits,
+ * takes snapshots at regular intervals, prints the number of live samples, and ends the process. Environment
+ * variables set the times (in ms) and the number of intervals.
  */
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 /*
- * Tests sampling in the whole library, for allocations by each function. The first argument is the sampling interval,
- * the mean number of bytes from one sample to the next. The bytes that the samples represent must equal the counted
- * bytes: exactly with an interval of 1, which samples every allocation, otherwise within 15 %. With an interval of 0
- * there must be no samples.
+ * Tests sampling of allocations by each function. The first argument is the sampling interval: the mean number of
+ * bytes from one sample to the next. The bytes that the samples represent must equal the counted bytes within 15 %.
+ * With an interval of 1, which samples every allocation, they must be equal; with 0, there must be no samples.
  */
 #include <malloc.h>
 #include <pthread.h>

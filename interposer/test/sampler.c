@@ -1,8 +1,8 @@
 /*
- * Tests the sampler on simulated allocations, whose numbers and bytes are known. Estimates must be unbiased, also for
- * call paths that share a counter of the sampler. Confidence intervals must contain the true value as often as
- * stated. Rare call paths must be found among frequent ones, and frequent ones must cost little. The sampler's source
- * file is included below, so that each run can begin with empty tables.
+ * Tests the sampler on simulated allocations, whose numbers and bytes are known. Estimates must be unbiased, and
+ * confidence intervals must contain the true value as often as stated. Rare call paths must be found among frequent
+ * ones, and frequent ones must cost little. This file includes the sampler's source, so that each run can begin with
+ * empty tables.
  */
 #include "sample/sampler.c"
 
@@ -13,7 +13,6 @@
 #include "account/size_class.h"
 #include "check.h"
 
-/* The sums over the samples of a call site, as in call_sites.c. */
 struct sums {
   double objects, bytes, objects_variance, bytes_variance;
   unsigned samples;
@@ -57,8 +56,8 @@ struct thread_block *thread_block_at(uint32_t index) {
   return &slab.blocks[index];
 }
 
-/* Returns the return address and the stack address by which the sampler distinguishes call sites. As in real
- * programs, return addresses lie close together, and stack addresses are aligned. */
+/* Returns the addresses by which the sampler distinguishes call sites. As in real programs, return addresses lie
+ * close together, and stack addresses are aligned. */
 static struct origin origin_of(unsigned site) {
   return (struct origin){(const void *)(uintptr_t)(0x7f1234560000 + 37 * (uint64_t)site),
                          (const void *)(uintptr_t)(0x7ffd00000000 + 16 * (uint64_t)(site % 29))};
@@ -152,7 +151,7 @@ static void rare_sites_are_found_among_hot_ones(void) {
 
 /* ---- Unbiased estimates ------------------------------------------------------------------------------- */
 
-/* Some patterns are so regular that a sampler with fixed gaps between samples would always sample the same site. */
+/* A sampler with fixed gaps between samples would always sample the same site of some regular patterns. */
 static unsigned pattern_site(unsigned pattern, unsigned i) {
   switch (pattern) {
     case 0:
@@ -171,8 +170,8 @@ static size_t pattern_size(unsigned pattern, unsigned site, unsigned i) {
   return site % 7 == 1 ? 200000 : 40 + 8 * (site % 50);
 }
 
-/* The mean of many estimates may differ from the true value by five standard errors of the mean. Chance exceeds this
- * bound once in two million runs. */
+/* The mean of many estimates may differ from the true value by five standard errors, which chance exceeds once in two
+ * million runs. */
 static void estimates_have_no_bias(void) {
   enum { RUNS = 400, EVENTS = 20000 };
   for (unsigned pattern = 0; pattern < 4; pattern++) {
@@ -201,7 +200,7 @@ static void estimates_have_no_bias(void) {
 
 /* ---- Large requests ----------------------------------------------------------------------------------- */
 
-/* Returns another site whose call path is stored in the same set of the filter for large requests. */
+/* Returns another call site whose counter is stored in the same set of the table for large requests. */
 static unsigned site_beside(unsigned site, size_t size) {
   unsigned other = site;
   do other++;
@@ -210,11 +209,11 @@ static unsigned site_beside(unsigned site, size_t size) {
   return other;
 }
 
-/* The number of paths that belong to one set: two more than the set holds, so that they replace each other. */
+/* The number of call paths that compete for one set: two more than the set holds. */
 enum { RIVALS = LARGE_PATHS_IN_SET + 2 };
 
-/* In pattern 0 the paths come at random. In pattern 1 one path comes 49 times, and then another one once. In pattern
- * 2 each path comes a hundred times in a row. */
+/* Pattern 0 gives the paths at random. Pattern 1 gives one path 49 times, and then another one once. Pattern 2 gives
+ * each path a hundred times in a row. */
 
 static unsigned rival(unsigned pattern, unsigned i) {
   return pattern == 0 ? random_bits() % RIVALS : pattern == 1 ? (i % 50 == 49) * (i / 50 % RIVALS) : i / 100 % RIVALS;
@@ -348,7 +347,7 @@ struct kind {
   unsigned objects;
   size_t least, most;
   double freed;
-  bool is_close; /* whether the share of intervals with the true value is only just above 94 % */
+  bool is_close; /* true if only just above 94 % of its confidence intervals contain the true value */
 };
 
 enum { ALLOCATED_OBJECTS, ALLOCATED_BYTES, LIVE_OBJECTS, LIVE_BYTES, FIGURES };
@@ -406,11 +405,8 @@ static void simulate(const struct kind *kind, unsigned *covered) {
 
 static bool all_runs;
 
-/*
- * Returns the number of runs for a kind of site: a quarter of all runs by default. At least 94 % of the intervals
- * must contain the true value. A kind for which only 94.0 to 94.2 % do gets all runs, because fewer cannot measure so
- * small a difference.
- */
+/* Returns the number of runs for a kind of call site: a quarter of all by default. If only 94.0 to 94.2 % of the
+ * intervals contain the true value, a quarter is too few to show that this share is above 94 %. */
 static unsigned runs_of(const struct kind *kind) {
   return (kind->objects > 1000 ? 2000 : 20000) / (all_runs || kind->is_close ? 1 : 4);
 }
@@ -428,7 +424,7 @@ static void intervals_hold_what_they_promise(void) {
       {"3,000 of 300 KB", 3000, 300000, 300000, 0.9, false},
   };
   state = 20260101;
-  sampler_set_target(0); /* does not limit the time of samples: simulated allocations follow each other too fast */
+  sampler_set_target(0); /* switches off the limit of the sampling time, which simulated allocations would exceed */
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     unsigned covered[FIGURES] = {0};
     const unsigned runs = runs_of(&kinds[i]);
@@ -445,9 +441,9 @@ static void intervals_hold_what_they_promise(void) {
 
 /* ---- A real program ----------------------------------------------------------------------------------- */
 
-/* A kind of allocation in the recording of a JVM's start and work, which recorded.py has written. */
+/* A kind of allocation in a recording of a real JVM, which recorded.py has written. */
 struct recorded_kind {
-  unsigned stack; /* the number of the whole stack, including Java frames; 0 for all rare stacks */
+  unsigned stack; /* the number of the stack with its Java frames; 0 for all rare stacks */
   size_t size;
   unsigned thread;
   struct origin origin;
@@ -468,9 +464,11 @@ static uint64_t next_number(void) {
 static struct recorded_kind next_kind(void) {
   struct recorded_kind kind;
   kind.stack = (unsigned)next_number();
-  /* The recording has stack addresses relative to the thread's control block. Which call paths share a counter depends
-   * on the sum of the return address and the stack address. This sum stays as recorded, because the control block's
-   * address is subtracted from the return address. */
+  /*
+   * Stack addresses in the recording are relative to the thread's control block, whose address differs here. The
+   * sampler adds the return address to the stack address. To keep the recorded sum, this code subtracts the control
+   * block's address from the return address.
+   */
   const char *control_block = __builtin_thread_pointer();
   kind.origin.caller = (const char *)origin_of((unsigned)next_number()).caller - (uintptr_t)control_block;
   kind.origin.stack = control_block - 8 * next_number();
@@ -506,7 +504,6 @@ static unsigned char *read_file(const char *path, size_t *length) {
   return content;
 }
 
-/* The numbers of allocations and of samples of a call path or of a whole stack. */
 struct seen {
   uint64_t what;
   unsigned allocated, sampled;
@@ -514,7 +511,7 @@ struct seen {
 
 enum { MOST_PATHS = 65536 };
 
-/* Returns the entry for an allocation's call path (see sampler.h), whichever thread allocates. */
+/* Returns the entry for an allocation's call path. All threads share the entry. */
 static struct seen *seen_of_path(struct seen *paths_seen, const struct recorded_kind *kind) {
   uint64_t path = path_of(kind->origin, size_class(requested_of(kind)));
   for (size_t i = 0; i < MOST_PATHS; i++) {
@@ -545,11 +542,8 @@ static double share_with_5_samples(const char *what, const struct seen *all, siz
   return (double)with_5 / many;
 }
 
-/*
- * Samples the recorded allocations of a JVM. A few functions of the JVM's library make most calls of malloc, so
- * return addresses alone distinguish few call sites. At least 95 % of the frequent call paths must have 5 samples.
- * Stacks that differ in Java frames can share a call path, so only 90 % of the whole stacks must have 5.
- */
+/* Samples the recorded allocations of a JVM. At least 95 % of the frequent call paths must have 5 samples. Stacks
+ * that differ in Java frames can share a call path, so for whole stacks 90 % suffice. */
 static void call_paths_of_a_jvm_are_found(const char *path_of_recording) {
   size_t length;
   recording = read_file(path_of_recording, &length);
@@ -566,8 +560,9 @@ static void call_paths_of_a_jvm_are_found(const char *path_of_recording) {
   uint64_t allocations = next_number();
   const unsigned char *first = recording;
   double of_paths = 0, of_stacks = 0;
-  /* The shares of one run have a standard deviation of 0.003, and their means differ from the bounds by three times as
-   * much. */
+  /*
+   * In single runs the shares vary by 0.003 (standard deviation). Their means exceed the bounds below by about 0.009.
+   */
   enum { RUNS = 4 };
   for (unsigned run = 0; run < RUNS; run++) {
     recording = first;
@@ -607,8 +602,8 @@ static uint64_t billed_for_a_sample(void) {
   return sampler_totals().time_ns - before;
 }
 
-/* The sampler reads no clock for a sample, but multiplies the sample's units of work by the time of a unit.
- * sampler_measure() measures this time, and changes it by an eighth at most. */
+/* The sampler does not time each sample. It multiplies the sample's units of work by the time of a unit, which
+ * sampler_measure() measures and changes by an eighth at most. */
 static void samples_are_billed_their_work(void) {
   sampler_set_target(0);
   work_of_sample = 1000;
@@ -660,7 +655,7 @@ static void first_allocations_of_a_path_are_taken(void) {
   CHECK(later >= 4 && later < 400);
 }
 
-/* Allocations from call paths that find no room in the table must be counted in without_path. They must be sampled by
+/* When the table is full, allocations from new call paths must be counted in without_path. They are then sampled by
  * their sizes, so that the estimate of all bytes stays right. */
 static void a_full_table_leaves_sizes(void) {
   start_again(65536);

@@ -1,8 +1,5 @@
-/*
- * Tests scopes, which count the allocations and frees of a thread or of the process between their opening and closing.
- * The expected figures are computed by hand. Cases open and close scopes in any order, end or interrupt the threads
- * that have opened scopes, and fork. Each case runs in a process of its own.
- */
+/* Tests scopes, which count the allocations and frees of a thread or of the process while they are open. The expected
+ * figures are computed by hand. Each case runs in a process of its own. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -82,8 +79,8 @@ static void figures(void) {
 
   CHECK_EQUAL(calls(&so_far), 3);
   CHECK_EQUAL(calls(&end), 4);
-  CHECK_EQUAL(end.allocations[3], 2); /* of 100 bytes */
-  CHECK_EQUAL(end.allocations[8], 1); /* of 3,000 bytes */
+  CHECK_EQUAL(end.allocations[3], 2); /* 100 bytes */
+  CHECK_EQUAL(end.allocations[8], 1); /* 3,000 bytes */
   CHECK_EQUAL(end.frees, 3);
   CHECK_EQUAL(end.requested_bytes, 100 + 300000 + 3000 + 100);
   CHECK_EQUAL(end.net_bytes, (int64_t)(small + of_c - medium));
@@ -118,9 +115,8 @@ static void every_way_in(void) {
   CHECK_EQUAL(end.net_bytes, 0);
 }
 
-/*
- * A realloc counts as a free and then an allocation, so the old and the new object must not raise the peak together.
- */
+/* A realloc counts as a free and then an allocation. The peak must therefore not include the old and the new object
+ * together. */
 static void reallocations(uint32_t options) {
   const uint64_t small = unit_of(100), middle = unit_of(5000), large = unit_of(100000);
   void *foreign = kept(100);
@@ -190,7 +186,7 @@ static void zero_bytes(void) {
   CHECK_EQUAL(end.largest_bytes, 0);
 }
 
-/* The peak of each of 200 scopes must be exact, whatever happened before its opening. */
+/* Each scope's peak must be exact, whatever was allocated or freed before its opening. */
 static void exact_peaks(void) {
   enum { ROUNDS = 200, MOST = 60 };
   void *objects[MOST];
@@ -223,8 +219,8 @@ static void exact_peaks(void) {
   }
 }
 
-/* While every allocation is sampled, mallometer_scope_objects() must return the live objects that were allocated in a
- * scope with MALLOMETER_SCOPE_MATCHED. */
+/* While every allocation is sampled, mallometer_scope_objects() must return all objects that were allocated in a
+ * scope and are still live. */
 static void retained_objects(void) {
   enum { KEPT = 30 };
   static struct mallometer_object rows[100];
@@ -337,7 +333,7 @@ static void overflow(void) {
   CHECK_EQUAL(end.temporary_allocations, 0);
   CHECK_EQUAL(calls(&end), OBJECTS); /* the calls and net bytes stay exact */
   CHECK_EQUAL(end.net_bytes, 0);
-  /* Allocates more objects than a matched scope has room for, but frees each before the next one. */
+  /* The total exceeds the room of a matched scope, but only one object is live at a time. */
   scope = opened(MALLOMETER_SCOPE_MATCHED);
   for (unsigned i = 0; i < 4 * OBJECTS; i++) free(kept(24 + i % 1000));
   end = closed(scope);
@@ -435,7 +431,7 @@ static void thread_ends(void) {
   }
 }
 
-/* One thread reads and closes scopes that other threads open and close. Only one close of a scope may succeed, and a
+/* A thread reads and closes scopes that other threads open and close. Only one close of a scope may succeed, and a
  * reading must not mix figures of different scopes. */
 enum { RACERS = 3, RACES = 20000 };
 static uint32_t shared[RACERS];
@@ -448,8 +444,8 @@ static void *closes_others(void *unused) {
     uint32_t number = __atomic_load_n(&shared[i % RACERS], __ATOMIC_ACQUIRE);
     int result = i % 3 ? mallometer_scope_read(number, &figures) : mallometer_scope_close(number, &figures);
     CHECK(result == 0 || result == -EINVAL);
-    /* A thread's scope that is closed here can include calls that the thread makes before the figures are read. The
-     * number of calls is therefore checked only if the scope was read. */
+    /* A thread may make further calls while its scope is closed here, and these are counted. The number of calls is
+     * therefore checked only after a reading. */
     bool of_process = figures.peak_error_bytes > 0;
     if (result == 0 && i % 3 && !of_process) CHECK(calls(&figures) <= 2 && figures.peak_bytes < 10000);
     if (result == 0) CHECK(calls(&figures) >= figures.temporary_allocations);
@@ -691,8 +687,8 @@ static void attached(const char *file) {
 
 /* ---- Cost --------------------------------------------------------------------------------------------- */
 
-/* Calls the functions that `kind` names, for callgrind; by default pairs of malloc and free. The calls are in a
- * scope, unless `kind` ends with "none". */
+/* Calls the functions that `kind` names, by default malloc and free, for a measurement by callgrind. The calls are in
+ * a scope unless `kind` ends with "none". */
 static void pairs(const char *kind, long count) {
   int scope = strcmp(kind, "none") == 0      ? 0
               : strcmp(kind, "matched") == 0 ? mallometer_scope_open(MALLOMETER_SCOPE_MATCHED)

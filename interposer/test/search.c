@@ -1,8 +1,7 @@
 /*
- * Tests the search of the process's memory for addresses of sampled objects. An object whose address is found nowhere
- * is lost. The search must find addresses wherever the program has them, and must have no side effects: it must not
- * make memory resident, must not fault, and must not make an object count as accessed. The first argument names the
- * case.
+ * Tests the search of the process's memory for addresses of sampled objects. An object is lost if its address is
+ * found nowhere. The search must look wherever a program can keep addresses. It must not make memory resident, fault,
+ * or make an object count as accessed. The first argument names the case.
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -37,7 +36,6 @@ static bool is_in(uint64_t address, const void *function) {
   return address > begin && address - begin < 64;
 }
 
-/* Stores the numbers of the call sites whose innermost frame is in `function`, and returns their count. */
 static uint32_t sites_of(const void *function, uint32_t sites[64]) {
   uint32_t count = 0;
   for (uint32_t site = 0; site < self().call_sites && count < 64; site++) {
@@ -96,8 +94,9 @@ static NOINLINE void forget_stack(void) {
   USE(nothing);
 }
 
-/* The addresses of dropped objects must be found nowhere, except for three at most: by chance a word may look like
- * such an address. */
+/*
+ * All dropped objects must be lost. Up to three may be found by chance, because some word looks like their address.
+ */
 static void check_lost(unsigned dropped) {
   printf("%u of %u are lost\n", lost(), dropped);
   CHECK_EQUAL(row_count, dropped);
@@ -232,8 +231,7 @@ static NOINLINE void **fill_table(void) {
   return table;
 }
 
-/* Freed memory keeps its contents except for its first words. The search must ignore addresses there, because they
- * are outdated. */
+/* Freed memory can still contain addresses of objects. The search must ignore them. */
 static void addresses_in_freed_memory_are_none(void) {
   void **table = fill_table();
   void *behind = malloc(SIZE);
@@ -276,7 +274,7 @@ static unsigned waiting;
 #ifdef __x86_64__
 static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
 
-/* Waits for a condition. Six callee-saved registers have the objects' addresses, and no other place has them. */
+/* Waits for a condition while the objects' addresses are in six callee-saved registers and nowhere else. */
 int wait_with_registers(pthread_cond_t *condition, pthread_mutex_t *mutex, const uintptr_t hidden_objects[REGISTERS]);
 __asm__(
     ".text\n.globl wait_with_registers\n.type wait_with_registers, @function\nwait_with_registers:\n"
@@ -489,8 +487,8 @@ static unsigned descriptors(const char *named) {
   return count;
 }
 
-/* A forked child must not inherit the descriptors through which a search reads memory: of a pipe and of
- * /proc/self/pagemap. */
+/* A search reads memory through descriptors of a pipe and of /proc/self/pagemap. A forked child must not inherit
+ * them. */
 static void forks_have_no_descriptors(void) {
   unsigned pipes = descriptors("pipe:"), forks = 0;
   refuse(SYS_process_vm_readv, SECCOMP_RET_ERRNO | EPERM);
@@ -541,7 +539,7 @@ static void deadly_reading(void) {
   addresses();
 }
 
-/* In this sandbox, a call of mincore() ends the process. The library needs mincore() only if it cannot read
+/* A call of mincore() ends the process in this sandbox. The library needs mincore() only if it cannot read
  * /proc/self/pagemap. It then tries mincore() in a child process, and the search fails. */
 static void deadly_mincore(void) {
   refuse(SYS_mincore, SECCOMP_RET_KILL_PROCESS);
@@ -606,7 +604,7 @@ static NOINLINE void fill(void **table, unsigned count, size_t size) {
   for (volatile unsigned i = 0; i < count; i++) table[i] = held(size);
 }
 
-/* The only addresses of objects are in another object, which is in a slot (a page of its own). The search must find
+/* The only addresses of some objects are in another object that has a page of its own (a slot). The search must find
  * them there. The objects have 40,000 bytes, because large objects are always sampled. */
 static void the_only_addresses_are_in_a_slot(void) {
   observe();
@@ -619,13 +617,12 @@ static void the_only_addresses_are_in_a_slot(void) {
   forget_stack();
   search((const void *)(uintptr_t)held);
   check_lost(EACH);
-  CHECK_EQUAL(mallometer_leaks_stop(), 0); /* lets the observing thread rest */
+  CHECK_EQUAL(mallometer_leaks_stop(), 0);
   search((const void *)(uintptr_t)held);
   check_lost(EACH);
 }
 
-/* Returns how many of the objects in slots (pages of their own) have `bytes` bytes and were last accessed before
- * `moment`. */
+/* Returns how many objects of `bytes` bytes in slots (pages of their own) were last accessed before `moment`. */
 static unsigned idle_since(uint64_t moment, uint64_t bytes) {
   static struct mallometer_object objects[70000];
   int count = mallometer_objects(objects, 70000);
@@ -637,9 +634,9 @@ static unsigned idle_since(uint64_t moment, uint64_t bytes) {
 }
 
 /*
- * Waits until none of the objects counts as accessed in the latest epoch (period between two readings of accessed
- * bits). Linux does not clear the accessed bits of the latest 31 pages that a processor has touched for the first time.
- * This function therefore touches other pages meanwhile. Returns the end of the epoch.
+ * Waits until no object was accessed in the latest epoch, the time between two readings of the accessed bits. Linux
+ * keeps the accessed bits of the latest 31 pages that a processor touched for the first time, so this function
+ * touches other pages. Returns the end of the epoch.
  */
 static uint64_t wait_until_idle(unsigned objects, uint64_t bytes) {
   enum { OTHERS = 64 * 4096 };
@@ -664,7 +661,7 @@ static void idle_objects_stay_idle(void) {
   for (int i = 0; i < 3; i++) {
     search((const void *)(uintptr_t)table_of);
     CHECK_EQUAL(lost(), 0);
-    wait_for_epochs(2); /* accesses during the search count at the end of an epoch */
+    wait_for_epochs(2); /* an access by the search would be noticed at the end of an epoch */
   }
   CHECK_EQUAL(idle_since(before, SIZE_IN_SLOT), OBJECTS);
   for (int i = 0; i < OBJECTS; i++) ((volatile char *)objects[i])[1] = 1;

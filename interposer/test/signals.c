@@ -1,8 +1,7 @@
 /*
- * Interrupts the library's malloc and free at any place by a signal whose handler allocates. No allocation or free may
- * be lost or counted twice. The test resembles every_instruction.c, but works on any processor: another thread sends
- * the signals, and the handler allocates if it has interrupted the library. An emulator that executes one instruction
- * at a time (QEMU_SINGLESTEP) delivers signals between any two instructions.
+ * Interrupts the library's malloc and free at any place by a signal whose handler allocates. No allocation or free
+ * may be lost or counted twice. Another thread sends the signals. An emulator that executes one instruction at a time
+ * (QEMU_SINGLESTEP) delivers them between any two instructions.
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -30,7 +29,7 @@ static sem_t begun, received;
 static void handle(int signal, siginfo_t *info, void *context) {
   (void)signal, (void)info;
   uintptr_t at = (uintptr_t)PROGRAM_COUNTER(((ucontext_t *)context)->uc_mcontext);
-  if (is_in_code(at)) { /* excludes the allocator, which need not be safe in signal handlers */
+  if (is_in_code(at)) { /* excludes the allocator, in which the handler must not call malloc */
     free(malloc(33));
     __atomic_store_n(&handled, handled + 1, __ATOMIC_RELAXED);
   }

@@ -59,7 +59,7 @@ static const struct mallometer_module *module_at(uint64_t address) {
   return NULL;
 }
 
-/* Checks the module that contains `function` of the library at `path`, which was linked with this build id. */
+/* Checks the record of the library at `path`: it must contain `function` and have this build id. */
 static void expect_library(const char *path, uint64_t function, uint64_t bias) {
   static const uint8_t build_id[] = {0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef};
   const struct mallometer_module *module = module_at(function);
@@ -86,7 +86,7 @@ static void modules_outlive_the_libraries(const char *path) {
   CHECK(executable && executable->path[0] == '\0');
 
   CHECK_EQUAL(dlclose(library), 0);
-#ifdef __GLIBC__ /* musl unloads nothing */
+#ifdef __GLIBC__ /* musl never unloads a library */
   CHECK(!dlopen(path, RTLD_NOW | RTLD_NOLOAD));
 #endif
   expect_library(path, function, bias);
@@ -173,8 +173,8 @@ static uint64_t monotonic_ns(void) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Returns the number of live objects of keeper(). Each must have `bytes` bytes and a recorded time between `first_ns`
- * and `last_ns`, within the resolution of such times. */
+/* Returns the number of live objects of keeper(). Checks that each has `bytes` bytes and was recorded between
+ * `first_ns` and `last_ns`. */
 static int objects_of_keeper(uint64_t first_ns, uint64_t last_ns, uint64_t bytes) {
   /* The resolution is the unit of recorded times, 2^24 ns, plus the coarse clock's tick of 10 ms. */
   const uint64_t unit = ((uint64_t)1 << 24) + 10000000;
@@ -281,8 +281,8 @@ static void an_interval_of_one_stays(void) {
 
 /* ---- mallometer_disable ------------------------------------------------------------------------------- */
 
-/* Frees of sampled objects must be recorded while counting is off. Otherwise the samples would stay live, and later
- * objects at their addresses would be taken for the sampled ones. */
+/* Frees of sampled objects must be recorded even while counting is off. Otherwise a later object at the same address
+ * would be taken for the sampled one. */
 static void samples_end_while_counting_is_off(void) {
   enum { KEPT = 30 };
   static void *kept[KEPT];
@@ -378,8 +378,8 @@ static int longest_stack(void) {
   return longest;
 }
 
-/* A stack with as many frames as the limit is complete. A deeper stack is cut to the limit and counted in
- * samples_truncated. */
+/* A stack deeper than the limit is cut to the limit and counted in samples_truncated. A stack of exactly the limit is
+ * complete. */
 static void deep_stacks_are_cut_and_counted(void) {
   free(deep(50));
   unsigned deepest = 50 + MOST_NATIVE_FRAMES - (unsigned)longest_stack();
@@ -420,8 +420,8 @@ static struct mallometer_report part_near_main(unsigned stacks, unsigned depths)
   return report;
 }
 
-/* Returns the number of samples of keeper() with at most 8 frames. Their stacks were cut because the tree of stacks
- * is nearly full. Complete stacks are deeper here. */
+/* Returns the number of samples of keeper() whose stacks were cut. Cut stacks have at most 8 frames; complete ones
+ * are deeper. */
 static uint64_t samples_cut_by_crowd(void) {
   uint64_t cut = 0;
   int count = mallometer_sites(sites, MOST_SITES, 0);
@@ -431,8 +431,8 @@ static uint64_t samples_cut_by_crowd(void) {
   return cut;
 }
 
-/* Stacks that differ already near main() share few nodes in the tree of stacks. Before the tree is full, stacks must
- * be cut to fewer frames, and samples with cut stacks must be counted. */
+/* Stacks that differ already near main() fill the tree of stacks quickly. Before it is full, the library must cut
+ * stacks to fewer frames and count their samples in samples_truncated. */
 static void crowded_stacks_are_cut(void) {
   static void *kept[10];
   setbuf(stdout, NULL); /* prevents the allocation of a buffer */
@@ -453,8 +453,8 @@ static void crowded_stacks_are_cut(void) {
   CHECK_EQUAL(live_bytes_of_keeper(), 0);
 }
 
-/* Sites with one sample of a few bytes each fill the table of call sites. A later site with larger objects must still
- * find room. */
+/* Many call sites with one small sample each fill the table of call sites. A later site with larger objects must
+ * still find room. */
 static void large_ones_find_room(void) {
   static void *kept[20];
   struct mallometer_report report = part_near_main(300000, 40);
@@ -488,8 +488,8 @@ static void in_child(void *kept) {
   CHECK_EQUAL(mallometer_jvm_attach(), -ESRCH);
 }
 
-/* Forks while other threads record samples. The child must not wait for these threads, which it does not have, and
- * must record samples itself. Samples that were being recorded at the fork may be missing. */
+/* Forks while other threads record samples. The child does not have these threads, so it must not wait for them, and
+ * it must record samples itself. Samples that were being recorded at the fork may be missing. */
 static void children_go_on_recording(void) {
   pthread_t threads[3];
   void *kept = keeper(500);

@@ -1,10 +1,10 @@
 /*
  * Tests the call stack that the library records for a huge request. The stack must lead from malloc's caller to
  * main() or to the beginning of the thread, or end at the first frame that the library cannot unwind. It must be
- * empty if the thread runs on memory that the program itself uses as a stack, such as an alternate signal stack.
+ * empty if the thread runs on a stack that the program made, such as an alternate signal stack.
  *
- * The first argument says how the library unwinds: "dwarf", "fp" (the program is built with frame pointers) or "off".
- * The second argument is the path of a library.
+ * The first argument says how the library unwinds: "dwarf", "fp" (by frame pointers) or "off". The second argument is
+ * the path of a library.
  */
 #include <alloca.h>
 #include <dlfcn.h>
@@ -311,7 +311,7 @@ static NOINLINE void from_code_generated_at(uintptr_t wish) {
   memcpy(&call, &place, sizeof call);
   free(use(call(malloc, LARGE)));
   latest_event();
-  CHECK_EQUAL(event.frames, 0); /* malloc's caller is in no loaded object */
+  CHECK_EQUAL(event.frames, 0); /* malloc's caller is generated code, which is in no loaded library */
   munmap(place, page);
 }
 
@@ -324,8 +324,8 @@ static void *open_and_find(const char *path, void *(**library_allocate)(size_t))
   return library;
 }
 
-/* Calls malloc from generated code at the address of an unloaded library. mallometer's table of loaded objects can
- * still contain this library, whose unwind tables no longer exist. */
+/* Calls malloc from generated code at the address of an unloaded library. mallometer may still know the library, but
+ * its unwind tables no longer exist. */
 static NOINLINE void from_where_a_library_was(const char *path) {
   void *(*library_allocate)(size_t);
   void *library = open_and_find(path, &library_allocate);
@@ -334,7 +334,7 @@ static NOINLINE void from_where_a_library_was(const char *path) {
   CHECK(event.frames >= 3);
   uintptr_t page = (uintptr_t)library_allocate & ~((uintptr_t)getpagesize() - 1);
   CHECK_EQUAL(dlclose(library), 0);
-  if (!dlopen(path, RTLD_NOW | RTLD_NOLOAD)) from_code_generated_at(page); /* musl unloads nothing */
+  if (!dlopen(path, RTLD_NOW | RTLD_NOLOAD)) from_code_generated_at(page); /* musl never unloads a library */
 }
 
 static NOINLINE void from_a_deleted_library(const char *path) {

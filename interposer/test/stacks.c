@@ -1,6 +1,5 @@
 /*
- * Allocates on small stacks: on an alternate signal stack, in threads with the smallest possible stack and with 64
- * KiB, and in a context on 16 KiB from malloc. All allocations must succeed and be counted, also large and huge ones.
+ * Allocates on small stacks of several kinds. All allocations must succeed and be counted, also large and huge ones.
  */
 #include <limits.h>
 #include <malloc.h>
@@ -12,7 +11,6 @@
 
 #include "check.h"
 
-/* The number of allocations by one call of allocate(). */
 enum { ALLOCATIONS = 10 };
 
 static void allocate(void) {

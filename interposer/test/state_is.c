@@ -1,5 +1,5 @@
-/* Checks that the library is in the state that the first argument names, and that it counts in the state "counting"
- * only. A second argument is a text that the reason in the library's report must contain. */
+/* Checks that the library is in the state that the first argument names, and counts only if that is "counting". If
+ * there is a second argument, the reason in the library's report must contain it. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <string.h>

@@ -1,11 +1,10 @@
 /*
  * Tests look-ups like those of Java's foreign functions: the JVM opens libsyslookup.so, whose path is the first
- * argument, and looks C functions up in it. A look-up of malloc must find mallometer's malloc, as all calls in the
- * program do. Other look-ups must find the functions that libsyslookup.so needs, and not those of the program or of
- * mallometer.
+ * argument, and looks up C functions in it. A look-up of malloc must find mallometer's malloc. Other look-ups must
+ * find the functions that libsyslookup.so needs, and not those of the program or of mallometer.
  *
- * A second argument is the path of a library that opens libsyslookup.so in place of the program. Look-ups may then
- * also find functions of the program and of mallometer.
+ * The second argument, if any, is the path of a library that opens libsyslookup.so in place of the program. Look-ups
+ * may then also find functions of the program and of mallometer.
  */
 #include <dlfcn.h>
 #include <string.h>

@@ -396,8 +396,9 @@ static void an_exit_waits_for_a_slow_write(void) {
   exit(3);
 }
 
-/* An exit during a write that does not end must wait for a limited time only. The file then keeps the earlier
- * message. */
+/*
+ * If a write does not end, an exit must wait for it for a limited time only. The file then keeps the earlier message.
+ */
 static void an_exit_does_not_wait_for_ever(void) {
   begin_to_write_slowly();
   exit(3);
@@ -427,8 +428,8 @@ static void passing_failures_leave_the_message(void) {
   is_empty();
 }
 
-/* A temporary failure of the first write to the empty file must change nothing. A permanent failure, here ENOSPC,
- * must end the message. */
+/* If the first write to the empty file fails temporarily, nothing must change. If it fails permanently, as with
+ * ENOSPC, the message must end. */
 static void failures_of_the_first_message(void) {
   is_started();
   failing = WRITE;
@@ -471,7 +472,7 @@ static void *message_while_cancelled(void *result) {
   return NULL;
 }
 
-/* A cancelled thread must not end inside the functions of the message, where it would keep a lock and leave the
+/* A thread must not be cancelled inside the functions of the message, where it would keep a lock and leave the
  * message in the file. */
 static void no_call_is_cancelled(void) {
   pthread_t thread;

@@ -1,7 +1,7 @@
 /*
- * Starts and ends threads. A later thread reuses the counters of a thread that has ended. No counts may be lost then,
- * and the later thread's own counts must begin at zero. Allocations and frees in destructors of thread keys must be
- * counted, although most of them come after the thread has given up its counters.
+ * Starts and ends threads. A later thread reuses the counters of an ended thread: its own counts must begin at zero,
+ * and no earlier counts may be lost. Allocations and frees in destructors of thread keys must be counted, although
+ * most come after the thread has given up its counters.
  */
 #include <errno.h>
 #include <limits.h>
@@ -62,8 +62,8 @@ static void run(void *(*body)(void *)) {
   pthread_join(thread, NULL);
 }
 
-/* Allocates objects in destructors and keeps them. They must count as live and raise the peak without a snapshot. The
- * first ones of a call path must be sampled. */
+/* Keeps objects that destructors allocate. They must count as live, and the peak must include them even if no
+ * snapshot is taken while they live. The first allocations of a call path must be sampled. */
 static void destructors_keep_objects(void) {
   enum { OBJECTS = KEYS * PTHREAD_DESTRUCTOR_ITERATIONS };
   struct mallometer_counters start = snapshot();
@@ -107,7 +107,7 @@ static void *send_signals(void *unused) {
  * Interrupts the library by a signal handler that allocates. No allocation, free or failure may be lost.
  *
  * The signal must not interrupt the allocator, which need not be safe in signal handlers. The test therefore calls
- * reallocarray() with sizes that overflow: the library counts a failure and does not call the allocator.
+ * reallocarray() with sizes that overflow, for which the library does not call the allocator.
  */
 static void nothing_is_lost_to_signals(void) {
   struct sigaction action = {.sa_handler = allocate_in_handler, .sa_flags = SA_RESTART};

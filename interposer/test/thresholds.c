@@ -1,7 +1,7 @@
 /*
  * Tests thresholds, which the program opens at run time. The library must record each request above a threshold's
- * size with its thread and stack. If there is no room, it must keep the first requests and count all. The recording
- * of huge requests must not change.
+ * size with its thread and stack. When there is no more room, it must keep the first requests and still count the
+ * others.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -248,9 +248,9 @@ static void errno_stays(void) {
 }
 
 /*
- * Calls malloc and free `count` times, for callgrind. The kinds of threshold are "none", "above" (the requests exceed
- * it), "other" (they exceed it, but it is for another thread), "after" (it is closed already) and, for any other
- * word, 40,000 bytes.
+ * Calls malloc and free `count` times, for a measurement by callgrind. `kind` selects the threshold. "none": no
+ * threshold. "above": the requests exceed it. "other": they exceed it, but it is for another thread. "after": it is
+ * closed before. Any other word: a threshold of 40,000 bytes.
  */
 static void pairs(const char *kind, long count, size_t size) {
   bool is_none = strcmp(kind, "none") == 0;

@@ -196,8 +196,8 @@ static JNIEnv env = &functions;
 enum { TASK, METHOD, OTHER_METHOD, CONSTANTS, POOL, HOLDER, IDS, STRUCTURES, WORDS_OF_EACH = 8 };
 enum { METHOD_NUMBER = 3, KNOWN_METHOD = 77, ANOTHER_METHOD = 78, NO_METHOD = 1, ID_BY_NUMBER = 4711 };
 
-/* `chain` holds the JVM's structures that lead from a compilation's task to the id of its method. `pointers` points
- * to two methods; where ids are addresses, they are the addresses of its elements. */
+/* `chain` holds the JVM's structures that lead from a compilation's task to the id of its method. Where ids are
+ * addresses, they are the addresses of the elements of `pointers`, which point to two methods. */
 static uint64_t chain[STRUCTURES][WORDS_OF_EACH], pointers[2];
 
 static const char *name_of_thread = "C2 CompilerThre";
@@ -251,7 +251,7 @@ static void link_chain(void) {
   pointers[1] = at(OTHER_METHOD);
 }
 
-/* Links the structures, with the method's id as a number where ids are not addresses (from JDK 26 on). */
+/* Links the structures. From JDK 26 on, the id of the method is a number, not an address. */
 static void number_ids(void) {
   link_chain();
   if (!ids_are_addresses) chain[IDS][METHOD_NUMBER + 1] = ID_BY_NUMBER;
@@ -259,8 +259,8 @@ static void number_ids(void) {
 
 static const void *environment_of_thread(void) { return &structure.words[63]; }
 
-/* Takes samples while the compiler's environment, which refers to the task, lies on the thread's stack, as during a
- * compilation. Returns the last sample's frame, which stands for the compiled method; 0 for none. */
+/* Takes samples as during a compilation: the compiler's environment lies on the thread's stack and points to `task`.
+ * Returns the last sample's frame for the compiled method; 0 if it has none. */
 static __attribute__((noinline)) uint64_t frame_of_samples(int samples, uint64_t task) {
   volatile uint64_t environment[2] = {0, task};
   uint64_t frame = 0;
@@ -290,7 +290,7 @@ static void check_samples(void) {
   start_compilations();
   CHECK(sampled_frame() == compiled_frame(KNOWN_METHOD));
   CHECK(frame_of_samples(3, at(TASK)) == compiled_frame(KNOWN_METHOD)); /* the compilation has not changed */
-  CHECK(compilation_frame(environment_of_thread()) == 0);               /* no compilation */
+  CHECK(compilation_frame(environment_of_thread()) == 0);
   set_number_of_task(1000);
   CHECK(frame_of_samples(3, at(TASK)) == 0 && frame_of_samples(1, at(TASK)) == compiled_frame(KNOWN_METHOD));
   CHECK(names_asked == 1);
@@ -340,8 +340,7 @@ static void check_other_threads(void) {
   CHECK(sampled_frame() == compiled_frame(KNOWN_METHOD));
 }
 
-/* The library must not report a compilation if the environment to which the thread's structure points is not on the
- * thread's stack. */
+/* The library must report no compilation if the compiler's environment is not on the thread's stack. */
 static void check_environment_elsewhere(void *unreadable) {
   static uint64_t elsewhere[2];
   elsewhere[1] = at(TASK);
@@ -376,8 +375,8 @@ static void check_many_threads(void) {
   number_of_thread = 1;
 }
 
-/* Returns whether the library may return this frame when structures are damaged: none or the known method's. Where
- * ids are numbers, it may also be that of an unknown id, because the JVM refuses a wrong number. */
+/* Returns whether this frame is allowed after structures were damaged: none, or the known method's. If ids are
+ * numbers, the frame of a wrong id is allowed, too, because the JVM refuses a wrong number. */
 static bool is_frame_after_damage(uint64_t frame) {
   return frame == 0 || frame == compiled_frame(KNOWN_METHOD) ||
          (!ids_are_addresses && frame == compiled_frame(NO_METHOD));
@@ -460,7 +459,8 @@ static void check_switch(void) {
   __atomic_store_n(&stops_in_read, false, __ATOMIC_RELEASE);
   CHECK(compilations_switch(false) == 0 && memory_users == 0);
   CHECK(pthread_join(reader, NULL) == 0);
-  CHECK(frame == 0 || frame == compiled_frame(KNOWN_METHOD)); /* the reader's last samples may come after the closing */
+  /* 0 if the reader took its last samples after names were switched off */
+  CHECK(frame == 0 || frame == compiled_frame(KNOWN_METHOD));
 }
 
 static void check_refused_switch(void) {

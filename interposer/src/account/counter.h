@@ -1,11 +1,11 @@
 /*
  * Counters that one thread writes and any thread reads.
  *
- * Where the processor can, the writer adds with one instruction without a lock prefix (platform/arch.h). A signal
- * handler that interrupts it then loses no count, and an addition costs as much as a plain `x += n`.
+ * Where the processor can, the writer adds with one instruction that has no lock prefix (platform/arch.h). This is as
+ * fast as a plain `x += n`, but no count is lost if a signal handler interrupts it.
  *
- * Readers sum all frees before all allocations, and never see an object's free without its allocation, so the live
- * bytes are never negative. A thread that frees its own object adds the allocation first
+ * Readers sum all frees before all allocations. A sum then contains the allocation of each object whose free it
+ * contains, so the live bytes are never negative. A thread that frees its own object adds the allocation first
  * (order_frees_after_allocations()). Another thread gets the object's address after the allocation was added, and
  * reads the size through that address before it adds the free. test/litmus checks both cases.
  */
@@ -22,7 +22,7 @@ typedef struct {
 
 static inline void counter_add(counter *c, uint64_t amount) { local_add(&c->value, amount); }
 
-/* Adds to a counter of shared_events, which several threads write. */
+/* Adds to a counter that several threads write. */
 static inline void counter_add_shared(counter *c, uint64_t amount) {
   __atomic_fetch_add(&c->value, amount, __ATOMIC_RELEASE);
 }

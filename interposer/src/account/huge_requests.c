@@ -21,8 +21,11 @@ _Static_assert(sizeof ring[0].thread_name == THREAD_NAME_BYTES, "an event has ro
 
 /* ---- Writing a ring ------------------------------------------------------------------------------------ */
 
-/* Fills an entry whose number the caller has set to 0 or WRITTEN. The fences here and in copy() let a reader that
- * copied part of a half-filled entry see that the number has changed (test/litmus/event-copied). */
+/*
+ * Fills an entry. The caller must first set the entry's number to 0 or WRITTEN, so that readers skip it. With this
+ * fence and the one in copy(), a reader that copied a half-filled entry sees that the number has changed
+ * (test/litmus/event-copied).
+ */
 static void fill(struct mallometer_event *entry, uint64_t number, size_t requested, const uint64_t *frames,
                  uint32_t count) {
   __atomic_thread_fence(__ATOMIC_RELEASE);
@@ -43,7 +46,7 @@ static void record_huge(size_t requested, const uint64_t *frames, uint32_t count
 }
 
 void raise_largest_request(size_t requested) {
-  /* cannot overflow: a successful request has at most PTRDIFF_MAX bytes */
+  /* The cast cannot overflow, because a successful request has at most PTRDIFF_MAX bytes. */
   (void)raise_to((int64_t *)&largest_requested, (int64_t)requested);
 }
 
@@ -70,7 +73,7 @@ uint32_t huge_request_events(struct mallometer_event *events, uint32_t capacity,
 
 /* ---- Watches: rings for requests above a size of their own --------------------------------------------- */
 
-/* The number of an entry that a thread is writing. No other thread and no signal handler may then write the entry. */
+/* Marks an entry that a thread is writing. No other thread and no signal handler may write the entry meanwhile. */
 #define WRITTEN UINT64_MAX
 
 static struct watch {
@@ -81,7 +84,7 @@ static struct watch {
   struct mallometer_event ring[ENTRIES];
 } watches[MOST_WATCHES];
 
-/* A bit for each watch that is reserved (`taken`) or active (`watching`). */
+/* Each watch has a bit in `taken` while it is reserved, and a bit in `watching` while it is active. */
 static uint32_t taken, watching;
 
 static size_t least_watched(void) {
@@ -98,7 +101,6 @@ static size_t least_recorded(void) {
   return watched < huge_threshold ? watched : huge_threshold;
 }
 
-/* Sets `recorded_above`, and repeats this if another thread added or removed a watch meanwhile. */
 static void choose_recorded(void) {
   size_t least;
   do {
@@ -190,8 +192,8 @@ void huge_requests_forked(void) {
 
 static uint32_t bit_of(uint32_t number) { return number >= 1 && number <= MOST_WATCHES ? 1u << (number - 1) : 0; }
 
-/* A thread may still write a request into the ring after a new watch has taken it. The new watch's reader skips such
- * a request. */
+/* After the removal, a thread may still write a request into the ring, even if a new watch already uses the ring. The
+ * reader of the new watch skips that request. */
 int request_watch_remove(uint32_t number) {
   uint32_t bit = bit_of(number);
   if (!(__atomic_fetch_and(&watching, ~bit, __ATOMIC_SEQ_CST) & bit)) return -EINVAL;

@@ -1,13 +1,13 @@
 /*
- * Records large requests one by one: the size of the largest one, and ring buffers with the size, time, thread and
- * stack of each request above a threshold. One ring has the latest huge requests of the process. A watch is a further
- * ring with a threshold of its own, which can be added and removed. The fast path compares a large request only with
+ * Records large requests: the size of the largest one, and rings (ring buffers) with the size, time, thread and stack
+ * of each request above a threshold. One ring has the latest huge requests of the process. A watch is a further ring
+ * with its own threshold, which can be added and removed. The fast path compares a large request only with
  * `recorded_above`, the smallest threshold.
  *
- * The rings have no lock. A writer marks an entry as incomplete, fills it, and stores its number in it. A reader that
- * finds the same number before and after its copy has a complete entry. Gaps in the numbers show which entries a
- * reader missed. The ring of a watch keeps the first 64 requests after each reading and only counts the others, which
- * need no stack walk.
+ * The rings have no lock. A writer marks an entry as incomplete, fills it, and then stores its number in it. A
+ * reader's copy is complete if the entry has the same number before and after the copy. Gaps in the numbers show
+ * which entries a reader missed. The ring of a watch keeps the first 64 requests after each reading and only counts
+ * the others, which need no stack walk.
  */
 #ifndef MALLOMETER_ACCOUNT_HUGE_REQUESTS_H
 #define MALLOMETER_ACCOUNT_HUGE_REQUESTS_H
@@ -63,7 +63,9 @@ int request_watch_read(uint32_t number, struct mallometer_event *events, uint32_
 /* Repairs the rings in the child of a fork, where the threads that were changing them do not exist. */
 void huge_requests_forked(void);
 
-/* Returns whether a watch also records requests that the fast path does not compare with `recorded_above`. */
+/*
+ * Returns whether a watch records requests of at most LARGEST_FAST_REQUEST bytes, which the fast path does not check.
+ */
 bool small_requests_are_watched(void);
 
 uint64_t largest_request(void);

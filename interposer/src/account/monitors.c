@@ -9,13 +9,13 @@
 #include "platform/shared_words.h"
 #include "platform/thread_pointer.h"
 
-/* Not NULL while the thread is in a monitor's callback. This is not in the thread's block (account/thread_block.h),
- * because a thread that has given its block up may still allocate. */
+/* Not NULL while the thread is in a monitor's callback. This is not a part of the thread's block of counters
+ * (account/thread_block.h), because an ending thread may still allocate after it has given its block up. */
 DECLARE_THREAD_POINTER(uint32_t, in_callback);
 DEFINE_THREAD_POINTER(uint32_t, in_callback, NULL);
 
-/* A monitor's number contains the index of its place and the place's use count, so that an outdated number does not
- * remove another monitor. */
+/* A monitor's number is made of an index in `places` and a use count, so that the number of a removed monitor does
+ * not match a later monitor. */
 enum { PLACE_BITS = 3, MOST_USES = (1 << 27) - 1, IS_REMOVED = 1 << 27 };
 #define RUNNING UINT32_MAX
 #define FORK ((uint64_t)1 << 32)

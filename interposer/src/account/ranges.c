@@ -12,8 +12,8 @@
 enum {
   BLOCKS = 1024,
   IN_BLOCK = 64,
-  /* Packing (see make_room()) fills at most three quarters of each block and of all blocks. The rest is room for
-   * changes. */
+  /* Packing (see make_room()) fills at most three quarters of each block, and uses at most three quarters of the
+   * blocks. The rest is room for changes. */
   PACKED_IN_BLOCK = IN_BLOCK / 4 * 3,
   PACKED_BLOCKS = BLOCKS / 4 * 3,
   KEPT = PACKED_BLOCKS * PACKED_IN_BLOCK,
@@ -28,8 +28,11 @@ enum {
 #define TESTS 100u
 #define SLEEPS 10u
 #define SLEEP_NS 100000u
-/* A change of the map is left out, and counted as missed, if the lock is not free. After MOST_MISSED missed changes
- * in a row, over at least LONGEST_MISSING_NS, the lock will probably never be released, and the map is abandoned. */
+/*
+ * A change of the map is skipped, and counted as missed, if the lock is not free. The map is abandoned after
+ * MOST_MISSED missed changes in a row, over at least LONGEST_MISSING_NS, because the lock will then probably never be
+ * released.
+ */
 #define MOST_MISSED 64u
 #define LONGEST_MISSING_NS 1000000000u
 /* A range's birth is stored in units of 2^24 ns (16.8 ms), so that 32 bits last for two years. */
@@ -56,8 +59,8 @@ static struct map {
   uint16_t order[BLOCKS];
   uint16_t removed[BLOCKS];
   uintptr_t first[BLOCKS]; /* the first address of each block in use, in the order of `order` */
-  /* The state of packing, which moves ranges into fewer blocks: the passes that are left, the block at which the
-   * current pass continues, and the number of used blocks above which the next packing begins. */
+  /* Packing moves ranges into fewer blocks. `passes` are left to do, `next` is the block where the current pass
+   * continues, and the next packing begins when more than `enough` blocks are used. */
   uint32_t passes, next, enough;
   uint32_t counted[SIZE_CLASSES], chosen[SIZE_CLASSES];
   struct block blocks[BLOCKS];
@@ -261,7 +264,6 @@ static void split_block(uint32_t number) {
   note_first(number + 1);
 }
 
-/* Inserts a range before a place, into the block of the preceding range if there is one. */
 static void insert_at(struct place place, struct range range) {
   if (map->used == 0) add_block(0);
   if (place.range == 0 && place.block > 0) place = (struct place){place.block - 1, block_at(place.block - 1)->count};
@@ -370,7 +372,7 @@ static uint32_t read_slice(uint32_t blocks) {
 /* Moves the ranges of the next blocks to as few blocks as possible, a quarter of which stays free. */
 static void pack_slice(void) {
   if (map->next >= map->used) {
-    end_pass(); /* Since the previous slice, changes have removed the remaining blocks. */
+    end_pass(); /* Changes since the previous slice have removed the remaining blocks. */
     return;
   }
   uint32_t blocks = map->used - map->next < BLOCKS_OF_SLICE ? map->used - map->next : BLOCKS_OF_SLICE;
@@ -467,11 +469,11 @@ static struct place previous(struct place place) {
 }
 
 /*
- * Joins a range with neighbours of its site. Returns false if nothing was joined.
+ * Joins a range with adjacent ranges of its call site. Returns false if nothing was joined.
  *
- * Joins nothing while another thread unmaps memory, because that thread may have to remove the neighbour but not the
- * new range. A thread that begins to unmap after the test below reads the new range's number, because the caller has
- * stored it before.
+ * Joins nothing while another thread unmaps memory, because that thread may have to remove the older range but keep
+ * the new one. The caller must store the new range's number before. A thread that begins to unmap after the test
+ * below then reads that number.
  */
 static bool join(struct place behind, struct range range) {
   if (__atomic_load_n(&unmapping, __ATOMIC_SEQ_CST) > 0) return false;
@@ -565,7 +567,7 @@ bool ranges_find(uintptr_t begin_address, uintptr_t end_address, bool whole, uin
   return found;
 }
 
-/* Lets the next thread that takes the lock empty the map, which is this thread if the lock is free. */
+/* The next thread that takes the lock empties the map. This thread does so itself if the lock is free. */
 void ranges_forget(void) {
   uint64_t signals;
   __atomic_fetch_add(&generation, 1, __ATOMIC_SEQ_CST);
@@ -584,8 +586,9 @@ static struct mallometer_range row_of(const struct range *range) {
   return row;
 }
 
-/* Writes the reader's memory only after the lock is released, because a page fault would make other threads wait
- * longer. */
+/*
+ * Writes `rows` after the lock is released, because a page fault under the lock would make other threads wait longer.
+ */
 static int copy_slice(struct mallometer_range *rows, uint32_t capacity, uint64_t *from) {
   struct range slice[ROWS_AT_ONCE];
   uint32_t count = 0, copied = 0;

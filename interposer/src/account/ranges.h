@@ -4,21 +4,21 @@
  *
  * A range has the call site that reserved its addresses. Memory that is mapped over ranges of one site keeps that
  * site, as when a JVM commits parts of its heap. Addresses leave a range when they are unmapped, or when a mapping
- * covers them together with addresses outside the ranges of that site. Neighbours of one site are joined, unless
+ * covers them together with addresses outside the ranges of that site. Adjacent ranges of one site are joined, unless
  * another thread is unmapping memory.
  *
- * The ranges lie in address order in blocks of 64, and the blocks' first addresses in one array, so a change searches
- * only that array and one block. When more than three quarters of the blocks are in use, each change also packs up to
- * 1,024 ranges into fewer blocks, which takes some microseconds, until a quarter of the blocks is free. If there are
- * too many ranges, packing forgets the smallest ones and counts them.
+ * The ranges lie in address order in blocks of 64, and one array has the first address of each block, so a change
+ * searches only that array and one block. When more than three quarters of the blocks are in use, each change also
+ * packs up to 1,024 ranges into fewer blocks, which takes some microseconds. If there are too many ranges, packing
+ * forgets the smallest ones and counts them.
  *
  * Each range has an insertion number. A thread that unmaps memory reads the latest number before the system call, and
  * afterwards removes only ranges with numbers up to it. If the kernel gives the addresses to another thread in
  * between, that thread's range has a higher number and stays.
  *
  * The lock is held for microseconds, with all signals blocked, so that no signal handler waits for a lock of its own
- * thread. A thread that does not get the lock within a millisecond leaves the map unchanged and counts a missed
- * change. After 64 missed changes in a row, over at least a second, the map is abandoned until the next start.
+ * thread. A thread that does not get the lock within a millisecond skips the change and counts it as missed. After 64
+ * missed changes in a row, over at least a second, the map is abandoned until the next start.
  */
 #ifndef MALLOMETER_ACCOUNT_RANGES_H
 #define MALLOMETER_ACCOUNT_RANGES_H
@@ -32,8 +32,8 @@
 #define RANGE_WITHOUT_SITE UINT32_MAX
 #define RANGE_OF_ALLOCATOR (UINT32_MAX - 1)
 
-/* Stands for the site of a range that was mapped before an attach. Readers do not see it. Memory that the program
- * commits inside it keeps this site, and needs no stack walk. */
+/* The site of a range that was mapped before an attach. ranges_copy() leaves such ranges out. Memory that the program
+ * commits inside such a range gets this site without a stack walk. */
 #define RANGE_FROM_BEFORE (UINT32_MAX - 2)
 
 /* Functions that change how many ranges refer to each site. They are called in any thread, and perhaps under the
@@ -57,8 +57,8 @@ size_t ranges_footprint(void);
 /* Returns a number that changes when all ranges are forgotten. */
 uint32_t ranges_generation(void);
 
-/* Must enclose a system call that may unmap memory and the removal of its ranges. ranges_before_unmapping() returns
- * the latest insertion number, for ranges_remove(). */
+/* Must enclose a system call that may unmap memory, together with the call of ranges_remove().
+ * ranges_before_unmapping() returns the latest insertion number, which ranges_remove() needs. */
 uint64_t ranges_before_unmapping(void);
 void ranges_after_unmapping(void);
 

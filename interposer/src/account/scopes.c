@@ -8,8 +8,8 @@
 #include "platform/memory.h"
 #include "platform/shared_words.h"
 
-/* The end of each chain of scopes, and the innermost scope of a thread without scopes. No event exceeds its peak or
- * largest request. */
+/* Ends each thread's list of scopes, and is the innermost scope of a thread without scopes. No event exceeds its peak
+ * or largest request. */
 static struct scope no_scope = {.outer = &no_scope, .peak_net = INT64_MAX, .largest_doubled = UINT64_MAX};
 
 /* ---- The table of records ----------------------------------------------------------------------------- */
@@ -131,8 +131,8 @@ static void unmap_table(struct scope *scope) {
   __atomic_fetch_sub(&table_bytes_mapped, bytes, __ATOMIC_RELAXED);
 }
 
-/* Marks that the thread uses or changes its chain of scopes or a table. Signal handlers then unlink no scope and free
- * no record; the thread does so afterwards. Returns whether the mark was set before. */
+/* Marks that the thread is using its list of scopes or a table. Signal handlers then leave closed scopes in the list,
+ * and the thread removes them afterwards. Returns whether the mark was set before. */
 static bool hold_chain(struct thread_block *block) {
   struct thread_scoping *scoping = thread_scoping(block);
   bool before = scoping->is_held;
@@ -251,8 +251,8 @@ static void unlink_abandoned(struct thread_block *block) {
 }
 
 /*
- * Unlinks the calling thread's closed scopes. A signal handler that interrupted an event or a use of the chain only
- * asks the thread to unlink them later. Otherwise the interrupted event would overwrite the headroom that is chosen
+ * Unlinks the calling thread's closed scopes. In a signal handler that interrupted an event or a use of the list,
+ * only asks the thread to unlink them later, because an interrupted event would overwrite the headroom that is chosen
  * here.
  */
 static void unlink_or_postpone(struct thread_block *block) {
@@ -272,7 +272,7 @@ void scopes_unlink_closed(struct thread_block *block) {
   if (block->reporting.scoped) unlink_or_postpone(block);
 }
 
-/* Returns whether the outer scope may have to be raised, too. */
+/* Raises the scope's peak and largest request. Returns whether the enclosing scope may have to be raised, too. */
 static bool raise(struct scope *scope, int64_t net, uint64_t doubled) {
   bool larger = doubled > scope->largest_doubled;
   if (larger) scope->largest_doubled = doubled;
@@ -434,7 +434,6 @@ static void read_thread(const struct scope *scope, const struct thread_block *bl
   if (scope->table) read_matches(scope, temporary, temporary_bytes, out);
 }
 
-/* Derives the bounds of the largest request from the largest size class with an allocation. */
 static void bound_largest(struct mallometer_scope *out) {
   unsigned class = MALLOMETER_SIZE_CLASSES;
   while (class > 0 && out->allocations[class - 1] == 0) class --;
@@ -461,8 +460,8 @@ static void read_process(const struct scope *scope, struct mallometer_scope *out
 }
 
 static void read_figures(const struct scope *scope, bool ended, struct mallometer_scope *out) {
-  /* The block is loaded only once, because the scope may be closed and its record reused for a scope over the
-   * process, whose block is NULL. */
+  /* The field is loaded only once, because the scope may be closed and its record reused for a scope over the
+   * process, where the field is NULL. */
   const struct thread_block *block = __atomic_load_n(&scope->block, __ATOMIC_RELAXED);
   if (block) {
     read_thread(scope, block, ended, out);
@@ -484,8 +483,11 @@ int scope_read(uint32_t number, struct mallometer_scope *out) {
     enum state state = state_of(word);
     if (state != OPEN && state != ENDED) return -EINVAL;
     struct mallometer_scope figures = {0};
-    /* If the record is reused during this copy, its state differs after the fence: the next user acquires the state
-     * that free_record() stored before it writes to the record (test/litmus/reused-sample). */
+    /*
+     * The record may be reused for another scope during this copy. Its state then differs after the fence, because
+     * the new user acquires the state that free_record() stored before it writes to the record
+     * (test/litmus/reused-sample).
+     */
     read_figures(scope, state == ENDED, &figures);
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (state_word(scope) != word) continue; /* the scope was closed, or its thread ended, during the reading */
@@ -525,8 +527,8 @@ bool scope_retains(const struct scope *scope, const void *object) {
 static void abandon(struct scope *scope, uint64_t closing, struct mallometer_scope *out) {
   struct thread_block *block = scope->block;
   if (!change_state(scope, closing, ABANDONED)) {
-    /* This fails if the measured thread has ended (ORPHANED). In the child of a fork it also fails if a signal
-     * handler of this thread forked meanwhile, because scopes_forked() has then freed or abandoned the record. */
+    /* The state is ORPHANED if the measured thread has ended. Any other state means that a signal handler of this
+     * thread forked: in the child, scopes_forked() has freed or abandoned the record. */
     if (!change_state(scope, with_state(closing, ORPHANED), CLOSING)) return;
     *out = (struct mallometer_scope){0};
     read_figures(scope, true, out);
@@ -550,8 +552,8 @@ int scope_close(uint32_t number, struct mallometer_scope *out) {
   *out = (struct mallometer_scope){0};
   read_figures(scope, state == ENDED, out);
   if (scope->table && state == OPEN) __atomic_fetch_sub(&matched_open, 1, __ATOMIC_SEQ_CST);
-  /* This fails in the child of a fork if a signal handler of this thread forked meanwhile, because scopes_forked()
-   * has freed the record there. */
+  /* The change of the state fails only if a signal handler of this thread forked meanwhile: in the child,
+   * scopes_forked() has freed the record. */
   if ((!scope->block || state == ENDED) && !change_state(scope, with_state(word, CLOSING), TAKEN)) return 0;
   if (!scope->block) peak_window_close(scope->window);
   if (state == OPEN && scope->block) {

@@ -1,10 +1,10 @@
 /*
  * Scopes: the events of a thread, or of the process, between two points in time.
  *
- * Most values are differences of counters that exist anyway. For the peak and the largest request, each event of a
- * thread in a scope takes the slow path, because the thread has no headroom (thread_block.h). That path compares the
- * event with the innermost scope, and with an outer scope only if the inner one is exceeded, because the values of
- * outer scopes are at least as high.
+ * Most values are differences of counters that exist anyway. The peak and the largest request need a look at each
+ * event, so a thread in a scope has no headroom (thread_block.h), and all its events take the slow path. That path
+ * compares the event with the innermost scope, and with an outer scope only if the inner one is exceeded, because the
+ * values of outer scopes are at least as high.
  *
  * A matched scope also has a table with the addresses of up to MOST_MATCHED live objects, which shows whether a freed
  * object was allocated within the scope. If the table overflows, or a signal handler allocates while the table
@@ -13,8 +13,8 @@
  * The peak of a scope over the process is found like the process's peak, with the same error (totals.h).
  *
  * A scope is a record in a table. Its number contains the record's index and use count. Any thread may read and close
- * a scope, but only the measured thread links the record into its chain and unlinks it. A closed scope stays linked
- * until then.
+ * a scope, but only the measured thread changes its list of scopes, so a closed scope may stay in the list for some
+ * time.
  */
 #ifndef MALLOMETER_ACCOUNT_SCOPES_H
 #define MALLOMETER_ACCOUNT_SCOPES_H
@@ -31,7 +31,8 @@
 #define MOST_MATCHED 49152u
 
 struct scope {
-  /* The peak of the thread's net bytes since the first use of its block. The thread writes this field. */
+  /* The highest net bytes (allocated minus freed) of the thread's block during the scope. The thread writes this
+   * field. */
   int64_t peak_net;
   uint64_t largest_doubled;
   struct scope *outer;
@@ -56,18 +57,16 @@ struct scope {
   };
 };
 
-/* Bits of thread_block.reporting.scoped: the thread is in a scope, and in one that matches frees with allocations. */
+/* Bits of thread_block.reporting.scoped. SCOPED: the thread is in a scope. SCOPED_MATCHED: the thread is in a scope
+ * that matches frees with allocations. */
 enum { SCOPED = 1, SCOPED_MATCHED = 2 };
 
 void *scope_raise(struct thread_block *block, void *object, size_t doubled);
 void *scope_match_allocation(struct thread_block *block, void *object, size_t doubled);
 void scope_match_free(struct thread_block *block, const void *object, size_t bytes);
 
-/*
- * Reports a counted allocation to the scopes of its thread, and returns `object`. `doubled` is the doubled_size() of
- * the request, or 0 for 0 bytes. The usual case needs no call: while a thread's memory grows, only the innermost
- * scope has a new peak.
- */
+/* Reports a counted allocation to the scopes of its thread, and returns `object`. `doubled` is the doubled_size() of
+ * the request, or 0 for 0 bytes. Usually only the innermost scope has a new peak, and then no function is called. */
 static inline __attribute__((always_inline)) void *scope_allocation(struct thread_block *block, void *object,
                                                                     size_t doubled) {
   struct thread_scoping *scoping = thread_scoping(block);
@@ -101,8 +100,8 @@ void scopes_unlink_closed(struct thread_block *block);
 
 /*
  * Opens a scope over the calling thread, which owns `block`, or over the process if `block` is NULL. A `matched`
- * scope matches frees with allocations. Returns the scope's number, which is positive, -EAGAIN if too many scopes are
- * open, or -ENOMEM if there is no memory for a table. May change errno.
+ * scope matches frees with allocations. Returns the scope's number, which is positive. Returns -EAGAIN if too many
+ * scopes are open, or -ENOMEM if there is no memory for a table. May change errno.
  */
 int scope_open(struct thread_block *block, bool matched);
 
@@ -112,10 +111,9 @@ int scope_read(uint32_t number, struct mallometer_scope *out);
 int scope_close(uint32_t number, struct mallometer_scope *out);
 
 /*
- * Returns the open scope with this number for scope_retains(). The calling thread, which owns `block`, must be the
- * one that the scope measures. Otherwise returns NULL and sets *error: -EINVAL if there is no such scope, -EPERM if
- * it is another thread's, -ENODATA if it does not match frees, its table has overflowed, or counting was off for some
- * time.
+ * Returns the open scope with this number, for scope_retains(). The scope must measure the calling thread, which owns
+ * `block`. On failure returns NULL and sets *error: -EINVAL if there is no such scope, -EPERM if it measures another
+ * thread, -ENODATA if it does not match frees, its table has overflowed, or counting was off for some time.
  */
 const struct scope *scope_find_own(uint32_t number, const struct thread_block *block, int *error);
 bool scope_retains(const struct scope *scope, const void *object);

@@ -121,8 +121,8 @@ void thread_blocks_request_answer(void (*answer)(void)) {
     __atomic_fetch_or(&block->reporting.requests, REQUEST_ANSWER, __ATOMIC_RELEASE);
     headroom_withdraw(block);
   }
-  /* A withdrawal fails if the owner is counting an event, which takes some fifteen instructions, or overwrites the
-   * headroom. The loop below therefore tries again after a short wait, three times. */
+  /* A withdrawal fails while the owner counts an event, which takes some fifteen instructions, and is lost if the
+   * owner overwrites the headroom. The loop below therefore tries three times more, after short waits. */
   for (int again = 0; again < 3; again++) {
     for (volatile int moment = 0; moment < 1000;) moment = moment + 1;
     for (uint32_t i = 0; i < thread_block_count(); i++) {
@@ -152,13 +152,13 @@ struct thread_block *thread_block_acquire_first(void) {
   struct thread_block *block = thread_block_at(index);
   struct thread_record *record = record_at(index);
   record->baseline = block->events;
-  /* In a new block, and in a forked child if the earlier owner was in an event, the headroom is 0. It must not stay
-   * 0, because that marks an event (is_in_event()). */
+  /* The headroom is 0 in a new block, and in a forked child if the earlier owner was in an event. It must not stay 0,
+   * because that marks an event (is_in_event()). */
   if (block->headroom == 0) block->headroom = -1;
   block->walks_java = 0;
   __atomic_store_n(&thread_sampling(block)->cleaner, 0, __ATOMIC_RELAXED);
-  /* Both threads store before they load, so either this thread sees `requested_answer`, or
-   * thread_blocks_request_answer() sees that the block is owned. */
+  /* The two threads store before they load, so this thread sees `requested_answer`, or thread_blocks_request_answer()
+   * sees that the block is owned. */
   __atomic_store_n(&record->owned, true, __ATOMIC_SEQ_CST);
   block->reporting = (struct reporting){0, __atomic_load_n(&requested_answer, __ATOMIC_SEQ_CST) ? REQUEST_ANSWER : 0};
   __atomic_fetch_add(&owners, 1, __ATOMIC_RELAXED);

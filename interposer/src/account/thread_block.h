@@ -3,10 +3,9 @@
  * needs no atomic instruction.
  *
  * Headroom is the number of bytes by which the thread's live bytes may grow before it updates the estimate of the
- * process's live bytes (totals.h). Allocations decrease it and frees increase it, so a thread that frees as much as
- * it allocates rarely leaves the fast path. An event that finds no headroom takes the slow path. Before a thread's
- * first event, and after it has given its block up, its pointer leads to a sentinel without headroom, so the fast
- * path needs only one comparison.
+ * process's live bytes (totals.h). Allocations decrease it and frees increase it. An event that finds no headroom
+ * takes the slow path. A thread without a block points to a sentinel that has no headroom, so the fast path needs
+ * only one comparison.
  *
  * Blocks lie in slabs that are never unmapped. The block of a thread that ends passes with its totals to the next new
  * thread, so the sum over all blocks is always right. The new owner's figures are the totals minus a baseline, which
@@ -46,7 +45,7 @@ struct event_counters {
   counter allocated_bytes;
   counter requested_doubled;
   counter failed;
-  counter by_class[SIZE_CLASSES]; /* indexed by event_allocations() */
+  counter by_class[SIZE_CLASSES]; /* event_allocations() computes the index. */
 };
 
 static inline counter *event_allocations(struct event_counters *events, size_t class) {
@@ -68,13 +67,13 @@ enum thread_request {
 
 struct thread_block {
   /*
-   * The bytes by which the thread's live bytes may grow before it updates the estimate of the process's live bytes
-   * (totals.h). If EVENTS_ARE_MARKED, it is 0 while an event is being counted. Other threads may only withdraw it
-   * (headroom_withdraw()) or lower it (flush_all() in totals.c), and never overwrite the 0 of an event.
+   * The bytes by which the thread's live bytes may grow before an event takes the slow path. If EVENTS_ARE_MARKED, it
+   * is 0 while an event is being counted. Other threads may only withdraw it (headroom_withdraw()) or lower it
+   * (flush_all() in totals.c), and never overwrite the 0 of an event.
    */
   int64_t headroom;
-  /* The net bytes of this block that the estimate of the process's live bytes includes (totals.c). The thread that
-   * flushes the block writes this field. */
+  /* The net bytes that this block has added to the estimate of the process's live bytes (totals.c). Any thread may
+   * update it, by compare-and-swap. */
   int64_t flushed_live_bytes;
   uint32_t index;
   /* Set while the thread walks its Java stack, to prevent a nested walk. Only the owner writes it. */
@@ -87,7 +86,8 @@ struct thread_block {
      * path. */
     uint8_t requests;
   } reporting;
-  /* For each bucket of the sampler (sample/sampler.h), the number of allocations until one is passed to it. */
+  /* For each bucket of the sampler (sample/sampler.h), the number of allocations until the next one is passed to the
+   * sampler. */
   uint8_t filter[FILTER_BUCKETS];
   struct event_counters events;
 };
@@ -102,7 +102,7 @@ struct thread_record {
   bool owned;
 };
 
-/* The countdown to the next sampled allocation of one call path of large allocations. */
+/* Counts down to the next sampled allocation of one call path that allocates large objects. */
 struct large_path {
   uint32_t tag;
   /* The number of allocations until the next sampled one, drawn for a probability of 2^-level. */
@@ -116,8 +116,8 @@ struct thread_scoping {
    * doubled_size() is at most `largest_doubled`. */
   _Alignas(256) int64_t limit;
   uint64_t largest_doubled;
-  /* Above these net bytes the thread calls peak_flush() (totals.h), so that a new peak of the process is noticed.
-   * Without scopes the headroom serves this purpose. */
+  /* When its net bytes exceed this value, the thread calls peak_flush() (totals.h), which notices a new peak of the
+   * process. Outside of scopes, the headroom serves this purpose. */
   int64_t report_peak_at;
   struct scope *innermost;
   /* Set while the thread uses the list of its scopes. Its signal handlers must not change the list then. */
@@ -126,7 +126,7 @@ struct thread_scoping {
 
 /* The sampler's data of a thread, except its filters. Only the owner uses it, unless a field says otherwise. */
 struct thread_sampling {
-  /* Each call of the sampler changes the state of the random number generator, so it shares no cache line with other
+  /* Calls of the sampler change the state of the random number generator, so it shares no cache line with other
    * threads. */
   _Alignas(64) uint64_t random;
   struct burst burst;
@@ -147,8 +147,8 @@ struct slab {
    * differ by a multiple of the page size. */
   uint8_t unused[2048];
   struct of_sampler {
-    /* For each number in `filter`, the level for which it was drawn: an allocation is passed to the sampler with
-     * probability 2^-level. */
+    /* Numbers in `filter` were drawn for these levels: an allocation is passed to the sampler with probability
+     * 2^-level. */
     uint8_t levels[FILTER_BUCKETS];
     struct large_path large_paths[LARGE_PATHS];
   } of_sampler[BLOCKS_IN_SLAB];
@@ -194,8 +194,8 @@ extern HIDDEN struct thread_block uncounted_block;
 /* The calling thread's block, or a sentinel. */
 DECLARE_THREAD_POINTER(struct thread_block, current_block);
 
-/* Subtract allocated bytes from the headroom, or add freed bytes to it. Return false if no headroom is left, as
- * always for sentinels. The caller must then call peak_flush_if_due() (totals.h). */
+/* Subtract allocated bytes from the headroom, or add freed bytes to it. Return false if no headroom is left, which is
+ * always so for sentinels. The caller must then call peak_flush_if_due() (totals.h). */
 static inline bool headroom_take(struct thread_block *block, int64_t bytes) {
   return __builtin_expect(!local_sub_exhausts(&block->headroom, bytes), 1);
 }
@@ -205,16 +205,16 @@ static inline bool headroom_give(struct thread_block *block, int64_t bytes) {
 }
 
 /*
- * Marks the beginning of an event on the fast path; event_end() ends it. Returns false if no headroom is left, and
- * the caller must then take the slow path.
+ * Marks the beginning of an event on the fast path; event_end() ends it. Returns false if no headroom is left. The
+ * caller must then take the slow path.
  *
  * If EVENTS_ARE_MARKED, the headroom is 0 during the event. A signal handler that allocates meanwhile then counts in
  * the shared block (event_block()), so the interrupted event overwrites none of its counts. If a handler leaves by
  * longjmp, the mark stays, and the thread's later events are counted in the shared block.
  *
- * If a handler runs between the load of the headroom and the mark, its change of the headroom, less than
- * HEADROOM_BYTES, is lost until the next peak_flush(). If it opens a scope, the scope's peak, largest request and
- * matches miss the thread's events until then.
+ * A handler that runs between the load of the headroom and the mark is an exception. Its change of the headroom, less
+ * than HEADROOM_BYTES, is lost until the next peak_flush(). Until then, a scope that it opened misses the peak,
+ * largest request and matches of the thread's events.
  *
  * All accesses are relaxed, because only the thread itself needs the order of the mark, and other threads do not
  * change the headroom while the mark is set.
@@ -292,15 +292,15 @@ static inline struct thread_block *own_block(void) { return THREAD_POINTER(struc
 extern HIDDEN struct event_counters shared_events;
 
 /*
- * Reserve and release thread key 0. A program that forgot to create its key uses key 0, and would access the data of
- * its owner. While key 0 is reserved, the keys of the library and of the loader (glibc before 2.34 creates one when
- * needed) get other numbers.
+ * Reserve and release thread key 0. A program that forgot to create its key uses key 0. While key 0 is reserved,
+ * neither this library nor the loader (glibc before 2.34 creates a key when needed) gets it, so such a program does
+ * not access their data.
  */
 void thread_key_0_reserve(void);
 void thread_key_0_release(void);
 
-/* Must be called once, before the first event. A thread that ends calls `at_hand_over`, which flushes its block,
- * before it gives the block up. Without a thread key, blocks stay with the threads that ended. */
+/* Must be called once, before the first event. Each thread calls `at_hand_over` when it ends, before it gives its
+ * block up. If there is no thread key, the blocks of ended threads are not reused. */
 void thread_blocks_start(void (*at_hand_over)(struct thread_block *block));
 
 struct thread_block *thread_block_acquire_first(void);
@@ -310,7 +310,7 @@ static inline bool is_thread_block(const struct thread_block *block) {
 }
 
 /*
- * Returns the calling thread's block, which a thread without a block takes here, or NULL if the thread's events
+ * Returns the calling thread's block. A thread without a block takes one here. Returns NULL if the thread's events
  * belong to shared_events. Takes no lock, but maps a slab for every 64th thread that lives at the same time. May
  * change errno.
  */
@@ -327,9 +327,9 @@ static inline struct thread_block *event_block(void) {
 }
 
 /*
- * Returns whether pthread_setspecific may be the caller of this allocation. glibc allocates tables there for keys
- * beyond the first 32, and it must not be called again within that allocation. The thread must then not take its
- * block, and the event belongs to shared_events.
+ * Returns whether this allocation may come from pthread_setspecific. For keys beyond the first 32, glibc's
+ * pthread_setspecific allocates a table, and must not be called again within that allocation. The thread must then
+ * not take its block, and the event belongs to shared_events.
  */
 bool thread_block_would_recurse(size_t requested);
 
@@ -339,19 +339,18 @@ struct thread_block *thread_block_leave(void);
 void thread_block_return(struct thread_block *block);
 
 /*
- * Makes each thread call `answer` once, at its next event or, if it is in the middle of an event, at a later one. A
- * new thread calls it at its first event. Each call makes all threads answer again; NULL makes them stop. May be
- * called from any thread. Since the request, at most the event of the answer has changed the allocator's cache of the
- * thread.
+ * Makes each thread call `answer` once, at its next event, or at a later one if the thread is in the middle of an
+ * event. A new thread calls it at its first event. Each call of this function makes all threads answer again; NULL
+ * makes them stop. May be called from any thread.
  */
 void thread_blocks_request_answer(void (*answer)(void));
 
 uint8_t thread_block_answer_now(struct thread_block *block);
 
 /*
- * Does what other threads requested, and returns the bits of the requests that the caller must carry out. Those
- * threads store `requests` before they withdraw the headroom. This thread has found no headroom, so it loads the
- * headroom with acquire order before it loads `requests`.
+ * Does what other threads requested, and returns the bits of the requests that the caller must carry out. A
+ * requesting thread stores `requests` before it withdraws the headroom. The caller has found no headroom. The
+ * acquiring load of the headroom therefore lets it see the request.
  */
 static inline uint8_t thread_block_answer(struct thread_block *block) {
   (void)__atomic_load_n(&block->headroom, __ATOMIC_ACQUIRE);

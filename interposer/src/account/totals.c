@@ -43,7 +43,9 @@ void totals_read(struct mallometer_counters *sum) {
     struct thread_block *block = thread_block_at(i);
     if (block) add_frees(&block->events, sum);
   }
-  /* This includes blocks of new threads, which may have allocated objects that the first pass saw freed. */
+  /*
+   * The new count includes the blocks of new threads, which may have allocated objects that the first pass saw freed.
+   */
   count = thread_block_count();
   add_allocations(&shared_events, sum);
   for (uint32_t i = 0; i < count; i++) {
@@ -89,7 +91,7 @@ uint64_t totals_live(const struct mallometer_counters *sum) {
 
 /* ---- The peak of the live bytes ----------------------------------------------------------------------- */
 
-/* All blocks are summed if the estimate of the live bytes exceeds the peak by more than these bytes. */
+/* If the estimate of the live bytes exceeds the peak by more than this, all blocks are summed. */
 static uint64_t slack(void) {
   uint64_t of_peak = peak_so_far() / 200;
   uint64_t of_blocks = (uint64_t)thread_block_count() * 4096;
@@ -106,7 +108,7 @@ static int64_t window_starts[MOST_PEAK_WINDOWS], window_peaks[MOST_PEAK_WINDOWS]
 
 static uint32_t open_windows(void) { return __atomic_load_n(&windows, __ATOMIC_ACQUIRE); }
 
-/* Live bytes below the result raise no peak. */
+/* Returns the lowest of the peaks of the process and of the open windows. Live bytes up to it raise no peak. */
 static int64_t lowest_peak(void) {
   int64_t lowest = (int64_t)peak_so_far();
   for (uint32_t left = open_windows(); left != 0; left &= left - 1) {
@@ -140,7 +142,7 @@ static uint64_t allocated_until_now(void) { return sum_over_blocks(allocated_by)
 
 enum { ATTEMPTS = 4 };
 
-/* Raises the peaks that are below the live bytes of a sum. `freed` and `open` were read at its beginning. Returns
+/* Raises the peaks that are below the live bytes of a sum. `freed` and `open` were read when the sum began. Returns
  * false if the sum must be repeated, because more than slack() bytes were freed meanwhile. */
 static bool raise_peak_by(uint64_t allocated, uint64_t freed, uint32_t open) {
   int64_t live = live_of(allocated, freed);
@@ -171,8 +173,8 @@ void totals_read_whole(struct mallometer_counters *sum) {
   }
 }
 
-/* Updates a thread's share of the estimate of the live bytes, which is always the sum of all shares. Returns false if
- * another thread has updated the share meanwhile. */
+/* Updates a thread's share of the estimate of the live bytes. The estimate is always the sum of all shares. Returns
+ * false if another thread has updated the share meanwhile. */
 static bool flush(const struct event_counters *events, int64_t *flushed, int64_t *change) {
   int64_t before = __atomic_load_n(flushed, __ATOMIC_ACQUIRE);
   uint64_t freed = freed_by(events);
@@ -183,16 +185,17 @@ static bool flush(const struct event_counters *events, int64_t *flushed, int64_t
   return true;
 }
 
-/* The thread in a scope calls peak_flush() above these net bytes. It reads the new value at its next allocation. */
+/* Sets the net bytes above which a thread in a scope calls peak_flush(). Lowers `limit`, so that the thread reads the
+ * new value at its next allocation. */
 static void set_peak_report(struct thread_block *block, int64_t net) {
   __atomic_store_n(&thread_scoping(block)->report_peak_at, net, __ATOMIC_RELAXED);
   __atomic_store_n(&thread_scoping(block)->limit, INT64_MIN, __ATOMIC_RELAXED);
 }
 
 /*
- * Updates each thread's share of the estimate of the live bytes, because a thread that only frees does not update its
- * own. Also lowers a headroom that frees have raised above HEADROOM_BYTES. If the owner overwrites it, the next call
- * lowers it again.
+ * Updates each thread's share of the estimate of the live bytes, because a thread that only frees does not do so
+ * itself. Also lowers headrooms that frees have raised above HEADROOM_BYTES. If a thread overwrites the lowered
+ * value, the next call lowers it again.
  */
 static void flush_all(void) {
   int64_t change;
@@ -203,7 +206,7 @@ static void flush_all(void) {
     if (block->reporting.scoped) set_peak_report(block, thread_net(block) + HEADROOM_BYTES);
     int64_t found = __atomic_load_n(&block->headroom, __ATOMIC_RELAXED);
     if (found <= HEADROOM_BYTES) continue;
-    /* This fails if the owner is counting an event or the headroom was withdrawn. */
+    /* The exchange fails if the owner is counting an event or the headroom was withdrawn. */
     __atomic_compare_exchange_n(&block->headroom, &found, HEADROOM_BYTES, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   }
 }
@@ -222,8 +225,11 @@ static bool is_above_peak(uint64_t slacks) {
   return __atomic_load_n(&estimated_live, __ATOMIC_RELAXED) > lowest_peak() + (int64_t)(slacks * slack());
 }
 
-/* Sums over all blocks if the estimate of the live bytes exceeds the peak by one slack(), plus one for each sum in
- * progress, so that a sum that is interrupted for long does not hide later growth. */
+/*
+ * Sums over all blocks if the estimate of the live bytes exceeds the peak by more than slack(). Each sum that other
+ * threads have begun raises this threshold by another slack(), so a sum that is interrupted for long does not hide
+ * later growth.
+ */
 static void confirm_if_higher(void) {
   if (!is_above_peak(1)) return;
   uint32_t others = __atomic_fetch_add(&sums_under_way, 1, __ATOMIC_RELAXED);
@@ -254,8 +260,8 @@ void peak_flush_shared(void) { flush_own(&shared_events, &shared_flushed); }
 
 static int64_t net_in(const struct mallometer_counters *sum) { return (int64_t)(allocated_in(sum) - freed_in(sum)); }
 
-/* Bit i is set while window i is reserved. Windows are used in turn, because a sum that began before a window was
- * closed may still raise its peak. */
+/* Bit i is set while window i is reserved. New windows take the numbers in turn, so that a closed window is reused
+ * late: a sum that began before it was closed may still raise its peak. */
 static uint32_t windows_taken;
 static uint32_t windows_opened;
 

@@ -1,18 +1,18 @@
 /*
- * The process's totals: the sum over all thread blocks, and the highest live bytes.
+ * The process's totals: the sum over all thread blocks, and the peak of the live bytes.
  *
  * A sum adds up all frees before all allocations, so it contains the allocation of each object whose free it
  * contains. The live bytes are therefore never negative, and are too high by at most the bytes freed during the sum.
  *
- * The peak costs nothing on the fast path. Each thread adds the change of its net bytes to one estimate when its live
- * bytes have grown by HEADROOM_BYTES, and when it ends. When the estimate exceeds the peak by the slack (plus one
- * slack for each sum in progress), the thread sums over all blocks. It also corrects the shares of all threads in the
- * estimate, because a thread that only frees does not update its share.
+ * The peak costs nothing on the fast path. All threads share one estimate of the live bytes. A thread updates its own
+ * share of the estimate when its live bytes have grown by HEADROOM_BYTES, and when it ends. When the estimate exceeds
+ * the peak by the slack (plus one slack for each sum in progress), the thread sums over all blocks. It also updates
+ * the shares of all other threads, because a thread that only frees does not do so itself.
  *
  * The slack is 0.5 % of the peak, but at least 4 KiB for each block, as much as a sum reads there. The peak is too
- * low by at most the slack plus HEADROOM_BYTES for each thread, or by more until the next correction if a thread
- * overwrites the headroom that a correction has lowered. The published error uses the most threads that ever lived at
- * once, because the peak may have been at that time.
+ * low by at most the slack plus HEADROOM_BYTES for each thread, or for some time by more if a thread overwrites a
+ * headroom that another thread has lowered. The published error uses the most threads that ever lived at once,
+ * because the peak may have been at that time.
  */
 #ifndef MALLOMETER_ACCOUNT_TOTALS_H
 #define MALLOMETER_ACCOUNT_TOTALS_H
@@ -22,8 +22,8 @@
 /* Adds the events of all blocks to the event fields of `sum`, which the caller has zeroed. */
 void totals_read(struct mallometer_counters *sum);
 
-/* Repeats the reading, at most three times, if more than HEADROOM_BYTES were freed meanwhile, because the live bytes
- * would be too high by that much. */
+/* Reads the totals, and repeats the reading, at most three times, if more than HEADROOM_BYTES were freed meanwhile,
+ * because the live bytes would be too high by that much. */
 void totals_read_whole(struct mallometer_counters *sum);
 
 /* Adds the counters to the event fields of `out`, which the caller has zeroed. */
@@ -32,9 +32,10 @@ void totals_copy(const struct event_counters *events, struct mallometer_counters
 uint64_t events_allocations(const struct event_counters *events);
 
 /*
- * Set the baseline of an attached process: the live bytes from before the attach, and `extra`, the bytes by which the
- * baseline counts each object higher than the counters do. totals_set_extra() must be called before the first event.
- * totals_set_baseline() also sets the peak to 0, while totals_reduce_baseline() subtracts bytes and keeps the peak.
+ * Set the baseline of an attached process, which is the live bytes from before the attach. `extra` is the number of
+ * bytes by which the baseline counts each object higher than the counters do. totals_set_extra() must be called
+ * before the first event. totals_set_baseline() also sets the peak to 0, while totals_reduce_baseline() subtracts
+ * bytes and keeps the peak.
  */
 void totals_set_extra(uint64_t extra);
 void totals_set_baseline(int64_t baseline);
@@ -80,11 +81,8 @@ static inline void peak_flush_if_due(struct thread_block *block) {
 /* Does what peak_flush() does, for the events of threads without a block. */
 void peak_flush_shared(void);
 
-/*
- * Reads the totals, raises the peak if the live bytes are higher, and returns the peak. A thread that is interrupted
- * while it sums may miss any number of frees. It then repeats the sum, at most three times, and raises the peak to
- * the sum's lower bound.
- */
+/* Reads the totals, raises the peak if the live bytes are higher, and returns the peak. If more than the slack was
+ * freed during the sum, raises the peak only to the sum's lower bound and repeats the sum, at most three times. */
 uint64_t totals_raise_peak(struct mallometer_counters *sum);
 
 /* Returns the highest live bytes. They are too high by at most the slack: 0.5 % of the peak, or 4 KiB for each block
@@ -94,8 +92,8 @@ uint64_t peak_so_far(void);
 /* The bytes by which the true peak may exceed peak_so_far(). */
 uint64_t peak_error(void);
 
-/* Repairs the estimate of the live bytes in the child of a fork, because flushes of the parent's other threads never
- * end there. */
+/* Repairs the estimate of the live bytes in the child of a fork, where updates that other threads of the parent had
+ * begun never end. */
 void totals_forked(void);
 
 #endif

@@ -48,8 +48,8 @@ size_t glibc_mapped_bytes(const void *object, size_t offset);
 
 /*
  * Frees an object that this library has allocated or moved. When glibc frees an object with its own mapping, it
- * allocates later objects of that size in its heap, where freed memory may stay. Such an object is therefore first
- * shrunk to one page, whose free does not change glibc's threshold.
+ * raises the size from which objects get their own mappings. Such an object is therefore first shrunk to one page,
+ * whose free does not change that size.
  */
 void glibc_free_unnoticed(void *object);
 

@@ -108,7 +108,7 @@ static unsigned objects_in(const uint16_t *numbers, unsigned bin) {
 
 static uint64_t bytes_of_object(unsigned bin) { return 32 + 16 * (uint64_t)bin; }
 
-/* From glibc 2.42 on, the pointer of a thread without a cache leads to zeros in the C library. */
+/* The pointer of a thread without a cache leads to zeros in the C library from glibc 2.42 on. */
 static bool has_cache(uintptr_t object) { return object != 0 && !(object >= libc_begin && object < libc_end); }
 
 uint64_t glibc_cache_bytes(void) {
@@ -132,10 +132,10 @@ struct held {
 
 static struct caches {
   uintptr_t list_at; /* bytes from a thread's thread pointer to its list of robust locks; negative on aarch64 */
-  uintptr_t id_at;   /* distance from the thread's id to the list of robust locks */
+  uintptr_t id_at;   /* bytes from the thread's id to the list of robust locks */
   size_t count;
   uint32_t ids[MOST_THREADS], ids_later[MOST_THREADS];
-  uintptr_t threads[MOST_THREADS]; /* 0: not found */
+  uintptr_t threads[MOST_THREADS]; /* thread pointers; 0: not found */
   struct held held[MOST_THREADS];
 } * caches;
 

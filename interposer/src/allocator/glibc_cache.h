@@ -22,9 +22,9 @@ bool glibc_cache_find(void);
 uint64_t glibc_cache_bytes(void);
 
 /*
- * Reads the caches of all threads while they run. The kernel reports the address of each thread's list of robust
- * locks, from which the place of the pointer to the cache is computed, because the distance is the same in all
- * threads. Reading unmapped memory fails without a fault. Only one thread may call this at a time.
+ * Read the caches of all threads while they run. The pointer to a thread's cache lies at a fixed distance from the
+ * thread's list of robust locks, whose address the kernel reports. Reading unmapped memory fails without a fault.
+ * Only one thread may call these functions at a time.
  *
  * glibc_caches_open() returns false if the calling thread's cache cannot be read in this way, or if there is no
  * memory for the tables. There is nothing to close then.

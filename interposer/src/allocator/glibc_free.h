@@ -15,7 +15,7 @@
 
 #include "platform/resident_memory.h"
 
-/* The address is a multiple of 16. `end` is where the next chunk begins. */
+/* `begin` is a multiple of 16. The next chunk begins at `end`. */
 struct free_chunk {
   uintptr_t begin, end;
 };

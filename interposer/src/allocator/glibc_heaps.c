@@ -20,7 +20,7 @@ enum {
   MOST_HEAPS = 2048,
   MOST_ARENAS = 1024,        /* glibc makes at most eight for each processor by default */
   MOST_BEGINS = 16384,       /* the most addresses to test for the beginning of a heap (1 TiB), 1 us each */
-  CHUNKS_OF_SWAPPED = 300,   /* a swapped page counts as so many free chunks, whose walk takes as long, 0.1 ms */
+  CHUNKS_OF_SWAPPED = 300,   /* a swapped page counts as 300 free chunks: both take 0.1 ms */
   LARGEST_IN_FAST_BIN = 128, /* bytes of a chunk, on 64-bit machines */
   LEAST_IN_CHAIN = 3,
   PREVIOUS_IN_USE = 1,
@@ -73,8 +73,8 @@ static size_t size_at(const struct window *window, size_t offset) {
   return is_of_heap && fits ? bytes : 0;
 }
 
-/* Returns the offset of the first size word from which the sizes lead from chunk to chunk to the window's end, or
- * WINDOW. */
+/* Returns the first offset from which at least LEAST_IN_CHAIN size words lead from chunk to chunk to the window's
+ * end. Returns WINDOW if there is none. */
 static size_t chain_in(const struct window *window) {
   for (size_t first = sizeof(size_t); first < WINDOW; first += 16) {
     size_t at = first, bytes, length = 0;
@@ -84,8 +84,8 @@ static size_t chain_in(const struct window *window) {
   return WINDOW;
 }
 
-/* Returns whether a chunk of `bytes` lies at `chunk`, the target of a link in a fast bin, 8 bytes before the size
- * word. */
+/* Returns whether a chunk of `bytes` lies at `chunk`. Links of a fast bin point to this address, which is 8 bytes
+ * before the size word. */
 static bool is_chunk_of(const struct heap *heap, uintptr_t chunk, size_t bytes) {
   const size_t flags = PREVIOUS_IN_USE | IS_MAPPED | NOT_OF_MAIN_ARENA;
   size_t word;
@@ -94,9 +94,9 @@ static bool is_chunk_of(const struct heap *heap, uintptr_t chunk, size_t bytes) 
 }
 
 /*
- * Returns whether a chunk's first word can be a link of a fast bin, which ends the list or points to a chunk of the
- * same size. Many used objects also begin with a pointer into the heap, so the size is compared. Since glibc 2.32 the
- * word is XORed with bits of its own address.
+ * Returns whether a chunk's first word can be a link in a list of small free chunks (fast bin). Such a link ends the
+ * list or points to a chunk of the same size. The size is compared because many used objects also begin with a
+ * pointer into the heap. Since glibc 2.32 the word is XORed with bits of its own address.
  */
 static bool leads_to_equal(const struct window *window, size_t offset, size_t bytes) {
   if (offset + sizeof(size_t) >= WINDOW) return false;
@@ -162,7 +162,7 @@ static void look_at_heap(struct estimate *estimate, const struct heap *heap) {
   if (seen > 0) heap->arena->chunks += (double)free_chunks / (double)seen * (double)pages;
 }
 
-/* Adds the heap of glibc that begins at this address, if there is one. It begins with the words arena, previous heap
+/* Adds the glibc heap that begins at this address, if there is one. A heap begins with the words arena, previous heap
  * and bytes. The arena is near the beginning of its first heap. */
 static void look_at_begin_of_heap(struct estimate *estimate, uintptr_t begin, uintptr_t end) {
   uintptr_t info[3];
@@ -201,7 +201,7 @@ static void look_at_mapping(struct estimate *estimate, const struct mapping *map
   }
 }
 
-/* Large pages (glibc.malloc.hugetlb), for example, move the main heap elsewhere. */
+/* Returns false, for example, if large pages (glibc.malloc.hugetlb) have moved the main heap elsewhere. */
 static bool has_main_heap(const struct estimate *estimate) {
   for (unsigned i = 0; i < estimate->heap_count; i++) {
     if (estimate->heaps[i].is_main) return true;

@@ -23,8 +23,11 @@ static uint64_t magic(const void *object) {
   return (uint64_t)(uint32_t)(0x6d616c6cu ^ (uint32_t)((uintptr_t)object >> 4)) << 32;
 }
 
-/* The header of a page-aligned object is on the previous page, which may be unmapped if the object has no header. The
- * set of pages (page_set.h) tells, because sandboxes forbid the system call that would. */
+/*
+ * The header of a page-aligned object would be on the previous page, which may be unmapped. The set of pages
+ * (page_set.h) therefore tells which of these objects have a header. A system call could tell, too, but sandboxes
+ * forbid it.
+ */
 bool has_header(const void *object) {
   if (is_page(object)) return page_set_contains(object);
   return (uintptr_t)object % sizeof(struct header) == 0 && header_of(object)->tag >> 32 == magic(object) >> 32;
@@ -49,13 +52,14 @@ static void *write_header(void *base, unsigned shift, size_t size, bool counted)
   return object;
 }
 
-/* Without this, an object without header at the same address would later seem to have this header. */
+/* Erases the header, because a later object without header at the same address would seem to have it. */
 static void erase_header(void *object) {
   if (is_page(object)) page_set_remove(object);
   header_of(object)->tag = 0;
 }
 
-/* Leaves a size that is too large for any allocator unchanged, so that the allocator refuses it. */
+/* Adds the room for the header. A size that is too large for any allocator stays unchanged, so that the allocator
+ * refuses it. */
 static size_t size_with_header(size_t size, size_t room) {
   size_t sum;
   return __builtin_add_overflow(size, room, &sum) || sum > PTRDIFF_MAX ? size : sum;

@@ -5,15 +5,14 @@
 #include <string.h>
 
 #define PAGE 4096u
-/* A trim keeps so many bytes of a free chunk: 48 for its two sizes and four links, and on average one page at its
- * edges. */
+/* The bytes of a free chunk that a trim keeps: 48 for the chunk's two sizes and four links, and on average one page
+ * at its edges. */
 #define KEPT_OF_A_CHUNK (48u + PAGE - 1)
 
 static int is_element(const struct malloc_info *info, const char *name) {
   return strncmp(info->element, name, strlen(name)) == 0;
 }
 
-/* Returns the number in name="number"; 0 if there is none. */
 static uint64_t number(const struct malloc_info *info, const char *name) {
   const char *found = strstr(info->element, name);
   return found ? strtoull(found + strlen(name), NULL, 10) : 0;
@@ -21,8 +20,8 @@ static uint64_t number(const struct malloc_info *info, const char *name) {
 
 static uint64_t difference_or_zero(uint64_t from, uint64_t what) { return from > what ? from - what : 0; }
 
-/* If the upper limit of a class (`to`) is odd, glibc has added up size words with the flag in their lowest bit, in
- * the class and in the total that follows. */
+/* If the upper limit of a class (`to`) is odd, glibc has added up size words with the flag in their lowest bit. The
+ * total of the class, and the arena's total that follows, are then too high by 1 byte for each chunk. */
 static void read_bin(struct malloc_info *info) {
   uint64_t total = number(info, " total=\""), count = number(info, " count=\""), to = number(info, " to=\"");
   uint64_t flags = (to & 1) * count;

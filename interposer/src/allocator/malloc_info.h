@@ -41,7 +41,6 @@ struct malloc_info {
   int in_element;
 };
 
-/* Reads the next piece of the text, of any size. */
 void malloc_info_feed(struct malloc_info *info, const char *text, size_t length);
 
 #endif

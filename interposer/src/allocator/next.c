@@ -17,7 +17,6 @@ NEAR_VARIABLE struct next_allocator next;
 struct next_allocator after;
 bool after_serves;
 
-/* Returns whether the object file with `address` precedes the one with `other` in the loader's order. */
 static bool comes_before(const void *address, const void *other) {
   const struct link_map *object = object_of(address), *later = object_of(other);
   while (object && object != later) object = object->l_next;
@@ -139,13 +138,14 @@ bool next_allocator_bypass_executable(void) {
 /* ---- An allocator that calls itself by name --------------------------------------------------------------- */
 
 /*
- * musl's calloc calls malloc by its name, and its memalign and posix_memalign call aligned_alloc. These calls reach
- * this library, so the object would count twice. While the next allocator is being found, this library allocates from
- * the bootstrap buffer, so an object in that buffer reveals such a function, and a function below replaces it.
+ * musl's calloc calls malloc by name, and its memalign and posix_memalign call aligned_alloc. These calls reach this
+ * library, which would count the object twice. Such a function is recognized while the next allocator is being found:
+ * its object then comes from the bootstrap buffer. A function below replaces it.
  */
 enum { CLEARED_AT_ONCE = 4096 };
 
-/* In large objects, only reads blocks that are zero already, so that untouched pages get no memory of their own. */
+/* Does not write into blocks of a large object that are zero already, so that untouched pages get no memory of their
+ * own. */
 static void clear(char *bytes, size_t count) {
   static const char zeros[CLEARED_AT_ONCE];
   for (size_t at = 0, now; at < count; at += now) {

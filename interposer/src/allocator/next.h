@@ -30,9 +30,9 @@ struct next_allocator {
 extern HIDDEN struct next_allocator next;
 
 /*
- * The allocator behind this library in the search order. `after_serves` is set if a library in front of this one has
- * the program's malloc, which is in `next`. That malloc may pass its calls on to this library, which must pass them
- * to `after`, because from `next` they would come back without end.
+ * `after` is the allocator behind this library in the search order. `after_serves` is set if a library in front of
+ * this one has the program's malloc, which is then in `next`. If that malloc calls this library, the call must be
+ * passed to `after`, because `next` would call this library again without end.
  */
 extern HIDDEN struct next_allocator after;
 extern HIDDEN bool after_serves;
@@ -42,17 +42,17 @@ extern HIDDEN bool after_serves;
  * missing, and `next` must then not be used. Enters the loader, which may allocate; the caller serves these
  * allocations from the bootstrap buffer.
  *
- * `ours`, the functions of the hook, is given if the program's malloc is another library's. `next` then gets the
- * functions that serve the program, or the next definition of a function that the program finds in this library, and
- * `after` is filled.
+ * If the program's malloc is another library's, the caller passes the functions of the hook as `ours`. `next` then
+ * gets the functions that the program calls. Where that is a function of this library, `next` gets the next
+ * definition. `after` is filled, too.
  */
 bool next_allocator_find(const struct next_allocator *ours);
 
 /*
- * Makes the pointers in `next` lead to the real definitions. If an executable is linked to fixed addresses and takes
- * a function's address, the loader finds the executable's PLT entry, which jumps through a word that a redirection
- * changes (hooks/redirection.h). The caller must hold the loader's lock. Returns false, and leaves `next` unchanged,
- * if a definition cannot be found.
+ * Makes the pointers in `next` lead to the real definitions. In an executable that is linked to fixed addresses and
+ * takes a function's address, the loader finds the executable's PLT entry instead. That entry jumps through a word
+ * that a redirection changes (hooks/redirection.h). The caller must hold the loader's lock. Returns false, and leaves
+ * `next` unchanged, if a definition cannot be found.
  */
 bool next_allocator_bypass_executable(void);
 

@@ -53,9 +53,9 @@ static uint64_t *word_of(const void *page, bool grow) {
 static uint64_t bit_of(const void *page) { return (uint64_t)1 << number_of(page) % 64; }
 
 /*
- * Must be called before an object in the page is handed out. A thread that tests the bit got the object's address
- * later. A relaxed load then sees the bit, because the word's place is computed from that address, which the
- * processor must load first (test/litmus/page-of-slot).
+ * Must be called before an object in the page is handed out. Relaxed accesses suffice: a thread that tests the bit
+ * computes the word's place from the object's address, so the processor must load that address first
+ * (test/litmus/page-of-slot).
  */
 bool page_set_add(const void *page) {
   uint64_t *word = word_of(page, true);

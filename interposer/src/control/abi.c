@@ -217,8 +217,8 @@ int mallometer_modules(struct mallometer_module *modules, uint32_t capacity, uin
   return known ? (int)modules_copy(known, modules, capacity, first) : -ENODATA;
 }
 
-/* Keeps the order of addresses, drops the last range if there is no room, and leaves out a range that overlaps
- * another one. Returns the number of ranges. */
+/* Inserts a range in the order of addresses, unless it overlaps another one. Drops the last range if there is no
+ * room. Returns the number of ranges. */
 static uint32_t insert_row(struct mallometer_range *rows, uint32_t capacity, uint32_t count,
                            struct mallometer_range row) {
   uint32_t place = count;
@@ -421,9 +421,9 @@ int mallometer_configure(uint32_t option, uint64_t value) {
 }
 
 /*
- * Adds the bytes of slots (pages of single objects, leak/slots.h) that glibc unmapped: glibc subtracts them from its
- * mapped bytes, although it never added them. If an unmapping was not noticed yet, the sum may be below 0, and is
- * raised to 0.
+ * Adds the bytes of slots (pages of single objects, leak/slots.h) that glibc unmapped. glibc subtracts them from its
+ * mapped bytes, although it never added them. If an unmapping has not been noticed yet, the sum may be negative, and
+ * 0 is used instead.
  */
 static void add_slot_bytes(struct mallometer_allocator_state *figures) {
   uint64_t retired = slots_totals().retired_bytes, mapped = figures->mapped_bytes + retired;

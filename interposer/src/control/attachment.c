@@ -35,7 +35,7 @@ static int refuse(int error, const char *reason) {
 
 static bool next_is_part_of_program(void) {
   const struct link_map *object = object_of((const void *)(uintptr_t)next.malloc);
-  return object && object == first_object(); /* On Darwin both are NULL, because the object is unknown. */
+  return object && object == first_object(); /* The object is unknown on Darwin, so both are NULL. */
 }
 
 /*
@@ -109,7 +109,8 @@ static int error_of(const struct redirection *failed) {
   return redirection_met_forks(failed) ? -EBUSY : -EACCES;
 }
 
-/* Pointers that stay redirected lead to functions that pass the calls on to the allocator. */
+/* If `words_stay` is set, some pointers still lead to this library, whose functions then only pass the calls on to
+ * the allocator. */
 static void stop_counting(bool words_stay) {
   hook_detach();
   ranges_forget();

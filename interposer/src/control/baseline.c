@@ -49,7 +49,7 @@ static void report_own_cache(uint64_t still_unknown) {
   }
 }
 
-/* The event, if it is an allocation, has already changed the thread's cache by up to GLIBC_CACHE_CHANGE_BYTES. */
+/* If the event is an allocation, it has already changed the thread's cache by up to GLIBC_CACHE_CHANGE_BYTES. */
 static void report_cache_in_event(void) { report_own_cache(GLIBC_CACHE_CHANGE_BYTES); }
 
 void baseline_forget_threads(void) {
@@ -81,8 +81,8 @@ static bool may_ask_glibc(void) {
   return glibc_most_free_chunks(&chunks) && chunks <= MOST_FREE_CHUNKS;
 }
 
-/* Reads the live bytes of glibc and of slots (pages of single objects, leak/slots.h). glibc does not count objects in
- * slots, but subtracts a slot's bytes when it frees the slot, so retired_bytes are added. */
+/* Reads the live bytes of glibc and of slots (pages of single objects, leak/slots.h). glibc never adds the bytes of a
+ * slot, but subtracts them when it frees the slot, so retired_bytes are added. */
 static bool bytes_in_use(uint64_t *bytes) {
   uint64_t of_glibc, objects, in_slots = slots_counted_bytes(&objects);
   if (!glibc_bytes_in_use(&of_glibc)) return false;
@@ -96,8 +96,11 @@ struct reading {
   uint64_t error;
 };
 
-/* Reads live bytes and counters once. The error covers the bytes that other threads allocated and freed meanwhile,
- * and the changes of their caches. If it would exceed the live bytes, it is the private writable memory instead. */
+/*
+ * Reads live bytes and counters once. The error covers the bytes that other threads allocated and freed meanwhile,
+ * and the changes of their caches. If that is more than the live bytes, the private writable memory is used as the
+ * error.
+ */
 static struct reading read_once(void) {
   struct reading reading = {MALLOMETER_UNKNOWN, 0, UINT64_MAX};
   uint64_t in_use, in_caches = 0, change_of_caches = 0;
@@ -123,9 +126,9 @@ static void pause_between_readings(void) {
 static int64_t before_counting(const struct reading *reading) { return (int64_t)reading->in_use - reading->counted; }
 
 /*
- * Returns the best of several readings: the one with the least error or, of those without error, the lowest baseline.
- * Events in progress raise the baseline: a thread has an object that it has not counted yet, or has counted a free
- * that it has not made yet. Begins no reading later than 20 ms after the first.
+ * Returns the best of several readings: the one with the least error or, among readings without error, the lowest
+ * baseline. Events in progress can only raise the baseline: an object is not counted yet, or its free was counted but
+ * not made yet. Begins no reading later than 20 ms after the first.
  */
 static struct reading best_of_several(void) {
   enum { ENOUGH_ALIKE = 4 };

@@ -19,8 +19,8 @@ void baseline_find(void);
 /* Stops asking threads for the bytes in their caches. */
 void baseline_forget_threads(void);
 
-/* Returns false, without a comparison, if the latest one was too recent, the baseline is unknown, or glibc cannot be
- * asked. */
+/* Compares the counted live bytes with glibc's. Returns false, without a comparison, if the latest one was too
+ * recent, the baseline is unknown, or glibc cannot be asked. */
 bool baseline_compare(void);
 
 /* Returns glibc's live bytes minus the counted ones at the latest comparison. Sets `bound` to the largest difference,

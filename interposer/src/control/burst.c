@@ -34,19 +34,20 @@
 /* The least growth that is a rise: a 16th of the memory limit, but at least 8 MiB, or 64 MiB without a limit. */
 #define LEAST_RISE (UINT64_C(8) << 20)
 #define LEAST_RISE_WITHOUT_LIMIT (UINT64_C(64) << 20)
-/* Growth by less than 1/STEPS of the least rise counts as none. During a rise, half of that is enough to count. */
+/* Growth of less than 1/STEPS of the least rise is ignored. During a rise, growth of less than half of that is
+ * ignored. */
 #define STEPS 8u
 #define MOST_FRAMES 700u
 #define MOST_THREADS 8u
 #define MOST_THREAD_NAMES 16u
-/* The innermost frames of each site that get names before the other frames of all sites. */
+/* The number of innermost frames of each site that get names first, before the other frames of all sites. */
 #define FIRST_FRAMES 5u
 #define MOST_NAMES (RECORDING_MOST_SITES * RECORDING_MOST_FRAMES)
 /* The call sites explain a rise if they grew by at least the rise divided by this number. */
 #define LEAST_EXPLAINED 4u
 
-/* The memory before a rise: the live bytes of each site, and totals. Outside of rises it is replaced when memory
- * hardly grew in the latest second but differs from it, and when it is older than OLDEST_BASELINE. */
+/* The memory before a rise: the live bytes of each site, and totals. Unless memory is rising, it is replaced after a
+ * second in which memory hardly grew but differs from it, and when it is older than OLDEST_BASELINE. */
 static struct {
   uint32_t number[MOST_SITES];
   double live_bytes[MOST_SITES];
@@ -98,7 +99,7 @@ void burst_start(void) {
   latest_samples_keep();
 }
 
-/* At the limit the charged bytes would show no rise, because the kernel drops cached files in favour of the memory
+/* The charged bytes would show no rise at the limit, because the kernel drops cached files in favour of the memory
  * that grows. */
 static uint64_t used_bytes(void) { return process_memory().anonymous; }
 
@@ -118,7 +119,7 @@ static void note_baseline(uint64_t used, uint64_t now) {
   baseline.monotonic_ns = begin_ns = now;
 }
 
-/* Without a change, a new baseline would only cost the time to read the live bytes of all sites. */
+/* A new baseline without a change would only cost the time to read the live bytes of all sites. */
 static bool has_changed(uint64_t used) {
   return latest_samples_bytes() - baseline.sampled_bytes >= least_rise / 64 ||
          difference(used, baseline.used_bytes) >= least_rise / 64;
@@ -178,7 +179,6 @@ static void insert(struct recording_burst *burst, uint32_t site, uint64_t growth
   burst->grown[at].live_bytes = growth;
 }
 
-/* Puts the sites that grew most into the description. Returns the growth of all sites, in bytes. */
 static uint64_t choose_sites(struct recording_burst *burst) {
   uint32_t places = call_sites_places();
   uint64_t sum = 0;
@@ -201,11 +201,11 @@ static void copy_stack(struct recording_grown *grown) {
   if (first >= count) first = 0;
   for (int i = first; i < count && grown->frames < RECORDING_MOST_FRAMES; i++) {
     if (frames[i] >> 62 != 3)
-      grown->stack[grown->frames++] = frames[i]; /* a foreign call (jvm/foreign_calls.h) stands for no method */
+      grown->stack[grown->frames++] = frames[i]; /* kind 3, a foreign call (jvm/foreign_calls.h), has no method */
   }
 }
 
-/* The threads with samples of a site, at most MOST_THREADS. */
+/* The sampled bytes that each thread allocated at a site. Threads beyond the first MOST_THREADS are not counted. */
 struct tally {
   uint32_t thread[MOST_THREADS];
   uint64_t bytes[MOST_THREADS];
@@ -269,8 +269,8 @@ static const struct recording_burst *publish(const struct recording_burst *burst
   return &description;
 }
 
-/* Leaves out the sites if the memory was freed again. Returns NULL if the call sites explain too little of the rise,
- * because the Java heap or mappings then grew. */
+/* Describes a rise, without its sites if the memory was freed again. Returns NULL if the call sites explain too
+ * little of the rise, because the Java heap or mappings then grew. */
 static const struct recording_burst *describe(uint64_t used, const struct memory_cgroup *cgroup, uint64_t limit,
                                               bool is_freed) {
   uint64_t charged = limit != RECORDING_UNKNOWN ? memory_charged(cgroup) : used;

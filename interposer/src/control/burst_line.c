@@ -1,4 +1,4 @@
-/* Looks up the methods of frames, and adds up the growth of each method's sites. See burst_line.h. */
+/* Finds the Java method whose call sites allocated most in a fast rise of memory. See burst_line.h. */
 #include "control/burst_line.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #define TENTH (SECOND / 10)
 #define MIB (UINT64_C(1) << 20)
 #define LEAST_BYTES (4 * MIB)
-/* A method is named if its growth is at least LEAST_BYTES and the rise divided by this number. */
+/* A method is named only if its growth is at least LEAST_BYTES and at least a quarter of the rise. */
 #define LEAST_PART 4u
 #define DIGITS 16u
 #define LONGEST_WORD 80u
@@ -23,7 +23,7 @@ struct word {
   size_t length;
 };
 
-/* A frame's class (as in class files), method, source file and line number. */
+/* The method of a stack frame. `words` has its class (as class files write it), name, source file and line number. */
 struct method {
   struct word words[4];
   bool is_compiled; /* the JVM was compiling the method, not running it */
@@ -71,7 +71,8 @@ static bool is_plumbing(const struct method *method) {
   return contains(method->words[CLASS], "$$Lambda") || contains(method->words[CLASS], "$Proxy");
 }
 
-/* The search ends at a frame without a name, because the next frame would be blamed for that frame's allocations. */
+/* Finds the innermost method outside of the JDK. Gives up at a frame whose name is unknown, because that frame may be
+ * the one. */
 static bool find_naming(const struct recording_grown *grown, const char *names, struct method *method) {
   for (uint32_t i = 0; i < grown->frames && i < RECORDING_MOST_FRAMES; i++) {
     if (!find(names, grown->stack[i], method)) return false;
@@ -80,7 +81,7 @@ static bool find_naming(const struct recording_grown *grown, const char *names, 
   return false;
 }
 
-/* Returns the bytes by which the sites of one method grew most, or 0 if no site has a name. */
+/* Finds the method whose call sites grew most, and returns their growth in bytes; 0 if no method is known. */
 static uint64_t find_largest(const struct recording_burst *burst, const char *names, struct method *largest) {
   struct method methods[RECORDING_MOST_SITES];
   uint64_t bytes[RECORDING_MOST_SITES], most = 0;
@@ -114,7 +115,7 @@ static struct word last_part(struct word word) {
   return word;
 }
 
-/* Returns "Cart" for Lcom/shop/Cart; as class files write it. */
+/* Returns "Cart" for "Lcom/shop/Cart;". */
 static struct word simple_name(struct word class) {
   if (class.length > 2 && class.begin[0] == 'L') class = (struct word){class.begin + 1, class.length - 2};
   return last_part(class);

@@ -1,6 +1,7 @@
 /*
- * The method that allocated most in a fast rise, for the termination message. The growth of call sites is added up
- * for each method that names them: the method of the innermost frame outside of the JDK. Java's reports (SiteNaming)
+ * Names the method that allocated most in a fast rise of memory, for the termination message.
+ *
+ * A call site belongs to the innermost method of its stack that is outside of the JDK. Java's reports (SiteNaming)
  * also skip libraries, which they know by their jars.
  */
 #ifndef MALLOMETER_CONTROL_BURST_LINE_H
@@ -16,7 +17,7 @@
  * Buffers.grab allocated 223 MiB" if the JVM was compiling the method. If no method allocated at least a quarter of
  * the rise and 4 MiB, writes how much memory grew.
  *
- * `names` has the known lines of RECORDING_NAMES (recording_format.h), NUL-terminated.
+ * `names` has the names of methods in the format of RECORDING_NAMES (recording_format.h), NUL-terminated.
  */
 void burst_line(const struct recording_burst *burst, const char *names, char *text, size_t capacity);
 

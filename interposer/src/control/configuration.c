@@ -23,8 +23,9 @@ static const char *value_of(char *const environment[], const char *name) {
   return NULL;
 }
 
-/* Shows only the beginning of the value, which may have any length and content, with a question mark for each
- * character that is not printable. */
+/*
+ * Reports an invalid value. Shows at most 63 of its characters, and a question mark for each that is not printable.
+ */
 static void refuse(const char *name, const char *value, const char *expected, const char *used) {
   char shown[64];
   size_t length = strnlen(value, sizeof shown - 1);
@@ -76,8 +77,8 @@ static bool parse_bytes(const char *text, size_t *bytes) {
   return true;
 }
 
-/* `otherwise` is the default. The message about an invalid value says which sizes are `expected`, and which default
- * is `used`. */
+/* Returns `otherwise`, the default, if the variable is not set or invalid. `expected` and `used` are words of the
+ * warning. */
 static size_t read_size(char *const environment[], const char *name, size_t least, size_t otherwise,
                         const char *expected, const char *used) {
   const char *value = value_of(environment, name);
@@ -166,7 +167,6 @@ static bool is_word(const char *text, size_t length, const char *word) {
   return strlen(word) == length && strncmp(text, word, length) == 0;
 }
 
-/* An invalid word does not affect the others. */
 static struct exit_report read_monitor(char *const environment[]) {
   struct exit_report report = {.maximum = false};
   const char *value = value_of(environment, "MALLOMETER_MONITOR");
@@ -211,8 +211,8 @@ static bool list_contains(const char *list, const char *executable) {
   return false;
 }
 
-/* Returns the value of a variable only for programs named java or named by MALLOMETER_ONLY, because all programs that
- * a script starts inherit it. */
+/* Reads a variable that is meant for a JVM. Other programs of a script inherit it and must ignore it, unless
+ * MALLOMETER_ONLY names them. */
 static const char *value_for_java(char *const environment[], const char *name, const char *executable, bool named) {
   return named || (executable && list_contains("java", executable)) ? value_of(environment, name) : NULL;
 }

@@ -13,7 +13,6 @@
 #include "sample/native_stack.h"
 
 struct configuration {
-  /* MALLOMETER_ENABLED */
   bool enabled;
   /* MALLOMETER_ATTACH: whether counting may start in a process that runs already. False after an invalid value. */
   bool may_attach;
@@ -21,31 +20,30 @@ struct configuration {
   bool excluded;
   /* MALLOMETER_ACCOUNTING=header: each object gets a header, which has its size. */
   bool headers;
-  /* MALLOMETER_HUGE, in bytes. */
+  /* MALLOMETER_HUGE: requests of more than this many bytes are recorded one by one. */
   size_t huge_threshold;
-  /* MALLOMETER_RECORDING, a path. NULL unless the program is named java or MALLOMETER_ONLY names it: otherwise
-   * another program of a script, which inherits the variable, would take the file. */
+  /* MALLOMETER_RECORDING, a path. NULL unless the program is named java or MALLOMETER_ONLY names it, because other
+   * programs of a script inherit the variable. */
   const char *recording;
   /* MALLOMETER_AGENT, a jar with options. NULL unless the program is named java or MALLOMETER_ONLY names it. */
   const char *agent;
   /* MALLOMETER_SAMPLE_INTERVAL, in bytes; 0 takes no samples. */
   size_t sample_interval;
-  /* MALLOMETER_STACKS: whether samples have stacks (not only huge requests), and whether stacks have Java frames. */
+  /* MALLOMETER_STACKS: whether samples have stacks, and whether the stacks have Java frames. */
   bool call_sites;
   bool java_frames;
-  /* MALLOMETER_STACKS or MALLOMETER_SAMPLE_INTERVAL is set, so call sites are recorded from the start. */
+  /* True if MALLOMETER_STACKS or MALLOMETER_SAMPLE_INTERVAL is set: call sites are then recorded from the start. */
   bool call_sites_asked_for;
   /* MALLOMETER_OVERHEAD_TARGET, in millionths; 0 if it is off. */
   uint32_t overhead_target_ppm;
   /* MALLOMETER_UNWIND: how stacks are walked. UNWIND_OFF if MALLOMETER_STACKS is off. */
   enum unwinding unwinding;
-  /* MALLOMETER_LEAKS, and MALLOMETER_ARENA_BYTES: the most memory, beyond the objects themselves, that is spent on
-   * giving sampled objects pages of their own. */
+  /* MALLOMETER_LEAKS, and MALLOMETER_ARENA_BYTES: the most memory that may be spent on giving sampled objects pages
+   * of their own, without the objects themselves. */
   enum leaks_wanted leaks;
   size_t arena_bytes;
-  /* MALLOMETER_MONITOR */
+  /* MALLOMETER_MONITOR: the parts of the report at exit. */
   struct exit_report exit_report;
-  /* MALLOMETER_LOG */
   enum log_level log;
 };
 

@@ -1,4 +1,4 @@
-/* See java_agent.h. */
+/* Checks the jar and the JVM, and changes JAVA_TOOL_OPTIONS. See java_agent.h. */
 #include "control/java_agent.h"
 
 #include <errno.h>
@@ -19,8 +19,8 @@
 #define LONGEST_OPTIONS 8192u
 #define BLANKS " \t\n\v\f\r"
 
-/* Returns whether the file ends with the end record of a zip file. The agent's jar has no comment at its end, so the
- * length of this record is known. */
+/* Returns whether the jar ends with the end record of a zip file. It has 22 bytes, because the agent's jar has no
+ * comment. */
 static bool is_whole_jar(int file) {
   static const char signature[4] = {'P', 'K', 5, 6};
   enum { END_RECORD = 22 };
@@ -39,8 +39,7 @@ static const char *objection_to_jar(const char *jar) {
   return whole ? NULL : "the jar is incomplete";
 }
 
-/* Returns whether the java launcher belongs to a run-time image without the module java.instrument, as jlink may make
- * it. */
+/* Returns whether the program is a java launcher without the module java.instrument. jlink can make such a JVM. */
 static bool cannot_instrument(void) {
   static const char *const folders[] = {"lib", "lib/amd64", "lib/aarch64", "jre/lib/amd64", "jre/lib/aarch64"};
   char buffer[1024], library[sizeof buffer + 64];
@@ -103,8 +102,8 @@ void java_agent_append(const char *agent) {
              "command line.");
     return;
   }
-  /* The option may be there already: a JVM that this one starts inherits the variable, and so does the launcher when
-   * it executes itself again. */
+  /* The option may be there already: a JVM that this one starts inherits the variable, and the launcher may execute
+   * itself again. */
   char named[sizeof jar + sizeof OPTION];
   snprintf(named, sizeof named, OPTION "%s", jar);
   if (contains_option(before, named)) return;

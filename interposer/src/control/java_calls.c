@@ -1,10 +1,10 @@
 /*
  * The native methods of io.mallometer.internal.library.abi.DirectCalls, by which Java calls the functions of
- * mallometer.h. They replace JNA, whose loading takes as long as the start of the rest of the bridge. The JVM binds
+ * mallometer.h. They replace JNA, which takes as long to load as the rest of the bridge takes to start. The JVM binds
  * them only for the class loader that loads the library by its path.
  *
  * Java names a function by its row in a table that is generated from mallometer.h. Row 0 returns the version of the
- * interface; Java uses the other rows only if it has this version.
+ * interface; Java must know this version to use the other rows.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -94,8 +94,8 @@ static int may_ask_for_page_cache(void) {
   return allowed;
 }
 
-/* Returns the bytes in the page cache of the open file `file` or, if `file` is negative, of the mapping; a negative
- * errno value if the kernel does not report them. See platform/page_cache.h. */
+/* Returns how many bytes of a file are in the page cache: of the open file `file` or, if `file` is negative, of the
+ * mapping at `begin`. Returns a negative errno value if the kernel does not report them (platform/page_cache.h). */
 EXPORT jlong METHOD(cached)(JNIEnv *thread, jclass class, jint file, jlong begin, jlong bytes) {
   (void)thread, (void)class;
   if (!may_ask_for_page_cache()) return -ENOSYS;

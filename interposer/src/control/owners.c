@@ -1,4 +1,4 @@
-/* See owners.h. */
+/* Runs the steps of a search for owners, and copies the results. See owners.h. */
 #include "control/owners.h"
 
 #include <errno.h>
@@ -14,12 +14,12 @@
 #include "platform/memory.h"
 #include "platform/sorted.h"
 
-/* Objects below this address are "low": ordinary 32-bit numbers look like their addresses. */
+/* Objects below this address are marked, because an ordinary 32-bit number may look like their address. */
 #define LOW ((uint64_t)1 << 32)
 
 static uint32_t is_busy;          /* a thread is in one of the owners_ functions */
 static struct owner_graph *graph; /* NULL without a search */
-static uint32_t done;             /* the latest step; after a step for referrers it is POINTER_HOLDERS */
+static uint32_t done;             /* the latest step, as step() stores it */
 static uint32_t samples_left_out;
 static int pointers_error;
 
@@ -62,8 +62,8 @@ static bool is_before(const void *one, const void *other) {
   return (uintptr_t)sample->object < (uintptr_t)next->object;
 }
 
-/* Passes the samples to the search. Two samples have the same address if memory was freed and allocated again while
- * they were read; only the first is passed. */
+/* Passes the samples to the search, but only the first of samples that overlap: memory may be freed and allocated
+ * again while samples are read. */
 static void hand_over(uint32_t count) {
   uint64_t end = 0;
   uint32_t kept = 0;
@@ -100,8 +100,8 @@ static int begin(uint32_t site) {
 
 /* ---- The steps of a search ----------------------------------------------------------------------------- */
 
-/* Tests in a child process whether memory can be read, because a sandbox may end a process that does so. Tests again
- * after a failure, because the test may exceed its time limit on a busy machine. */
+/* Tests in a child process whether this process may read its memory by a system call; a sandbox may kill a process
+ * that tries. Tests twice, because a busy machine may exceed the time limit of the test. */
 static bool may_read_memory(void) {
   return safety_test_copying(COPY_BY_READV) == NULL || safety_test_copying(COPY_BY_READV) == NULL;
 }
@@ -133,7 +133,7 @@ static int step(uint32_t wanted) {
   if (!graph) return -ENODATA;
   if (!is_next || wanted > MALLOMETER_OWNERS_REFERRERS) return -EINVAL;
   int result = step_to(wanted);
-  /* After a step for referrers only such steps may follow: objects that a step for holders finds later would count as
+  /* After a search for referrers only referrers may be searched: holders that are found later would count as
    * referrers. */
   if (result == 0) done = wanted == MALLOMETER_OWNERS_REFERRERS ? MALLOMETER_OWNERS_POINTER_HOLDERS : wanted;
   return result;

@@ -14,14 +14,14 @@
 
 #include "mallometer.h"
 
-/* Implement the functions of mallometer.h with these names after `mallometer_`. */
+/* owners_begin() implements mallometer_owners_begin() of mallometer.h, and so on. */
 int owners_begin(uint32_t site);
 int owners_step(uint32_t step);
 int owners_rows(uint32_t kind, void *rows, uint32_t capacity);
 int owners_name(uint32_t number, char *name, uint32_t bytes);
 int owners_end(void);
 
-/* Fills all fields; zeros if there is no search. */
+/* `out` must be zeroed, and stays so if there is no search. */
 void owners_describe(struct mallometer_owners *out);
 
 /* Returns the bytes that a search has mapped. */

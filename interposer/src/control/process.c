@@ -63,8 +63,7 @@ static pid_t loaded_in;
 static bool stacks_started;
 static bool call_sites_wanted;
 static bool attaches; /* whether counting starts in a process that ran before */
-/* Whether the environment has switched counting off, and nothing has switched it on. The library then reserves no
- * memory and writes no file. */
+/* True while MALLOMETER_ENABLED keeps counting off. The library then reserves no memory and writes no file. */
 static bool switched_off;
 /* The reason why call sites are not recorded although they are wanted. */
 static const char *sites_missing;
@@ -157,7 +156,8 @@ static bool is_of_call_sites(const char *function) {
   return false;
 }
 
-/* Returns whether call sites are recorded from the start, because the program is known to ask for them. */
+/* Returns whether to record call sites from the start: if settings ask for them, or if the program refers to
+ * functions that need them. */
 static bool will_ask_for_call_sites(const struct configuration *configuration) {
   return configuration->call_sites_asked_for || refers_to(first_object(), is_of_call_sites);
 }
@@ -295,8 +295,7 @@ static void begin(void) {
   mappings_find_next();
   bool ours = program_malloc_is_ours();
   if (!ours)
-    hook_find_operators(); /* finds no allocator yet, because a look-up now might make the loader
-                              call malloc; the first event finds the allocator */
+    hook_find_operators(); /* finds no allocator yet, because a look-up now might make the loader call malloc */
   if (!ours || !hook_ready() || !malloc_leads_here) state = MALLOMETER_STATE_NOT_PRELOADED;
   const void *serving = ours ? (const void *)(uintptr_t)next.malloc : first_definition("malloc", first_object(), NULL);
   if (is_of_sanitizer(serving)) {

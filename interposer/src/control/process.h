@@ -49,11 +49,8 @@ uint32_t process_byte_unit(void);
 
 bool process_wants_java_frames(void);
 
-/*
- * Returns whether call sites are recorded, and starts recording them if they are wanted. Their tables are reserved at
- * the first call and not at the start, because most programs that inherit the preload never call this. Preserves
- * errno.
- */
+/* Starts recording call sites if they are wanted, and returns whether they are recorded. Their tables are reserved at
+ * the first call, because most programs that inherit the preload never call this. Preserves errno. */
 bool process_has_call_sites(void);
 
 /* Starts recording call sites if they are wanted and there is memory for the tables. May change errno. */

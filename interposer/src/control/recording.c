@@ -36,8 +36,7 @@
 #define IS_NEAR_LIMIT(charged, limit) ((charged) / 4 >= (limit) / 5)
 /* The termination message is written from 85 % of the limit on, until less than 80 % is used. */
 #define IS_SCARCE(used, limit, is_written) ((used) / ((is_written) ? 16 : 17) >= (limit) / 20)
-/* The least times between two termination messages. The second applies during a rise of memory, to messages with new
- * content. */
+/* The least times between two termination messages: usually, and for new content during a fast rise of memory. */
 #define MESSAGE_PAUSE SECOND
 #define RISING_MESSAGE_PAUSE (10 * MILLISECOND)
 /* The seconds between two searches for the cgroup: the process may be moved to another one. */
@@ -90,8 +89,8 @@ static bool is_recording(void) { return __atomic_load_n(&state, __ATOMIC_ACQUIRE
 
 /* ---- Records ------------------------------------------------------------------------------------------ */
 
-/* Stores bytes into one page. Before, lets the kernel store at the offset `probed` (see put()); if that fails, ends
- * the recording and returns false. */
+/* Copies bytes into one page of the file. First lets the kernel write to that page, at the offset `probed`; if that
+ * fails, ends the recording and returns false. See put(). */
 static bool store(char *to, size_t probed, const void *bytes, size_t length) {
   if (!file_takes_stores(to + probed)) {
     __atomic_store_n(&state, FAILED, __ATOMIC_RELEASE);
@@ -153,15 +152,12 @@ static void take_memory(struct recording_sample *record, const struct memory_rea
 
 /* ---- The recorder's thread ---------------------------------------------------------------------------- */
 
-/*
- * The names of the methods in a fast rise of memory (burst.h). The thread that asks the JVM (java_thread.h) writes
- * `names` only while `names_bytes` is 0. The recorder's thread copies them to `known_names` and sets `names_bytes` to
- * 0.
- */
+/* The thread that asks the JVM for method names (java_thread.h) writes `names` only while `names_bytes` is 0. The
+ * recorder's thread copies `names` to `known_names`, and then sets `names_bytes` to 0. */
 static char names[RECORDING_NAMES_SLOT_BYTES - RECORDING_FRAME_BYTES];
 static size_t names_bytes;
 static char known_names[sizeof names + 1];
-static char clause[400]; /* what the termination message says about the present memory */
+static char clause[400]; /* the termination message says this about the present memory */
 
 static void hand_names_over(void) {
   if (__atomic_load_n(&names_bytes, __ATOMIC_ACQUIRE) == 0) {
@@ -185,8 +181,8 @@ static bool take_names(bool *are_new) {
   return !is_recording() || put(NAMES, &record, RECORDING_FRAME_BYTES, known_names, length);
 }
 
-/* Makes the kernel charge the pages of the regions BURST and NAMES before memory is scarce. Stores at the end of each
- * page, where no record has its first fields. */
+/* Makes the kernel charge the pages of the regions BURST and NAMES before memory is scarce. Writes to the end of each
+ * page, where no record begins. */
 static void touch_pages_of_bursts(void) {
   for (size_t at = layout[BURST].offset; at < RECORDING_FILE_BYTES; at += RECORDING_PAGE) {
     if (!file_takes_stores(mapping + at + RECORDING_PAGE - 2 * sizeof(uint64_t))) return;
@@ -325,16 +321,16 @@ static bool write_second(const struct memory_reading *reading, uint64_t due[]) {
 /* Returns whether the thread has something to do. Otherwise stores that the thread ends. */
 static bool goes_on(void) {
   if (is_recording() || message_is_on()) return true;
-  /* The thread that asks the JVM for names must end before the exchange. After it, another recorder's thread may have
-   * begun and started its own, which must go on. */
+  /* The thread that asks the JVM for names must end first: after the exchange, another recorder's thread may have
+   * started one of its own. */
   java_thread_end();
   (void)__atomic_exchange_n(&has_thread, false, __ATOMIC_SEQ_CST);
-  /* A recording or message that was requested before this exchange relies on this thread, so this thread goes on. */
+  /* If a recording or message was started before the exchange, it started no thread, so this thread must go on. */
   return (is_recording() || message_is_on()) && !__atomic_exchange_n(&has_thread, true, __ATOMIC_SEQ_CST);
 }
 
-/* Prepares the threads' memory once in a process. It must not be cleared again: a thread that asks the JVM for names
- * may still write to it after it was told to end. */
+/* Runs only once in a process, because later the thread that asks the JVM may still write to this memory after it was
+ * told to end. */
 static void prepare(void) {
   if (prepared) return;
   prepared = true;
@@ -373,8 +369,8 @@ static bool start_thread(void) {
 
 /* ---- Records that Java writes ------------------------------------------------------------------------- */
 
-/* Returns the slot for a profile of call sites; -1 if there is none. Profiles at the peak take the slots 0 and 1 in
- * turn. */
+/* Returns the slot for a profile of call sites: at the peak (`percent` is 0) slots 0 and 1 in turn, otherwise the
+ * slot of this percentage of the memory limit; -1 if there is none. */
 static int slot_of(uint32_t percent) {
   static unsigned peaks;
   return percent == 0 ? (int)(++peaks % 2) : percent == 85 ? 2 : percent == 90 ? 3 : percent == 95 ? 4 : -1;

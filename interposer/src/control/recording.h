@@ -30,7 +30,6 @@ int recording_start(const char *path, const struct recording_writer *origin);
 /* Starts the termination message, as mallometer_message_start() does, with or without a recording. */
 int recording_start_message(const char *path, const struct recording_writer *origin);
 
-/* Writes a record, as mallometer_recording_write() does. */
 int recording_write(uint32_t kind, uint32_t percent, const char *content, uint32_t length);
 
 void recording_describe(struct mallometer_recording_status *out);

@@ -36,8 +36,8 @@ static bool read_header(int file, struct recording_header *header) {
          memcmp(header->magic, RECORDING_MAGIC, sizeof RECORDING_MAGIC) == 0;
 }
 
-/* Opens an existing recording that may be moved. Returns -1 if that fails; errno is then ENOENT if there is no file,
- * and 0 if `attempt` already has the reason. */
+/* Opens a recording of this user. On failure returns -1, with errno ENOENT if there is no file; otherwise with errno
+ * 0 and the reason in `attempt`. */
 static int open_own(struct creation_attempt *attempt, const char *path, struct recording_header *header) {
   int file = file_open_existing(path);
   if (file < 0) {
@@ -89,7 +89,7 @@ static bool check_previous_files(struct creation_attempt *attempt, bool *keep) {
   return true;
 }
 
-/* Returns whether this process wrote the recording before an exec. It is then not one of a previous run. */
+/* Returns whether this process wrote the older recording itself, before it called exec. */
 static bool is_this_process(const struct recording_header *older, const struct recording_header *now) {
   return older->pid == now->pid && older->process_start_ticks == now->process_start_ticks &&
          now->process_start_ticks != 0 && memcmp(older->boot_id, now->boot_id, sizeof now->boot_id) == 0;

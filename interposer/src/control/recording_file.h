@@ -16,7 +16,6 @@
 
 #include "control/recording_format.h"
 
-/* The size of a buffer for the path of a recording. */
 #define RECORDING_PATH_BYTES 1024
 
 /* Creates and maps the file at the absolute path. Forked children do not inherit the mapping. On failure returns NULL

@@ -63,16 +63,13 @@ struct recording_region {
 
 struct recording_header {
   char magic[16];
-  /* RECORDING_FORMAT */
   uint32_t format;
-  /* sizeof(struct recording_header) */
   uint32_t header_bytes;
   uint64_t file_bytes;
   /* A random number for this run of the process. */
   uint64_t life;
   /* Start of the recording, in nanoseconds since 1970. */
   uint64_t started_realtime_ns;
-  /* Start of the recording, by CLOCK_MONOTONIC. */
   uint64_t started_monotonic_ns;
   uint32_t pid;
   uint32_t unused;
@@ -107,12 +104,12 @@ enum recording_record_kind {
   RECORDING_RECORD_NAMES = 7
 };
 
-/* Stands for the exit status if the C library does not pass it to functions at exit (musl). */
+/* Is recorded if the exit status is unknown, because the C library (musl) does not pass it to functions at exit. */
 #define RECORDING_STATUS_NOT_TOLD 0x80000000u
 /* Bits of recording_sample.flags in a sample. RECORDING_RECORD_EXIT has the exit status in this field instead. */
 enum recording_sample_flags {
   /* Counting was off for some time or began with an attach, so the live bytes are not the allocated minus the freed
-   * bytes. After an attach Java's texts state the difference. */
+   * bytes. After an attach the texts that Java writes state the difference. */
   RECORDING_INCOMPLETE = 1u
 };
 
@@ -125,9 +122,7 @@ struct recording_sample {
   uint32_t length;
   /* The number of the record in its ring, from 1; 0 for an empty slot. */
   uint64_t sequence;
-  /* Time since 1970. */
   uint64_t realtime_ns;
-  /* Time by CLOCK_MONOTONIC. */
   uint64_t monotonic_ns;
   /* enum recording_record_kind */
   uint32_t kind;
@@ -164,23 +159,22 @@ struct recording_grown {
   uint64_t live_bytes;
   /* The number of the site, as in mallometer_site. */
   uint32_t site;
-  /* The kernel's ID of the thread with most of the site's latest sampled bytes; 0 if unknown. */
+  /* The kernel's ID of the thread that allocated most at the site, by its latest samples; 0 if unknown. */
   uint32_t thread;
   /* The name of the thread, NUL-terminated; empty if unknown. */
   char thread_name[RECORDING_THREAD_NAME_BYTES];
   uint32_t frames;
   uint32_t reserved;
-  /* The innermost Java frames or, if the stack has none, the innermost frames; innermost first, as in
-   * mallometer_site_stack(). */
+  /* The frames from the innermost Java frame outwards or, if there is no Java frame, from the innermost frame
+   * outwards. */
   uint64_t stack[RECORDING_MOST_FRAMES];
 };
 
 /* A fast rise of memory: the content of its record, after the frame. */
 struct recording_burst {
-  /* The beginning of the rise, by CLOCK_MONOTONIC. */
   uint64_t begin_monotonic_ns;
-  /* `charged_bytes` is the charged memory when the rise was described, `begin_bytes` is `charged_bytes` less the rise.
-   * Without a limit, both are about the process's resident bytes without files. */
+  /* The memory that the kernel charges, before the rise and when the rise was described. Without a limit: the
+   * resident bytes of the process without files. */
   uint64_t begin_bytes;
   uint64_t charged_bytes;
   /* RECORDING_UNKNOWN without a limit. */

@@ -10,9 +10,9 @@
 void snapshot_read(struct mallometer_counters *snapshot);
 
 /*
- * Sets the baseline when counting begins in a running process: `baseline` bytes, known to within `error`, were live
- * when totals_net() was `counted`. If the live bytes are unknown, `baseline` is MALLOMETER_UNKNOWN and `error` is
- * their upper bound.
+ * Call this when counting begins in a running process. `baseline` is the number of bytes that were live when
+ * totals_net() returned `counted`; it may be wrong by `error` bytes. If it is unknown, `baseline` is
+ * MALLOMETER_UNKNOWN and `error` is an upper bound of the live bytes.
  */
 void snapshot_begin(uint64_t baseline, int64_t counted, uint64_t error);
 
@@ -20,7 +20,7 @@ void snapshot_begin(uint64_t baseline, int64_t counted, uint64_t error);
  * and `error` from its error. May be called inside of malloc. */
 void snapshot_reduce_baseline(uint64_t bytes, uint64_t error);
 
-/* Reads the error of the baseline. Returns false, with an error of 0, if the baseline is unknown. */
+/* Stores by how many bytes the baseline may be wrong. Returns false, and stores 0, if the baseline is unknown. */
 bool snapshot_baseline_error(uint64_t *error);
 
 /* Returns the time of snapshot_begin() by CLOCK_MONOTONIC; 0 if counting began with the process. */

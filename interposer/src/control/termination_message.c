@@ -84,8 +84,9 @@ static void leave_unless_it_passes(void) {
   if (!passes(errno)) leave(strerror(errno));
 }
 
-/* Whether the file still holds the latest message, or is empty if none was written. UNKNOWN: the file cannot be read
- * now. */
+/*
+ * Whether the file still has the content that this library gave it. UNKNOWN: the file cannot be read at the moment.
+ */
 enum comparison { SAME, DIFFERENT, UNKNOWN };
 
 static enum comparison compare(int file) {
@@ -235,7 +236,7 @@ static void end(int status) {
   message_stop();
 }
 
-/* Begins to use the file and returns NULL; or returns the reason why not, and sets `result` to the result of
+/* Begins to use the file. Returns NULL, or the reason of a failure; `result` is then the error code for
  * message_start(). */
 static const char *take_file(int *result) {
   struct file_status named;

@@ -107,11 +107,10 @@ static void *count_outcome(void *object, size_t requested, struct move move, str
   return object;
 }
 
-/* The alignment that malloc guarantees for every object. */
 #define USUAL_ALIGNMENT _Alignof(max_align_t)
 
-/* Counts a new object. Its content is undefined or zero, so the sampler need not copy it when it moves the object to
- * pages of its own (leak/slots.h). */
+/* Counts a new object. The 0 says that the sampler need not copy the object's content when it moves the object
+ * (leak/slots.h). */
 static void *count_new(void *object, size_t requested, size_t alignment, struct origin origin) {
   return count_outcome(object, requested, (struct move){alignment, 0}, origin);
 }

@@ -31,9 +31,10 @@ struct pending_free {
 };
 
 /*
- * The size and the sample of an object, which complete_begin_free() records while the object exists. The caller then
- * calls complete_confirm_free(): before a free, or after a successful realloc. After a realloc that failed it calls
- * complete_cancel_free().
+ * The size and the sample of an object, which complete_begin_free() reads while the object still exists.
+ *
+ * Pass it to complete_confirm_free() before a free or after a successful realloc, and to complete_cancel_free() after
+ * a realloc that failed.
  */
 struct begun_free {
   struct pending_free pending;

@@ -1,8 +1,8 @@
 /*
  * The hook's start and switches on Darwin (see start.h), and the attach to a running process (see redirection.h).
  *
- * Calls reach this library through the interposed functions from the start, or through the zones after
- * mallometer_attach(), which fails in a process that counts from the start.
+ * Calls reach this library from the start through the interposed functions, or after mallometer_attach() through the
+ * zones. mallometer_attach() fails in a process that counts from the start.
  */
 #include <errno.h>
 #include <mach/mach.h>
@@ -70,8 +70,7 @@ static int wanted_state(void) {
   return counts ? HOOK_COUNTING : HOOK_FORWARDING;
 }
 
-/* Stores the state. On Darwin there is one route (hooks/complete.h), which checks for samples and matched scopes
- * itself. */
+/* Only stores the state: on Darwin the functions of hooks/complete.h serve all calls. */
 void hook_choose_route(void) {
   if (__atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) < HOOK_COUNTING) return;
   __atomic_store_n(&hook_state, wanted_state(), __ATOMIC_RELEASE);

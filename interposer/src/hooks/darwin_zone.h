@@ -5,9 +5,9 @@
  * A zone may pass a request on to another zone, as the "nano" zone does with large requests. So that each object
  * counts once, calls inside one of this library's functions are not counted; the function itself counts the event.
  *
- * The number beside a member is the first version of the struct that has it. The order is that of the public header
- * malloc/malloc.h and of libmalloc 521 and later (versions 15 and 16); the build for Darwin compares the members that
- * its header has.
+ * The members have the order of the public header malloc/malloc.h and, from version 15 on, of libmalloc 521 and
+ * later; the build for Darwin compares the members that its header has. darwin_zone.c states which version of the
+ * struct added a member.
  */
 #ifndef MALLOMETER_HOOKS_DARWIN_ZONE_H
 #define MALLOMETER_HOOKS_DARWIN_ZONE_H
@@ -33,18 +33,18 @@ struct zone {
   void (*batch_free)(struct zone *zone, void **objects, unsigned number);
   void *introspection;
   unsigned version;
-  void *(*memalign)(struct zone *zone, size_t alignment, size_t size);                              /* version 5 */
-  void (*free_definite_size)(struct zone *zone, void *object, size_t size);                         /* version 6 */
-  size_t (*pressure_relief)(struct zone *zone, size_t goal);                                        /* version 8 */
-  int (*claimed_address)(struct zone *zone, void *object);                                          /* version 10 */
-  void (*try_free_default)(struct zone *zone, void *object);                                        /* version 13 */
-  void *(*malloc_with_options)(struct zone *zone, size_t alignment, size_t size, uint64_t options); /* version 15 */
-  void *(*malloc_type_malloc)(struct zone *zone, size_t size, uint64_t type);                       /* version 16 */
-  void *(*malloc_type_calloc)(struct zone *zone, size_t number, size_t size, uint64_t type);        /* version 16 */
-  void *(*malloc_type_realloc)(struct zone *zone, void *object, size_t size, uint64_t type);        /* version 16 */
-  void *(*malloc_type_memalign)(struct zone *zone, size_t alignment, size_t size, uint64_t type);   /* version 16 */
+  void *(*memalign)(struct zone *zone, size_t alignment, size_t size);
+  void (*free_definite_size)(struct zone *zone, void *object, size_t size);
+  size_t (*pressure_relief)(struct zone *zone, size_t goal);
+  int (*claimed_address)(struct zone *zone, void *object);
+  void (*try_free_default)(struct zone *zone, void *object);
+  void *(*malloc_with_options)(struct zone *zone, size_t alignment, size_t size, uint64_t options);
+  void *(*malloc_type_malloc)(struct zone *zone, size_t size, uint64_t type);
+  void *(*malloc_type_calloc)(struct zone *zone, size_t number, size_t size, uint64_t type);
+  void *(*malloc_type_realloc)(struct zone *zone, void *object, size_t size, uint64_t type);
+  void *(*malloc_type_memalign)(struct zone *zone, size_t alignment, size_t size, uint64_t type);
   void *(*malloc_type_malloc_with_options)(struct zone *zone, size_t alignment, size_t size, uint64_t options,
-                                           uint64_t type); /* version 16 */
+                                           uint64_t type);
 };
 
 /*

@@ -28,9 +28,9 @@ EXPORT size_t malloc_usable_size(void *object);
   X(sdallocx)
 
 /*
- * C++'s operators, as X(form, mangled name, base form). The standard derives a form from its base form, which comes
- * earlier in this list; a form that is not derived names itself. In the mangled names nw, na, dl and da stand for
- * new, new[], delete and delete[], m for a size, St11align_val_t for an alignment, RKSt9nothrow_t for nothrow.
+ * C++'s operators, as X(form, mangled name, form that it calls by default). An operator that calls no other names
+ * itself; a called form comes before those that call it. In the mangled names nw, na, dl and da stand for new, new[],
+ * delete and delete[], m for a size, St11align_val_t for an alignment, RKSt9nothrow_t for nothrow.
  */
 #define EACH_OPERATOR(X) \
   X(NEW, _Znwm, NEW) \

@@ -33,7 +33,9 @@
 #include "sample/live_samples.h"
 #include "sample/sampler.h"
 
-/* Prevents the compiler from keeping, across a call, values that it can compute from `value` after the call. */
+/*
+ * Used after a call: makes the compiler save only `value` across the call, not also what it can compute from `value`.
+ */
 #define keep_only(value) __asm__("" : "+r"(*(value)))
 
 /* The program's call. Use it only in functions that the call reaches by jumps alone, so that the return address is
@@ -59,12 +61,12 @@ static void *large_realloc(void *object, size_t size, struct origin origin);
 
 /* ---- The counted route -------------------------------------------------------------------------------- */
 
-/* Returns whether the fast path serves a request of this doubled_size(). Size 0 wraps to the largest number and takes
- * the slow path. A size of 2^63 or more wraps too, and may look small: the allocator refuses it. */
+/* Returns whether the fast path serves a request: 1 byte to LARGEST_FAST_REQUEST. The double of 2^63 bytes or more
+ * may look small, but the allocator refuses such a request. */
 INLINE bool is_usual(size_t doubled) { return is_below_power(doubled, 16); }
 _Static_assert(2 * LARGEST_FAST_REQUEST == 1 << 16, "is_usual() tests 16 bits: keep it equal to LARGEST_FAST_REQUEST");
 
-/* Counts an allocation that leaves the thread headroom: bytes that it may still count by itself
+/* Counts an allocation for which the thread's headroom suffices: the bytes that it may count by itself
  * (account/thread_block.h). */
 INLINE void *count_usual_allocation(struct thread_block *block, void *object, size_t usable_size, size_t doubled,
                                     int64_t left, bool frameless) {
@@ -78,8 +80,8 @@ INLINE void *count_usual_allocation(struct thread_block *block, void *object, si
   return object;
 }
 
-/* Counts the result of a request for which is_usual() is true. Reads the thread's block after the allocator's call,
- * which is cheaper than keeping it in a register across that call. */
+/* Counts the result of a request for which is_usual() is true. Looks up the thread's counters after the allocator's
+ * call, which is cheaper than keeping their address during the call. */
 INLINE void *count_usual_outcome(void *object, size_t doubled, bool frameless) {
   KEEP_IN_RETURN_REGISTER(object);
   struct thread_block *block = own_block(); /* read before the branch, which saves an instruction */
@@ -200,8 +202,8 @@ static OUT_OF_LINE void *visit_sampler_large(void *object, size_t size, size_t c
                              (struct move){_Alignof(max_align_t), content}, origin);
 }
 
-/* Counts an allocation that leaves the thread headroom: bytes that it may still count by itself
- * (account/thread_block.h). The program may have written the first `content` bytes. */
+/* Counts an allocation for which the thread's headroom suffices (account/thread_block.h). The program may have
+ * written the first `content` bytes. */
 INLINE void *count_large_allocation(struct thread_block *block, void *object, size_t usable_size, size_t size,
                                     size_t content, int64_t left, struct origin origin) {
   size_t class = size_class(size);
@@ -251,15 +253,15 @@ static OUT_OF_LINE void *large_realloc(void *object, size_t size, struct origin 
 
 /* ---- Events for which the thread has no headroom (bytes that it may still count by itself) ---------------- */
 
-/* Returns whether the thread has open scopes (account/scopes.h), none of which matches frees with allocations, and
- * nothing else needs the complete route. */
+/* Returns whether open scopes (account/scopes.h) are the only reason why the thread left the fast path, and none of
+ * them matches frees with allocations. */
 INLINE bool has_only_unmatched_scopes(const struct thread_block *block) {
   const struct reporting usual = {SCOPED, 0};
   return memcmp(&block->reporting, &usual, sizeof usual) == 0 && !is_in_event(block);
 }
 
-/* Returns whether an open scope of the thread matches frees with allocations, and nothing else needs the complete
- * route. */
+/* Returns whether open scopes are the only reason why the thread left the fast path, and at least one of them matches
+ * frees with allocations. */
 INLINE bool has_only_matched_scopes(const struct thread_block *block) {
   const struct reporting usual = {SCOPED | SCOPED_MATCHED, 0};
   return memcmp(&block->reporting, &usual, sizeof usual) == 0 && !is_in_event(block);
@@ -291,8 +293,8 @@ static OUT_OF_LINE void *count_to_match(void *object, size_t doubled, struct ori
   return scope_match_allocation(block, object, doubled);
 }
 
-/* The following functions serve a thread without headroom. They read the thread's block again, because the fast path
- * would have to keep a parameter in a register. */
+/* The following functions serve a thread without headroom. They look up its counters again, so that the fast path
+ * need not pass them. */
 static OUT_OF_LINE void *count_without_headroom(void *object, size_t doubled, struct origin origin) {
   struct thread_block *block = own_block();
   if (has_only_unmatched_scopes(block)) return count_in_scope(block, object, doubled, origin);
@@ -444,8 +446,7 @@ static void *early_realloc(void *object, size_t size) {
   return moved;
 }
 
-/* Whether the program's calls of these functions come here although its malloc is another library's: that library
- * lacks the functions. */
+/* Whether the program's calls of these functions come here because the library with its malloc lacks them. */
 static struct {
   bool valloc, pvalloc;
 #define MEMBER(name) bool name;
@@ -494,11 +495,8 @@ static struct {
 #define BY_ROUTE(route, completed, counted, forwarded) \
   ((route) == ROUTE_COUNTED ? (counted) : (route) == ROUTE_FORWARDED ? (forwarded) : (completed))
 
-/*
- * Returns this library's operator for a route. Other operators would not do: an allocator's own `new` would not be
- * counted, and the C++ library's would only call this library's malloc. Every form of delete is the free of the
- * route.
- */
+/* Returns this library's operator for a route; for every form of delete that is `route_free`. An allocator's own
+ * `new` would not be counted, and the C++ library's would only call malloc. */
 static operator_function *own_operator(enum operator_form form, enum hook_route route, void (*route_free)(void *)) {
   switch (form) {
     case NEW:

@@ -152,8 +152,8 @@ static bool is_of_allocator(const void *caller) {
   return (uintptr_t)caller >= begin && (uintptr_t)caller < end;
 }
 
-/* Calls a probe for tracers (platform/memory_probes.h), except for the allocator's own mappings: its objects have
- * probes. */
+/* Calls a probe for tracers (platform/memory_probes.h), except for mappings of the allocator, whose objects have
+ * probes of their own. */
 static void tell(void probe(const void *memory, size_t bytes), const void *memory, size_t bytes, struct origin origin) {
   if (!is_of_allocator(origin.caller)) probe(memory, bytes);
 }

@@ -30,11 +30,10 @@ static const struct {
 /* ---- Operators of other libraries ---------------------------------------------------------------------- */
 
 /*
- * For each form (variant of new or delete): `in_place` is another library's operator to which this library passes
- * calls, or NULL if this library's own operator serves; `resolved` is the operator that the program's own calls
- * reach.
+ * `in_place` is another library's operator that serves a form (variant of new or delete), or NULL if this library's
+ * own serves. `resolved` is the operator that the program's own calls reach.
  *
- * They differ if a library before this one in the search order defines the operator. That operator may call this
+ * The two differ if a library before this one in the search order defines the operator. That operator may call this
  * library's, so passing a call back to it could loop forever.
  */
 static operator_function *in_place[OPERATOR_FORMS], *resolved[OPERATOR_FORMS];
@@ -53,9 +52,9 @@ static bool is_cxx_library(const struct link_map *object) {
 }
 
 /*
- * Finds another library's definition that must serve a form of an operator instead of this library's. Skips the
- * allocator's definition if the program's malloc is this library's. Returns NULL if there is none, or if the first is
- * the C++ library's, because this library's operator does the same.
+ * Returns another library's operator that must serve a form instead of this library's, or NULL. The C++ library's
+ * need not, because this library's does the same. The allocator's is skipped if the program's malloc is this
+ * library's.
  */
 static operator_function *other_definition(enum operator_form form, const struct link_map *begin,
                                            const struct link_map *end) {
@@ -66,8 +65,8 @@ static operator_function *other_definition(enum operator_form form, const struct
   return address && !is_cxx_library(object_of(address)) ? function_at(address) : NULL;
 }
 
-/* The C++ library's nothrow forms, which call a form that may throw and catch the exception. This library is C and
- * cannot catch it; without a C++ library the exception reaches the caller. */
+/* The C++ library's nothrow forms. They catch the exception of the form that may throw, which this library cannot,
+ * because it is C. Without a C++ library the exception reaches the caller. */
 static operator_function *of_cxx_library[OPERATOR_FORMS];
 
 static operator_function *of_linked_cxx_library(enum operator_form form) {

@@ -1,4 +1,4 @@
-/* See redirection.h. */
+/* Changes the words of data that lead to malloc, and restores them. See redirection.h. */
 #include "hooks/redirection.h"
 
 #include <stddef.h>
@@ -31,7 +31,8 @@ static char *counted_realpath(const char *path, char *resolved);
 struct function {
   const char *name;
   void (*ours)(void);
-  uintptr_t real; /* 0: not replaced; the allocator lacks the function, or its function calls another of this list */
+  /* the function that is replaced; 0 if the allocator has none, or its function calls another of this list */
+  uintptr_t real;
 };
 
 /* Several rows have this library's free. The row of `free` comes first among them, so undoing finds it and stores the
@@ -138,7 +139,10 @@ struct walk {
   const char *failure;
   bool undoes;
   bool mappings_only;
-  bool binds; /* whether to change words that the loader would never bind (calls_are_audited()) */
+  /*
+   * whether to change words that the loader never binds, because calls are audited or profiled (calls_are_audited())
+   */
+  bool binds;
   const struct walked_object *object;
   struct walked_object executable;
   uintptr_t loader; /* an address in the loader */
@@ -157,8 +161,8 @@ static void note_foreign(struct walk *walk, uintptr_t function) {
   if (walk->foreign_count < MOST_FOREIGN) walk->foreign[walk->foreign_count++] = function;
 }
 
-/* Handles a word that points neither to the function to replace nor to its replacement. It points into its own
- * object, because it is not bound yet, or to the executable's PLT entry, or to another library's hook. */
+/* Handles a word that points to something else: into its own object, because it is not bound yet; to the executable's
+ * PLT entry; or to another library's hook. */
 static void handle_other_target(struct walk *walk, const struct reference *reference, const struct function *function,
                                 uintptr_t now) {
   if (object_contains(walk->object, now)) {
@@ -367,7 +371,7 @@ void redirection_undo(struct redirection *done) { walk_with_lock(undo_with_lock,
 
 typedef char *duplicate_text(const char *text);
 
-/* Returns the C library's own strdup, which calls malloc through a word of the C library. */
+/* Returns the C library's own strdup, for a test whether its call of malloc reaches this library. */
 static duplicate_text *duplicate_in_libc(void) {
   duplicate_text *duplicate;
   const void *address = plain_function_in(object_of(address_of(in_libc())), "strdup");

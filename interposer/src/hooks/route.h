@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 enum hook_route {
-  /* Calls the functions of complete.h, which work in every state. Open if no allocator is found, if every event is
-   * monitored, if objects have headers, and if events are counted whose sizes cannot be read from glibc's chunks. */
+  /* Calls the functions of complete.h, which work in every state. Open when the faster routes cannot serve: for
+   * example when each object has a header, or when every event is monitored. */
   ROUTE_COMPLETE,
   ROUTE_COUNTED,
   ROUTE_FORWARDED

@@ -146,7 +146,7 @@ static void choose_route(void) {
   bool monitored, tracked, matched;
   this_thread_chooses++;
   __atomic_fetch_add(&choosing, 1, __ATOMIC_SEQ_CST);
-  do { /* The thread that stores last repeats until state and route are those that are wanted. */
+  do { /* Repeats if something changed meanwhile, so that the thread that stores last stores what is wanted. */
     wanted = wanted_state();
     monitored = all_are_monitored();
     tracked = call_sites_on();

@@ -34,17 +34,16 @@ enum size_source {
   SIZE_FROM_CHUNK,
   /* malloc_usable_size() of the allocator. */
   SIZE_FROM_CALL,
-  /* The library's own header. */
   SIZE_FROM_HEADER
 };
 
 extern HIDDEN enum size_source size_source;
 
 /*
- * Whether the process's malloc is this library's. It is not if the library was loaded late or stands behind another
+ * Whether the process's malloc is this library's. False if the library was loaded late or stands behind another
  * allocator in LD_PRELOAD. Then nothing is counted before an attach, and `next` is the allocator that serves the
- * process. A call from an allocator in front of this library is passed on to the allocator behind it (`after`), any
- * other call to `next`.
+ * process. Calls from an allocator in front of this library are passed on to the allocator behind it (`after`), all
+ * others to `next`.
  *
  * Also false if malloc is a sanitizer's: calls are then only forwarded.
  */

@@ -105,11 +105,8 @@ static uint32_t find_candidates(struct candidate *candidates) {
   return count;
 }
 
-/*
- * If the Java thread `one` is one of the candidates (threads that may be cleaners), records whether its stack has a
- * method in which cleaners wait. `distance` is the distance from the JVM's structure of a thread to its JNIEnv, the
- * handle of a candidate.
- */
+/* If the Java thread `one` is among the candidates, records whether it waits as cleaners do. A candidate is known by
+ * its JNIEnv, which is `distance` bytes after the start of the JVM's structure of the thread. */
 static void look_at(JNIEnv *thread, jthread one, int64_t distance, struct candidate *candidates, uint32_t count) {
   int64_t handle = (*thread)->GetLongField(thread, one, jvm.native_thread) + distance;
   for (uint32_t i = 0; i < count; i++) {
@@ -120,9 +117,9 @@ static void look_at(JNIEnv *thread, jthread one, int64_t distance, struct candid
 }
 
 /*
- * Records for each thread that may be a cleaner whether it is one. The distance from the JVM's structure of a thread
- * to its JNIEnv is the same for all threads. Threads that GetAllThreads does not return (internal ones, and those
- * that have ended) are no cleaners.
+ * Records for each candidate, a thread that may be a cleaner, whether it is one. The offset of the JNIEnv in the
+ * JVM's structure of a thread is the same for all threads. Internal and ended threads, which GetAllThreads does not
+ * return, are no cleaners.
  */
 static void look_at_candidates(JavaVM *vm, JNIEnv *thread) {
   struct candidate candidates[MOST_CANDIDATES];

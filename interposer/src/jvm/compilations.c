@@ -49,7 +49,9 @@ static bool find(const char *type, const char *field, uint64_t *offset) {
   return vm_structs_field(type, field, false, offset);
 }
 
-/* Finds the offset of the JNIEnv in the structure of a thread, whose address Thread.eetop has. */
+/*
+ * Finds the offset of the JNIEnv in the JVM's structure of a thread. Thread.eetop has the address of this structure.
+ */
 static bool find_environment(jvmtiEnv *tools, JNIEnv *thread) {
   jthread object = NULL;
   jclass class = (*thread)->FindClass(thread, "java/lang/Thread");

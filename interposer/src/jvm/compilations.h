@@ -1,10 +1,9 @@
 /*
- * The method that the calling compiler thread of the JVM compiles. It is found through fields that vm_structs.h
- * finds, and unknown if a JDK lacks one of them.
+ * The Java method that the calling compiler thread of the JVM is compiling. It is read from the JVM's structures
+ * (vm_structs.h), and is unknown if a JDK lacks one of the needed fields.
  *
- * The method is looked up when the samples of a compilation stand for some 1.5 MiB: from the fourth sample on at the
- * default interval, and from the 255th on where every allocation is sampled. Nearly all compilations take less
- * memory, and their methods would only fill the table of call sites.
+ * The method is looked up only after samples of its compilation that stand for some 1.5 MiB, or after 254 samples.
+ * Nearly all compilations take less memory, and their methods would only fill the table of call sites.
  */
 #ifndef MALLOMETER_JVM_COMPILATIONS_H
 #define MALLOMETER_JVM_COMPILATIONS_H
@@ -13,19 +12,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Looks up the fields of the JVM's structures and, unless names are switched off, opens the process's own memory for
- * reading (readable_memory.h). If that fails, all methods are unknown. Must be called once, by a thread of the JVM. May
- * allocate. */
+/*
+ * Finds the needed fields of the JVM's structures. Unless names are switched off, also opens the process's own memory
+ * for reading (readable_memory.h). If one of these fails, all methods are unknown. Must be called once, by a thread
+ * of the JVM. May allocate.
+ */
 void compilations_start(jvmtiEnv *tools, JNIEnv *thread);
 
 /*
- * Switches the names of compiled methods on (the default) or off. While they are off, no file is kept open. Returns
- * 0; -EBUSY if the memory could not be opened, if a thread reads or forks for a second, or if another thread is in
- * this function. May change errno.
+ * Switches the names of compiled methods on (the default) or off. While they are off, the process's memory is not
+ * open for reading. Returns 0, or -EBUSY: the memory cannot be opened, it cannot be closed because a thread reads or
+ * forks for longer than a second, or another thread is in this function. May change errno.
  */
 int compilations_switch(bool on);
 
-/* Makes all methods unknown in the child of a fork, where the memory is closed. */
+/* Makes all methods unknown. Must be called in the child of a fork, where the process's memory is not open for
+ * reading. */
 void compilations_forked(void);
 
 /*

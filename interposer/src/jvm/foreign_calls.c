@@ -13,8 +13,8 @@
 
 enum { CALLS = 1024, PROBES = 16, MOST_INLINED = 48 };
 
-/* The two highest bits, which mark a note: a frame that stands for a return address (foreign_calls.h). In frames of
- * Java methods only the highest is set, because no method number is large enough to set the second. */
+/* The two highest bits of a note, which is a frame that stands for a return address (foreign_calls.h). Frames of Java
+ * methods have only the highest bit: method numbers are too small to set the second. */
 #define NOTE (JAVA_FRAME | (uint64_t)1 << 62)
 
 enum { NEW, ASKED, TAKING, KNOWN };
@@ -24,8 +24,8 @@ struct frames {
   uint64_t frames[MOST_INLINED];
 };
 
-/* A call, identified by its return address. `here` has the inlined frames of that address, innermost first; `after` has
- * those of the next address whose frames the JVM knows. */
+/* A call from Java code, identified by its return address. `here` has the inlined frames at that address, innermost
+ * first. `after` has those at the next address whose frames the JVM knows. */
 static struct call {
   uintptr_t address; /* 0: free */
   int state;
@@ -35,8 +35,8 @@ static struct call {
 static bool may_ask;
 static uintptr_t jvm_begin, jvm_end;
 
-/* Whether a thread is asking the JVM about addresses. Another thread that meanwhile reads a stack with a new address
- * does not wait: it only removes the note (foreign_calls.h) from that stack. */
+/* Whether a thread is asking the JVM about new addresses. Meanwhile other threads do not wait: they leave the frames
+ * of a new address uncorrected. */
 static bool is_asking;
 
 void foreign_calls_start(jvmtiEnv *tools, const void *in_jvm) {
@@ -54,8 +54,8 @@ size_t foreign_calls_footprint(void) { return calls ? memory_whole_pages(CALLS *
 
 /* ---- Recording a call, inside of malloc ---------------------------------------------------------------- */
 
-/* Returns the address in Java code to which the stub of the foreign call returns; 0 if it cannot be read. The stub
- * pushes the caller's frame pointer and sets its own. */
+/* Returns the address in Java code to which the foreign call returns; 0 if it cannot be read. It is on the stack
+ * above the frame pointer that the stub of the call has pushed. */
 static uintptr_t return_address(const struct registers *caller) {
   struct own_stack own;
   uintptr_t frame = caller->frame_pointer;
@@ -91,8 +91,8 @@ static void copy(const PCStackInfo *from, struct frames *to) {
   for (jint i = 0; i < most; i++) to->frames[to->count++] = java_frame(method_number(from->methods[i]), from->bcis[i]);
 }
 
-/* Copies the frames of the call's return address and of the next address in the record, whose addresses ascend.
- * Returns false if the record does not have the return address. */
+/* Copies the frames at the call's return address and at the next higher address of the record. Returns false if the
+ * record does not have the return address. */
 static bool take(struct call *call, const jvmtiCompiledMethodLoadInlineRecord *record) {
   for (jint i = 0; i + 1 < record->numpcs; i++) {
     if ((uintptr_t)record->pcinfo[i].pc != call->address) continue;

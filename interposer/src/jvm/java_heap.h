@@ -1,6 +1,7 @@
 /*
- * Finds the parts of the Java heap without objects for the search for lost memory (leak/search.h): words in them
- * belong to earlier objects and are no references. Also tells whether a collection has moved objects.
+ * Finds the parts of the Java heap that contain no objects. The search for lost memory (leak/search.h) does not count
+ * the words there as references, because they are left over from earlier objects. Also tells whether a collection has
+ * moved objects.
  *
  * The positions of G1's regions and of the spaces of Parallel and Serial come from gHotSpotVMStructs (vmStructs.cpp).
  * Other collectors are not supported.

@@ -1,7 +1,7 @@
 /*
- * A thread of the library that is attached to the JVM, so it may ask the JVM for names and wait for a safepoint. No
- * other thread of the library waits for it. It is a daemon, so the JVM can end while it runs. It sleeps until
- * java_thread_wake() is called.
+ * A thread of the library that is attached to the JVM, so it may ask the JVM for names and wait for a safepoint. It
+ * sleeps until java_thread_wake() is called. It is a daemon, so the JVM can end while it runs. No other thread of the
+ * library waits for its work.
  */
 #ifndef MALLOMETER_JVM_JAVA_THREAD_H
 #define MALLOMETER_JVM_JAVA_THREAD_H

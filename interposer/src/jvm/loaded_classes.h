@@ -6,9 +6,9 @@
 #include <jvmti.h>
 
 /*
- * Returns an array of java.lang.Class: the initialized classes of all loaders whose signatures end with one of
- * `endings` (an array of strings such as "/buffer/ByteBufUtil;"). NULL without a JVM, or if the JVM refuses. Loads no
- * class and runs no Java code. May allocate.
+ * Returns an array of java.lang.Class with the initialized classes, of all class loaders, whose signature ends with
+ * one of `endings` (strings such as "/buffer/ByteBufUtil;"). Returns NULL without a JVM, or if the JVM refuses. Loads
+ * no class and runs no Java code. May allocate.
  */
 jobjectArray loaded_classes(JNIEnv *thread, jobjectArray endings);
 

@@ -32,8 +32,8 @@ static uint32_t new_number(jmethodID id) {
   return number;
 }
 
-/* Returns the number of an id. If two threads record a new method at the same time, it gets two numbers, and only one
- * of them is used. */
+/* Returns the number of an id. Two threads that record a new method at the same time each reserve a number, but only
+ * one of the two is used. */
 static uint32_t number_of(jmethodID id) {
   uint64_t place = (uint64_t)(uintptr_t)id * 0x9e3779b97f4a7c15u >> 40;
   uint32_t fresh = UNKNOWN_METHOD;
@@ -98,8 +98,7 @@ static bool describe(jvmtiEnv *tools, jmethodID id, struct mallometer_method *ou
   return true;
 }
 
-/* Uses the version of JVMTI, which equals the version of the JDK, also in early-access builds. The version of JNI
- * stays the same over several JDKs. */
+/* Uses the version of JVMTI, which is always that of the JDK. The version of JNI stays the same over several JDKs. */
 bool method_ids_are_addresses(jvmtiEnv *tools) {
   enum { FIRST_WITH_NUMBERS = 26 };
   jint version = 0;
@@ -107,8 +106,8 @@ bool method_ids_are_addresses(jvmtiEnv *tools) {
   return (version & JVMTI_VERSION_MASK_MAJOR) >> JVMTI_VERSION_SHIFT_MAJOR < FIRST_WITH_NUMBERS;
 }
 
-/* Returns whether the class is unloaded. Reads the pointer first, because before JDK 18 JVMTI may follow the pointer
- * of an unloaded class. */
+/* Returns whether the method's class is unloaded. Does not ask JVMTI: before JDK 18 it may follow the pointer of an
+ * unloaded class. */
 static bool is_gone(jvmtiEnv *tools, jmethodID id) {
   if (!method_ids_are_addresses(tools)) return false;
   return !is_readable((uintptr_t)id, sizeof(void *)) || !*(void *const *)id;

@@ -1,7 +1,9 @@
 /*
- * Numbers for Java methods, which stacks store: the JVM's id of a method means nothing once the class is unloaded,
- * but a name that was read for a number stays valid. HotSpot never reuses an id, so a number always means the same
- * method. The table needs no lock and has room for 16,384 methods.
+ * Gives numbers to Java methods. Stacks store these numbers instead of the JVM's method ids, which mean nothing once
+ * the class is unloaded. HotSpot never reuses an id, so a number always means the same method, and a name that was
+ * read for it stays valid.
+ *
+ * The table needs no lock and has room for 16,384 methods.
  */
 #ifndef MALLOMETER_JVM_METHODS_H
 #define MALLOMETER_JVM_METHODS_H
@@ -31,7 +33,8 @@ uint64_t methods_without_room(void);
  * pointer stays allocated for good, and is NULL when the class is unloaded. From JDK 26 on an id is a number. */
 bool method_ids_are_addresses(jvmtiEnv *tools);
 
-/* Asks the JVM about a method. `out` must be zeroed. 0; -EINVAL: no such number; -ESRCH: the class was unloaded. */
+/* Asks the JVM about a method. `out` must be zeroed. Returns 0; -EINVAL if there is no such number; -ESRCH if the
+ * class was unloaded. */
 int method_describe(jvmtiEnv *tools, JNIEnv *thread, uint32_t number, struct mallometer_method *out);
 
 #endif

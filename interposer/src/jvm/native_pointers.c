@@ -10,7 +10,7 @@
 
 enum {
   MOST_STEPS = 3,
-  /* The first step leads from the JVM's description of a thread to its arenas, the second to their first chunks. */
+  /* Two steps lead from the JVM's description of a thread to its arenas, and on to their first chunks. */
   MOST_STEPS_OF_THREAD = 2,
   WORDS = 1024,
   /* Pointers are sought only in this many first words of a structure. */
@@ -22,8 +22,8 @@ enum {
   MOST_READS_OF_CANDIDATE = 4096
 };
 
-/* A Java heap is recognized by these bounds: heaps with 32-bit references begin below LOW, and the allocator's
- * mappings below LOW are smaller than LARGE. */
+/* A mapping that begins below LOW and is larger than LARGE counts as a Java heap. Heaps with 32-bit references begin
+ * below LOW, and the allocator has no mappings of this size there. */
 #define LOW ((uint64_t)64 << 30)
 #define LARGE ((uint64_t)128 << 20)
 
@@ -54,16 +54,16 @@ struct pointer_walk {
   bool chunks_have_sizes;
   uint32_t reads_left, reads_left_of_candidate;
   uint32_t most_steps;
-  /* for each block, how many threads (at most SHARING_THREADS) have pointers to it in their memory; NULL outside of
-   * follow_threads() */
+  /* The number of threads (at most SHARING_THREADS) whose memory leads to each block. NULL outside of
+   * follow_threads(). */
   uint8_t *threads;
   uint8_t threads_of_block[MOST_OWNED];
   uint64_t from;
-  uint64_t words[MOST_STEPS][WORDS + 1]; /* the word before the structure, then its words, for each step */
+  /* for each step: the word before the structure, then the words of the structure */
+  uint64_t words[MOST_STEPS][WORDS + 1];
 };
 
-/* Returns the number of words of the glibc chunk with this header; 0 if the size in it is implausible, because the
- * word is no header. */
+/* Returns the number of words of the glibc chunk with this header; 0 if the word cannot be a header. */
 static size_t plausible_words(uint64_t header) {
   size_t bytes = (size_t)(header & ~(uint64_t)7);
   if (bytes < 32 || bytes % 16 != 0 || bytes > LARGE) return 0;
@@ -108,9 +108,9 @@ static void note(struct pointer_walk *walk, uint32_t block, uint32_t steps) {
 }
 
 /*
- * Returns whether a word points into the block. If ordinary numbers look like addresses in it (`is_low`), only
- * addresses of its first words count. They are several, because old C++ strings have three words before their
- * contents.
+ * Returns whether a word counts as a pointer to the block that contains its address. In a block with low addresses,
+ * ordinary numbers look like pointers, so only the addresses of its first words count. These are several because old
+ * C++ strings have three words before their contents.
  */
 static bool points_to(uint64_t word, const struct owned_block *block) {
   uint64_t offset = word - block->begin;

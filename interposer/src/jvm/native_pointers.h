@@ -27,8 +27,11 @@ void native_ranges_read(struct native_ranges *ranges);
 /* Returns whether a value may be the address of a structure. May be called while the JVM is stopped. */
 bool native_ranges_contain(const struct native_ranges *ranges, uint64_t value);
 
-/* Follows Java longs that may be addresses of structures (the graph's candidates). Records those that lead to blocks
- * whose address no Java long holds. `chunks_have_sizes`: the word before each block is its size, as in glibc. */
+/*
+ * Follows the Java longs that may be addresses of structures (the graph's candidates). Records which of them lead to
+ * blocks whose own address is in no Java long. `chunks_have_sizes` says that the word before each block is its size,
+ * as in glibc.
+ */
 void native_pointers_follow(struct owner_graph *graph, const struct native_ranges *ranges, bool chunks_have_sizes);
 
 #endif

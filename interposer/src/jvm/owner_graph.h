@@ -32,7 +32,7 @@ enum {
 /* A live native block whose owners are sought. The blocks are sorted and do not overlap. */
 struct owned_block {
   uint64_t begin, end;
-  /* Whether ordinary numbers often look like addresses in the block, because it lies low. Then only pointers to its
+  /* Whether the block lies so low that ordinary numbers often look like addresses in it. Then only pointers to its
    * beginning count, except in classes whose Java longs are addresses. */
   bool is_low;
 };
@@ -54,8 +54,8 @@ struct heap_object {
   uint32_t kinds;      /* enum mallometer_heap_object_kinds */
   uint32_t first_link; /* 1 + the number of the first reference to it; 0: none */
   uint32_t first_hold; /* 1 + the number of the first Java long in it that leads to a block; 0: none */
-  /* 1 + the number of the entry that is this object, or through which it was reached; 0: none. See "Chains" in
-   * owner_search.c. */
+  /* For an object of a chain (see "Chains" in owner_search.c): 1 + the number of the entry through which it was
+   * reached. For an object that is an entry: 1 + its number. 0: none. */
   uint32_t entry;
   uint8_t referrers;
   bool is_followed, is_reached, is_expanded, has_more;
@@ -72,7 +72,7 @@ struct heap_link {
   uint32_t next; /* 1 + the number of the next link to the same object; 0: none */
 };
 
-/* A value that leads through native memory to a block. */
+/* A value that is the address of a native structure from which pointers lead to a block. */
 struct owner_pointer {
   uint64_t value;
   uint32_t block, steps;
@@ -115,9 +115,8 @@ void owner_graph_add_candidate(struct owner_graph *graph, uint64_t value, bool i
 /* Returns the number of a text, and stores the text if it is new; NO_NAME if there is no room. */
 uint32_t owner_graph_name(struct owner_graph *graph, const char *text);
 
-/*
- * Sorts the pointers by value, and removes duplicates of a value and a block, except the one with the fewest steps.
- */
+/* Sorts the pointers by value. Of several pointers with the same value and block, keeps only the one with the fewest
+ * steps. */
 void owner_graph_sort_pointers(struct owner_graph *graph);
 
 /* Returns the number of pointers with this value, and sets `first` to the index of the first one. */

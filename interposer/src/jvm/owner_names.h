@@ -13,9 +13,9 @@
 void owner_class_name(jvmtiEnv *tools, jclass class, char name[OWNER_NAME_BYTES]);
 
 /*
- * Writes the name of the field with this number in walks over the heap (jvmtiHeapReferenceInfoField): fields of
- * interfaces come first, each interface once, then those of superclasses, then the class's own. Writes "?" if the JVM
- * does not return the name.
+ * Writes the name of a field; "?" if the JVM does not return it. `number` is the field's number in walks over the
+ * heap (jvmtiHeapReferenceInfoField): fields of interfaces come first, each interface once, then those of
+ * superclasses, then those of the class itself.
  */
 void owner_field_name(jvmtiEnv *tools, JNIEnv *thread, jclass class, jint number, char name[OWNER_NAME_BYTES]);
 

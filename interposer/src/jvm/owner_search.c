@@ -17,12 +17,12 @@
 #define CLASS_TAG ((jlong)1 << 40)
 /* The tag of classes whose long fields are addresses. The fields may point into the middle of a block. */
 #define ADDRESSES ((jlong)1 << 41)
-/* The tag of java.lang.Thread and its subclasses. Thread.eetop, the address of the JVM's thread structure, leads to
- * memory of the JVM. */
+/* The tag of java.lang.Thread and its subclasses. Their field eetop is the address of the JVM's thread structure,
+ * from which pointers lead to memory of the JVM. */
 #define THREADS ((jlong)1 << 44)
 
-/* Tags for objects that are not in the graph: ENTRY_TAG marks an entry, CHAIN_TAG an object of a chain (see "Chains"
- * below). Both contain the number of the entry. */
+/* Tags for objects that are not in the graph: ENTRY_TAG is for an entry, CHAIN_TAG for an object of a chain (see
+ * "Chains" below). The tag also contains the number of the entry. */
 #define CHAIN_TAG ((jlong)1 << 42)
 #define ENTRY_TAG ((jlong)1 << 43)
 #define NUMBER_MASK (((jlong)1 << 32) - 1)
@@ -31,8 +31,8 @@ enum {
   TAGS_AT_ONCE = 256,
   LOCAL_REFERENCES = 64,
   CHOSEN_COUNTS = 1024,
-  /* Of the objects that hold blocks in the same field, the search looks for the referrers of at most this many.
-   * Objects without referrers do not count. */
+  /* Limits how many of the objects that hold blocks in the same field are searched for referrers. Objects without
+   * referrers do not count. */
   MOST_CHOSEN = 64,
   MOST_ENTRIES = 32768,
   /* Limits the memory of the JVM, which keeps some 70 bytes for each tag until the search ends. */
@@ -116,7 +116,6 @@ void owner_search_end(void) {
 
 size_t owner_search_footprint(void) { return memory_whole_pages(sizeof *graph) + memory_whole_pages(sizeof *memory); }
 
-/* Finds the JNIEnv of the calling thread, and makes room for local references. */
 static int enter(void) {
   int error = jvm_find(NULL, &thread);
   if (error) return error;
@@ -362,13 +361,12 @@ static uint32_t kinds_of(jobject object) {
   return kinds;
 }
 
-/* Returns whether paths end at an object. They end at a class, whose static field refers to the previous object, and
- * at a phantom reference (a cleaner), to which something always refers. */
+/* Returns whether a path ends at this object. It ends at a class, because the class refers to the previous object by
+ * a static field. It ends at a phantom reference (a cleaner), because something always refers to that. */
 static bool ends_paths(const struct heap_object *object) {
   return object->kinds & (MALLOMETER_HEAP_OBJECT_CLASS | MALLOMETER_HEAP_OBJECT_PHANTOM);
 }
 
-/* Names an object. An instance of Class gets the name of the class that it stands for. */
 static void name_object(jobject instance, jlong tag) {
   struct heap_object *object = &graph->object[tag - 1];
   jclass class = (*thread)->GetObjectClass(thread, instance);
@@ -427,8 +425,8 @@ static int walk_for_longs(void) {
   return error;
 }
 
-/* Tags and names the objects with Java longs that lead to blocks (holders). Then removes the tags of classes, with
- * which later walks would report the reference of each object to its class. */
+/* Tags and names the holders: objects with Java longs that lead to blocks. Then removes the tags of classes, because
+ * otherwise later walks would also report the reference of each object to its class. */
 static int find_holders(void) {
   int error = enter();
   if (error) return error;
@@ -466,8 +464,8 @@ int owner_search_find_pointer_holders(void) {
 /* A holder is a Java object that contains the address of a block. Holders are chosen during the first walk along
  * references, because that reaches only live objects. A dead object may contain the address of an earlier block. */
 
-/* Returns the counter of the chosen holders that have an address in the same field as `hold`. Addresses of blocks and
- * addresses that lead to blocks through native memory are counted separately. */
+/* Returns the counter of the chosen holders that have an address in the same field as `hold`. Addresses that lead to
+ * a block through other native memory have a counter of their own. */
 static uint8_t *chosen_count(const struct owner_hold *hold) {
   uint64_t way = ((uint64_t)hold->class_name * 31 + hold->field_name) * 2 + (hold->steps > 0);
   return &memory->chosen[(way * 0x9e3779b97f4a7c15u >> 40) % CHOSEN_COUNTS];
@@ -483,8 +481,8 @@ static bool choose(const struct heap_object *holder) {
   return false;
 }
 
-/* Ends the choice of holders, after the first walk along references. The referrers of holders that were not chosen
- * are not sought. A holder that the walk did not reach has no referrers, so they count as known. */
+/* Ends the choice of holders, after the first walk along references. Holders that were reached but not chosen are not
+ * searched for referrers. Holders that were not reached have no referrers, so these count as known. */
 static void drop_unchosen_holders(void) {
   for (uint32_t i = 0; i < graph->objects; i++) {
     struct heap_object *object = &graph->object[i];
@@ -527,7 +525,7 @@ static struct heap_link link_of(jvmtiHeapReferenceKind kind, const jvmtiHeapRefe
   return link;
 }
 
-/* Makes the next walk search for the objects that refer to this referrer, unless paths end at it. */
+/* Makes the next walk search for the referrers of this object, unless paths end at it. */
 static void follow_next(struct heap_object *referrer, jvmtiHeapReferenceKind kind) {
   referrer->has_new_link = true;
   if (referrer->is_expanded || ends_paths(referrer) || kind == JVMTI_HEAP_REFERENCE_STATIC_FIELD) return;
@@ -617,10 +615,11 @@ static int walk_for_referrers(void) {
 /*
  * A chain consists of objects of one class that refer to each other, such as the nodes of a queue. One walk for each
  * link would take too long. So if at least half of the objects whose referrers are sought refer to objects of their
- * own class, one walk reports all references to this class.
+ * own class, a single walk reports all references to this class.
  *
- * An object outside of the chain that refers to a member is an entry. Other members get the entry of the member that
- * refers to them: the JVM reports the references from an object after a reference to it.
+ * An object outside of the chain that refers to a member is an entry. Each other member gets the entry of the member
+ * that refers to it. That entry is known by then, because the JVM reports a reference to an object before the
+ * references from it.
  */
 
 static uint32_t new_entry(jlong referrer, const struct heap_link *link) {
@@ -698,8 +697,6 @@ static void tag_as_object(jobject instance, jlong tag) {
   if ((*tools)->SetTag(tools, instance, (jlong)of_entry + 1) != JVMTI_ERROR_NONE) of_entry = NO_HEAP_OBJECT;
 }
 
-/* Returns the number of an entry's object in the graph, and adds the object if necessary; NO_HEAP_OBJECT if that
- * fails. */
 static uint32_t object_of_entry(struct entry *entry) {
   if (is_object(entry->referrer)) return (uint32_t)(entry->referrer - 1);
   uint32_t objects = graph->objects;
@@ -712,7 +709,7 @@ static uint32_t object_of_entry(struct entry *entry) {
 }
 
 /* Records an entry as the referrer of an object of a chain. Sets `has_more`, because other objects of the chain may
- * refer to the object as well. */
+ * also refer to that object. */
 static void link_to_entry(uint32_t number) {
   struct heap_object *object = &graph->object[number];
   object->has_more = true;

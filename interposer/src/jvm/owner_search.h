@@ -27,8 +27,8 @@
 
 /*
  * Makes the JVMTI environment and the tables. The caller then fills in the sought blocks, in ascending order of
- * address. Returns NULL on failure, and sets `error`. -ESRCH: there is no JVM, or the caller is not one of its
- * threads; -ENOTSUP: the JVM refuses; -ENOMEM: there is no memory.
+ * address. On failure, returns NULL and sets `error` to -ESRCH (there is no JVM, or the caller is not one of its
+ * threads), -ENOTSUP (the JVM refuses) or -ENOMEM.
  */
 struct owner_graph *owner_search_begin(int *error);
 
@@ -49,8 +49,8 @@ int owner_search_find_referrers(void);
 
 struct owner_search_figures {
   uint64_t walk_ns;
-  /* `next`: the number of objects whose referrers the next walk searches for; `classes`: the number of their classes
-   * (2: two or more) */
+  /* `next` is the number of objects whose referrers the next walk searches for. `classes` is the number of their
+   * classes, where 2 means two or more. */
   uint32_t next, classes;
 };
 

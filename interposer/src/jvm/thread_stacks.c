@@ -15,11 +15,13 @@
 /* The smallest alignment of stacks that the C libraries guarantee. */
 #define STACK_ALIGNMENT 16u
 
-/* The stack's two fields must be in this many words of a thread's structure, which one read copies. */
+/*
+ * One read copies at most this many words of a thread's structure, and both fields of its stack must be among them.
+ */
 enum { MOST_WORDS = 16 };
 
-/* The offsets, in the JVM's structure of a thread, of the end and the size of its stack, and the first byte and the
- * length of the range that contains both fields. */
+/* `end` and `bytes` are the offsets, in the JVM's structure of a thread, of the fields with the end and the size of
+ * its stack. The range of `length` bytes from the offset `first` contains both fields. */
 static struct {
   bool is_sought, is_known;
   uint64_t end, bytes, first, length;

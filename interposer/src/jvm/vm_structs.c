@@ -10,7 +10,7 @@
 /* Limits for a plausible table: bytes of an entry (usually 56), and number of entries (usually about 3,000). */
 enum { MOST_STRIDE = 4096, MOST_ENTRIES = 100000 };
 
-/* A range that the kernel reported as readable. It is stored because the next text or entry is mostly near it. */
+/* A range that the kernel reported as readable. It is kept so that the next read in it needs no system call. */
 struct seen {
   uintptr_t begin, end;
 };

@@ -49,8 +49,8 @@ static void note_duration(struct mallometer_durations *durations, uint64_t ns, c
 
 /* ---- Sites --------------------------------------------------------------------------------------------- */
 
-/* Gives the record of a forgotten call site to the site that has taken its place (sample/call_sites.h). Returns NULL
- * if another thread is doing so, or if the record belongs to a later site already. */
+/* Lets a call site take over the record of the forgotten site whose place it has taken (sample/call_sites.h). Returns
+ * NULL if another thread is doing so, or if the record already belongs to a later site. */
 static struct mallometer_site_evidence *taken_over(struct mallometer_site_evidence *evidence, uint32_t site) {
   uint32_t before = __atomic_load_n(&evidence->site, __ATOMIC_ACQUIRE);
   if (before == site) return evidence;
@@ -63,8 +63,8 @@ static struct mallometer_site_evidence *taken_over(struct mallometer_site_eviden
   return evidence;
 }
 
-/* Returns a site's record, and creates it for a new site; NULL if there is no room. The table publishes the record's
- * index last. */
+/* Returns a site's record, and creates it for a new site; NULL if there is no room. Stores the record's index in the
+ * table last, so that other threads find only complete records. */
 static struct mallometer_site_evidence *evidence_of(uint32_t site) {
   if (site == NO_SITE) return NULL;
   uint16_t *number = &memory->numbers[site % MOST_SITES], known = __atomic_load_n(number, __ATOMIC_ACQUIRE);
@@ -89,7 +89,6 @@ void evidence_of_placed(const struct slot_object *object) {
 
 static uint64_t since(uint64_t moment, uint64_t now) { return now > moment ? now - moment : 0; }
 
-/* Adds a freed object to the histogram of lifetimes and, if its last access was observed, to that of idle times. */
 void evidence_of_freed(const struct slot_object *object) {
   struct mallometer_site_evidence *evidence = evidence_of(object->sample.site);
   if (!evidence) return;

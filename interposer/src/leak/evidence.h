@@ -1,6 +1,6 @@
 /*
- * Histograms of how long the objects of a call site live, and how long they are idle. The bounds of the buckets are
- * powers of the square root of two. Each object in a slot (slots.h) counts with its weight.
+ * Histograms, for each call site, of how long its objects live and how long they are idle. Only objects in slots
+ * (slots.h) count, each with its weight. The bounds of the buckets are powers of the square root of two.
  *
  * Threads that free objects and the observing thread write the histograms, without locks. The first 8,192 sites with
  * an object in a slot get a record. A site that takes the place of a forgotten site (sample/call_sites.h) takes over
@@ -20,8 +20,8 @@
 
 bool evidence_start(void);
 
-/* placement.c calls these functions when objects enter and leave slots (slots.h). They run inside of malloc's family,
- * so they do not allocate or lock. Only objects of sites with room are placed. */
+/* placement.c calls these functions when objects enter and leave slots (slots.h). They run inside of malloc and free,
+ * so they do not allocate or lock. An object may be placed only if its site has room. */
 bool evidence_has_room(uint32_t site);
 void evidence_of_placed(const struct slot_object *object);
 void evidence_of_freed(const struct slot_object *object);

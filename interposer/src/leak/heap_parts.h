@@ -9,10 +9,12 @@
 #include "platform/resident_memory.h"
 
 struct heap_parts {
-  /* Stores the number of collections for is_unmoved(). Returns false if a collection is under way. */
+  /* Stores the number of collections so far, for a later is_unmoved(). Returns false if a collection is under way. */
   bool (*begin)(enum memory_copying by);
-  /* Returns where the used part of the range from `begin` to *end ends; *end for memory outside of the heap. Lowers
-   * *end if a region or space of the heap ends before it, so that the range has at most one free part. */
+  /*
+   * Returns the end of the used part of the range from `begin` to *end. All memory outside of the heap is used.
+   * Lowers *end if a region or space of the heap ends within the range, so that the range has at most one free part.
+   */
   uintptr_t (*used)(enum memory_copying by, uintptr_t begin, uintptr_t *end);
   bool (*is_unmoved)(enum memory_copying by);
 };

@@ -1,5 +1,5 @@
-/* The observing thread: it reads the accessed bits of the slots (pages of single sampled objects) at the end of each
- * epoch, stores which objects were accessed, and clears the bits. See observation.h. */
+/* The observing thread. At the end of each epoch it reads the accessed bits of the slots (pages of single sampled
+ * objects), stores which objects were accessed, and clears the bits. See observation.h. */
 #include "leak/observation.h"
 
 #include <errno.h>
@@ -38,8 +38,8 @@
  * The time between two checks that this library's handler of SIGTRAP is still installed, while objects are watched.
  */
 #define BETWEEN_LOOKS_AT_SIGNAL (SECOND / 10)
-/* Slots take, beyond the sizes of their objects, at most 1/20 of the process's resident bytes or 1 MiB, whichever is
- * more, and at most arena_bytes. */
+/* The memory that slots take beyond the sizes of their objects is limited to 1/20 of the process's resident bytes,
+ * but not to less than 1 MiB. It is also limited to arena_bytes. */
 #define SHARE_OF_RESIDENT 20u
 #define ALWAYS_ALLOWED ((size_t)1 << 20)
 
@@ -116,8 +116,8 @@ static void retire(const struct slot_object *object) {
   if (slot_retire(object)) disown(object);
 }
 
-/* Records that accesses to an object can be seen again. Its last access is unknown, so the end of the epoch is
- * stored. */
+/* Records that accesses to an object can be seen again. The end of the epoch is stored as its last access, because
+ * the true time is unknown. */
 static void reappears(const struct slot_object *object, uint64_t end) {
   slot_touched(object, end);
   slot_show(object, true);
@@ -173,8 +173,8 @@ static bool reads_slots(void) {
 
 /*
  * Ends an epoch. Returns false and sets errno if the bits cannot be read; the epoch then continues. If the library
- * itself has read slots, all bits are cleared late, and accesses of the program before that are lost. If this took
- * more than a small share of the epoch, the epoch is void.
+ * itself reads slots, the bits are cleared only afterwards, and accesses of the program in between are lost. If that
+ * takes more than a small share of the epoch, the epoch is void.
  */
 static bool end_epoch(void) {
   note_objects();
@@ -204,7 +204,6 @@ static void sleep_until(uint64_t end, uint32_t seen_changes) {
   if (now < end) wait_for_change(&changes, seen_changes, end - now);
 }
 
-/* Waits for the end of the epoch. Returns false as soon as no caller wants observation. */
 static bool wait_for_the_end(uint64_t begin, uint64_t needed_ns) {
   for (;;) {
     uint32_t seen_changes = changes_so_far();
@@ -243,8 +242,8 @@ static const char *prepare(void) {
 /* Returns whether an error in reading accessed bits is temporary. */
 static bool passes(int error) { return error == EMFILE || error == ENFILE || error == ENOMEM || error == EINTR; }
 
-/* Returns whether three readings in a row have failed with an error that is not temporary. One alone may fail because
- * the program has closed descriptors that it did not open. `ended` is the result of end_epoch(). */
+/* Returns whether three readings in a row have failed with an error that is not temporary. `ended` is the result of
+ * end_epoch(). A single reading may also fail because the program has closed a descriptor of the library. */
 static bool has_failed_for_good(bool ended) {
   enum { FAILURES_IN_A_ROW = 3 };
   static unsigned failures;
@@ -261,8 +260,6 @@ static void look_for_room(void) {
   __atomic_store_n(&no_room, slot_limits_check(times_cost), __ATOMIC_RELEASE);
 }
 
-/* Lets objects move into slots. Limits the memory for slots to 0 if there is no room for more slots, or if epochs
- * would be too long. */
 static void open_slots(uint64_t needed_ns) {
   bool may_fill = !__atomic_load_n(&no_room, __ATOMIC_RELAXED) && needed_ns <= LONGEST_EPOCH;
   placement_limit(may_fill ? bytes_for_slots() : 0);

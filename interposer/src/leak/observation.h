@@ -35,8 +35,8 @@ int observation_start(const char *unable);
 
 int observation_stop(void);
 
-/* Must be called after a time in which frees were not seen. Objects in slots lose their sites, and slots whose pages
- * are unmapped are retired. May change errno. */
+/* Must be called after a time in which the library did not see the frees of the program. Objects in slots lose their
+ * call sites, and slots whose pages are unmapped are retired. May change errno. */
 void observation_forget(void);
 
 /* Sets the shortest epoch. Returns false if the value is not between 10 ms and a minute. May be called from any thread.
@@ -45,17 +45,17 @@ bool observation_shorten(uint64_t shortest_epoch_ms);
 
 void observation_describe(struct mallometer_observation *out);
 
-/* Sets the shortest length of an epoch, as a multiple of the CPU time of reading the accessed bits: from 10 to
- * 1,000,000, otherwise returns false. May be called from any thread. */
+/* Sets the shortest length of an epoch, as a multiple of the CPU time that one reading of the accessed bits takes.
+ * Returns false if the multiple is not between 10 and 1,000,000. May be called from any thread. */
 bool observation_spend(uint64_t looks_in_an_epoch);
 
 /* Implements mallometer_watch() for checked site numbers. */
 int observation_watch(const uint32_t *sites, uint32_t count);
 
 /*
- * Makes the observing thread call `read` once, right after it has read the accessed bits. `read` may access slots:
- * their bits are cleared afterwards, and the epoch is void if `read` took long. Only one thread may use this at a
- * time.
+ * Makes the observing thread call `read` once, right after it has read the accessed bits. `read` may access slots,
+ * because their bits are cleared afterwards. If it takes long, the epoch is void. Only one thread may use this
+ * function at a time.
  */
 void observation_read_slots(void (*read)(void));
 
@@ -71,8 +71,8 @@ bool observation_has_evidence(void);
 /* Ends observation in the child of a fork, which has no observing thread. */
 void observation_forked(void);
 
-/* observation_footprint() returns the mapped bytes and the bytes of slots beyond their objects.
- * observation_overhead_ns() returns the observing thread's CPU time. */
+/* observation_footprint() returns the bytes mapped for observation, plus the bytes that slots take beyond their
+ * objects. observation_overhead_ns() returns the observing thread's CPU time. */
 size_t observation_footprint(void);
 uint64_t observation_overhead_ns(void);
 

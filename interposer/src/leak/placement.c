@@ -37,14 +37,12 @@ void placement_next_epoch(void) { __atomic_fetch_add(&epoch, 1, __ATOMIC_RELAXED
 
 /* ---- The probability ----------------------------------------------------------------------------------- */
 
-/* The counts are accessed without a lock and in relaxed order, so updates may be lost. The object stores the
- * probability that was really used. */
+/* The counts need no lock: a lost update does no harm, because each object stores the probability that was really
+ * used. */
 static uint32_t load(const uint32_t *word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
 
 static void store(uint32_t *word, uint32_t value) { __atomic_store_n(word, value, __ATOMIC_RELAXED); }
 
-/* Returns whether the site's first sample is at least EPOCHS_BEFORE_SLOTS epochs old. Stores the epoch of the first
- * sample. */
 static bool is_recurring(struct share *share) {
   uint32_t now = load(&epoch), first = load(&share->first);
   if (first == 0) store(&share->first, now);
@@ -80,8 +78,8 @@ struct chances {
   double as_it_is;
 };
 
-/* Returns how many of a site's samples to place in an epoch: more if its samples stay live and few of its objects are
- * in slots. */
+/* Returns how many of a site's samples to place in an epoch. They are more if many of its samples stay live but few
+ * of its objects are in slots. */
 static double wanted_of(struct share *share) {
   double by_kept = PLACED_IN_AN_EPOCH * (1.0 + load(&share->kept)), missing = LIVE_BEFORE_FEWER - load(&share->live);
   double more = by_kept < missing ? by_kept : missing;

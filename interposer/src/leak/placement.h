@@ -29,29 +29,28 @@
 
 #include "leak/slots.h"
 
-#define PLACED_IN_AN_EPOCH 4.0 /* B in the formula above */
-#define LIVE_BEFORE_FEWER 32.0 /* L in the formula above */
-#define EPOCHS_BEFORE_SLOTS 6u /* E in the text above */
+#define PLACED_IN_AN_EPOCH 4.0 /* B above: a site's samples placed in an epoch */
+#define LIVE_BEFORE_FEWER 32.0 /* L above: with more live objects in slots, fewer are placed */
+#define EPOCHS_BEFORE_SLOTS 6u /* E above: epochs from a site's first sample to its first slot */
 #define LEFT_FOR_NEW_SITES 0.1
 
 /*
- * Reserves the tables for sites, once. Returns false if there is no memory. From then on samples may move into slots:
- * their written contents (sample/move.h) are copied, the rest of the slot is zero, and the allocator gets the old
- * object back.
+ * Reserves the tables for sites, once. Returns false if there is no memory. From then on sampled objects may be moved
+ * into slots: their written contents (sample/move.h) are copied, the rest of the slot is zero, and the allocator gets
+ * its object back.
  */
 bool placement_start(void);
 
 size_t placement_footprint(void);
 
-/*
- * The bytes that the pages of slots may take beyond the sizes of their objects. With 0, no more objects are placed.
- */
+/* Sets the bytes that the pages of slots may take beyond the sizes of their objects. With 0, no more objects are
+ * placed. */
 void placement_limit(size_t bytes);
 size_t placement_limited_to(void);
 
 void placement_next_epoch(void);
 
-/* Counts one live object of the site in slots less, because it was freed or disowned (slot_disown()). */
+/* Records that a live object of the site is no longer in a slot, because it was freed or disowned (slot_disown()). */
 void placement_removed(uint32_t site);
 
 struct placement_totals {
@@ -62,8 +61,8 @@ struct placement_totals {
 
 struct placement_totals placement_totals(void);
 
-/* Takes an object out of its slot. Returns false if no live object begins at this address. Otherwise the caller
- * counts the sample as freed and gives the slot back. */
+/* Takes the live object at this address out of its slot. Returns false if no live object begins there. If it returns
+ * true, the caller must count the sample as freed and give the slot back. */
 bool placement_take_out(const void *object, struct slot_object *removed);
 
 #endif

@@ -28,8 +28,8 @@ static char why[160];
 
 static char *canary(uint32_t number) { return slots_pages_before() + (FIRST_CANARY + number) * memory_page_bytes(); }
 
-/* Records whether smaps reports an access to a mapping of a slot. If a slot consists of several mappings, the first
- * one is missing only if the slot was unmapped. */
+/* Records what smaps reports about a mapping of a slot. A slot of several mappings counts as accessed if one of them
+ * was, and as unmapped only if the first one is missing. */
 static void note_slot(uintptr_t begin, uint8_t what) {
   uint32_t slot = slot_number((const void *)begin);
   bool is_first = slot_address(slot) == begin;
@@ -118,8 +118,8 @@ static const char *cannot_clear(void) {
              : failed("accessed bits cannot be cleared: ", page_use_clear_name(), " fails");
 }
 
-/* Renews the canaries and clears their accessed bits immediately: at first this works only on the processor that has
- * made the pages, and this thread may run on another one later. */
+/* Renews the canaries and clears their accessed bits at once. The bits of new pages can at first be cleared only on
+ * the processor that has made the pages, and this thread may run on another one later. */
 static void renew_canaries(void) {
   for (uint32_t i = 0; i < CANARIES + IDLE_CANARIES; i++) {
     pages_clear((uintptr_t)canary(i), memory_page_bytes());

@@ -2,12 +2,12 @@
  * Reads the kernel's accessed bits (platform/page_use.h) of the slots (slots.h), and clears them ("cools" the slots).
  * A reading shows which slots were accessed since they were cooled.
  *
- * Only slots that were accessed are cooled again. An access between the reading and the cooling is missed without
- * effect, because the slot counts as accessed anyway. MALLOMETER_LEAKS_BY_CLEAR_REFS cools all pages of the process,
- * so an access to an idle slot at that moment is lost.
+ * Only slots that were accessed are cooled again. An access between the reading and the cooling is missed, but the
+ * slot counts as accessed anyway. MALLOMETER_LEAKS_BY_CLEAR_REFS cools all pages of the process, so an access to an
+ * idle slot at that moment is lost.
  *
- * A few pages, the canaries, are accessed each time right after they were cooled. If one of them reads as not
- * accessed later, the kernel has cleared accessed bits to find memory to reclaim. Clear bits of slots then say
+ * A few pages, the canaries, are accessed each time right after they were cooled. If a later reading shows one of
+ * them as not accessed, the kernel has cleared accessed bits to find memory to reclaim. Clear bits of slots then say
  * nothing about that epoch.
  */
 #ifndef MALLOMETER_LEAK_SCAN_H
@@ -36,13 +36,13 @@ enum slot_seen {
 /* Reads which slots were accessed since scan_cool(). Returns false and sets errno if that fails. */
 bool scan_read(void);
 
-/* scan_seen() returns the result of scan_read() for a slot. scan_is_valid() returns whether SLOT_IDLE means in this
- * epoch that there was no access. */
+/* scan_seen() returns what scan_read() found for a slot. If scan_is_valid() returns false, a slot that is SLOT_IDLE
+ * may have been accessed in this epoch. */
 enum slot_seen scan_seen(uint32_t slot);
 bool scan_is_valid(void);
 
-/* Clears the accessed bits of the accessed slots, and accesses the canaries. `all`: clears the bits of all slots,
- * because the library itself has accessed them since scan_read(). */
+/* Clears the accessed bits of the slots that were accessed, and then accesses the canaries. If `all` is true, clears
+ * the bits of all slots, because the library itself has accessed slots since scan_read(). */
 void scan_cool(bool all);
 
 #endif

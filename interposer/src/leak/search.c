@@ -30,15 +30,15 @@
 #define MOST_THREADS ((size_t)16384)
 /* The searched bytes after which the mappings are read again, to find new ones. */
 #define BYTES_BETWEEN_MAPPINGS ((uint64_t)256 << 20)
-/* The most bytes of addresses in a search. Larger mappings, such as the shadow memory of a sanitizer, would take
- * seconds to pass over. */
+/* A search fails if it would cover more bytes of addresses. Large mappings such as the shadow memory of a sanitizer
+ * would take seconds to pass over. */
 #define MOST_ADDRESSES ((uint64_t)4 << 40)
 /*
- * The bytes of memory that must be available for a search. Its tables, its buffer and the list of mappings take less.
+ * A search fails if fewer bytes of memory are available. Its tables, its buffer and the list of mappings take less.
  */
 #define MOST_RESERVED ((size_t)16 << 20)
-/* The longest wait until the observing thread has read the slots, at the end of an epoch. Epochs are longer than a
- * minute only if accessed bits cannot be read, or if that takes more than some 60 ms of CPU time. */
+/* The longest wait for the end of an epoch, when the observing thread reads the slots. Epochs last at most a minute,
+ * unless accessed bits cannot be read, or reading them takes more than some 60 ms of CPU time. */
 #define LONGEST_WAIT_FOR_LOOK (180 * SECOND)
 
 static int state = MALLOMETER_SEARCH_NONE;
@@ -89,8 +89,8 @@ static void pause_when_due(void) {
   rested_cpu_ns = thread_cpu_ns();
 }
 
-/* Returns how many words of a range come before the free part of a Java heap. Lowers *bytes if a region or space of the
- * heap ends within the range. */
+/* Returns how many words of a range lie before the free part of a Java heap. Lowers *bytes if a region or space of
+ * the heap ends within the range. */
 static size_t used_words(uintptr_t begin, size_t *bytes) {
   uintptr_t end = begin + *bytes;
   uintptr_t used = heap ? heap->used(copying, begin, &end) : end;
@@ -98,8 +98,8 @@ static size_t used_words(uintptr_t begin, size_t *bytes) {
   return (used - begin) / sizeof(uintptr_t);
 }
 
-/* Compares the words outside of glibc's free chunks with the sought addresses. A free chunk may be longer than one
- * copied piece, and may be in use when the next piece is copied. */
+/* Compares the words outside of glibc's free chunks with the sought addresses. If a free chunk goes on in the next
+ * copied piece, its state is checked again there, because the program may use it by then. */
 static void compare_used(size_t count, uintptr_t begin) {
   const uintptr_t *words = buffer->words;
   uintptr_t at = begin, end = begin + count * sizeof *words;
@@ -211,9 +211,9 @@ static bool is_searched(const struct mapping *row) {
 }
 
 /*
- * Returns whether page states are valid for a mapping. In shared memory, mincore also reports pages that only other
- * processes have accessed, and reading would add them to this process. Private mappings of files are searched
- * nevertheless, because they contain the variables of loaded objects.
+ * Returns whether the page states of a mapping are those of this process. In shared memory, mincore also reports
+ * pages that only other processes have accessed, and reading these would add them to this process. Private mappings
+ * of files are always searched, because they contain the variables of loaded objects.
  */
 static bool is_told(const struct mapping *row) { return telling == TELL_BY_PAGEMAP || !row->is_shared; }
 
@@ -280,9 +280,9 @@ static void compare_threads(void) {
 /* ---- A search ------------------------------------------------------------------------------------------ */
 
 /*
- * Looks for the sought addresses in all memory, and then in the registers of waiting threads. If a collection has
- * moved Java objects meanwhile, words in free parts of the heap count too, because the search may have seen an object
- * only at its old place.
+ * Looks for the sought addresses in all memory, and then in the registers of waiting threads. If a collection moves
+ * Java objects meanwhile, the search may see an object only at its old place. So words in free parts of the heap
+ * count in that case.
  */
 static const char *compare_all(void) {
   struct mappings mappings;

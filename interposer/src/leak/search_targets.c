@@ -1,4 +1,4 @@
-/* A set of hashes excludes most words; a sorted table of ranges is for the others. See search_targets.h. */
+/* A set of hashes excludes most words; the others are looked up in a sorted table of ranges. See search_targets.h. */
 #include "leak/search_targets.h"
 
 #include <string.h>
@@ -14,8 +14,8 @@
 #define SMALLEST_GRANULE_BITS 16u
 #define LARGEST_GRANULE_BITS 30u
 #define WORDS_AT_ONCE 8u
-/* The largest number of address ranges that together contain all objects. Slots, the brk heap and mappings lie far
- * apart. */
+/* The largest number of address ranges that together contain all objects. There are several because slots, the brk
+ * heap and mappings lie far apart. */
 #define MOST_SPANS 4u
 #define GAP_BETWEEN_SPANS ((uintptr_t)1 << 40)
 
@@ -27,7 +27,7 @@ struct search_target {
   bool freed;
 };
 
-/* This memory has the addresses of objects, so it is not searched. */
+/* The search leaves this memory out, because it contains the addresses of all sought objects. */
 static struct memory {
   struct search_target objects[MOST_SEARCH_TARGETS];
   uint8_t filter[FILTER_BYTES];
@@ -56,7 +56,6 @@ static void choose(const void *object, const struct live_sample *sample) {
   memory->objects[chosen++] = (struct search_target){.begin = begin, .end = end, .object = object, .sample = *sample};
 }
 
-/* Chooses a sample if its site is one of `sites`. Returns false if the site's share is used up. */
 static bool take(const void *object, const struct live_sample *sample, const uint32_t *sites, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {
     if (sample->site != sites[i]) continue;

@@ -38,8 +38,8 @@ uint32_t targets_count(void);
 /* Counts, for each object, the words that point to it. `address` is the place from which the words were copied. */
 void targets_compare(const uintptr_t *words, size_t count, uintptr_t address);
 
-/* Counts separately the words that lie in free parts of a heap. targets_add_free_parts() adds them to the references;
- * it is called if objects may have been moved during the search. */
+/* Counts the words in free parts of a heap separately. If objects may have been moved during the search,
+ * targets_add_free_parts() must be called, which adds these counts to the references. */
 void targets_compare_free(const uintptr_t *words, size_t count, uintptr_t address);
 void targets_add_free_parts(void);
 

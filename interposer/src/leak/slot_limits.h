@@ -15,9 +15,9 @@
 #include <stdint.h>
 
 /*
- * Called once an epoch. Limits the number of slots that are mappings of their own, and merges free slots if mappings
- * run short. Counts the mappings again after `times_cost` times the CPU time of the last count. Returns NULL, or why
- * no object may come into a slot.
+ * Returns NULL, or why no object may be moved into a slot. Also limits the number of slots that are mappings of their
+ * own, and merges free slots if the process has too many mappings. Must be called once an epoch. After a count of the
+ * mappings, the next one comes when `times_cost` times its CPU time has passed.
  */
 const char *slot_limits_check(uint32_t times_cost);
 

@@ -12,8 +12,8 @@
 #include "platform/page_range.h"
 #include "platform/shared_words.h"
 
-/* The number of pages after the slots; each is a mapping of its own. A read of smaps returns a few more mappings than
- * the library needs; these pages keep large mappings of the program out of it. */
+/* The number of pages after the slots; each is a mapping of its own. A read of smaps returns a few mappings more than
+ * it should. These pages are between the slots and large mappings of the program, so it does not reach those. */
 #define PAGES_BEHIND_SLOTS 24u
 /* The readable bytes after an object. Some programs read a few bytes past the end of an object, as glibc's chunks
  * allow. */
@@ -32,7 +32,7 @@ static const uint32_t layouts[][MALLOMETER_SLOT_CLASSES] = {{3072, 768, 232, 24}
 #define LAYOUTS (sizeof layouts / sizeof *layouts)
 
 static struct {
-  uint32_t first; /* the number of the class's first slot */
+  uint32_t first;
   uint32_t slots;
   uintptr_t begin;
 } classes[MALLOMETER_SLOT_CLASSES];
@@ -45,7 +45,7 @@ enum { FREE, IN_USE, LEAVING, RETIRED };
 #define TIME_MASK (((uint64_t)1 << GENERATION_SHIFT) - 1)
 
 struct slot {
-  uint64_t state; /* state and generation */
+  uint64_t state; /* generation * STATES + state */
   uint64_t access;
   uintptr_t object;
   double placement;
@@ -58,7 +58,7 @@ struct slot {
   uint32_t unseen;   /* the lowest bits of the generation of the object whose accesses cannot be seen */
   uint32_t disowned; /* the lowest bits of the generation of the object whose sample counts as freed */
   bool apart;        /* whether the slot is a mapping of its own */
-  bool to_merge;     /* set while slots_merge() merges the slot */
+  bool to_merge;
   uint64_t born;     /* the time of the allocation, in the unit of `access` */
 };
 
@@ -183,7 +183,7 @@ static uint32_t fresh(uint32_t class) {
   return NONE;
 }
 
-/* Makes a slot a mapping of its own. A mark of its pages (pages_mark()) separates it from its neighbours. An even
+/* Makes a slot a mapping of its own, by a mark on its pages that its neighbours do not have (pages_mark()). An even
  * slot that was never accessible needs no mark, because its protection differs. */
 static bool comes_apart(uint32_t number, uintptr_t begin, size_t bytes) {
   enum pages_mark mark = number % 2 == 1 ? PAGES_ODD : PAGES_EVEN;
@@ -263,8 +263,7 @@ static void *fill(uint32_t class, uint32_t number, const struct slot_request *re
   slot->usable = (uint32_t)(request->usable < room ? request->usable : room);
   slot->born = time_now();
   glibc_write_mapped_chunk(begin, offset, taken);
-  /* The store of the state below has release order and publishes this store too. Later stores to `access` for the
-   * same generation need no order. */
+  /* Relaxed order is enough, because the release store of the state below publishes this store too. */
   __atomic_store_n(&slot->access, generation << GENERATION_SHIFT | slot->born, __ATOMIC_RELAXED);
   __atomic_fetch_add(&lists[class].in_use, 1, __ATOMIC_RELAXED);
   __atomic_fetch_add(&taken_bytes, taken, __ATOMIC_RELAXED);
@@ -317,8 +316,9 @@ static void copy(const struct slot *slot, uint64_t generation, struct slot_objec
   if (__atomic_load_n(&slot->disowned, __ATOMIC_RELAXED) == (uint32_t)generation) to->sample.site = NO_SITE;
 }
 
-/* Exchanges the state word. If the word is unchanged, the slot still has the same object, because generations only
- * grow. */
+/*
+ * Exchanges the state word. This succeeds only if the slot still has the same object, because generations only grow.
+ */
 bool slot_remove(const void *object, struct slot_object *removed) {
   uint64_t state;
   struct slot *slot = slot_of(object, &state);
@@ -333,8 +333,8 @@ bool slot_remove(const void *object, struct slot_object *removed) {
 
 static size_t offset_of(const struct slot *slot) { return slot->object - slot_address((uint32_t)(slot - slots)); }
 
-/* Returns the bytes of an object's pages as glibc counts them. glibc may have unmapped some, or added some after the
- * slot. Implausible values in the header are ignored. */
+/* Returns the bytes of an object's pages as glibc counts them. They differ from `taken` if glibc has unmapped some of
+ * them or has added some after the slot. Implausible values in the header are ignored. */
 static size_t pages_of(const struct slot *slot) {
   size_t offset = offset_of(slot), bytes = glibc_mapped_bytes((const void *)slot->object, offset);
   bool by_glibc = bytes % bytes_of[0] == 0 && bytes > offset && bytes < SIZE_MAX / 2;
@@ -357,9 +357,9 @@ size_t slot_usable(const void *object) {
 }
 
 /*
- * Clears an object's pages, and unlocks them first, as glibc's munmap of a freed object would. The lock may come from
- * mlockall(), so no object is moved into a slot until slot_limits_check() finds that the process no longer locks its
- * memory.
+ * Clears an object's pages. If they are locked, unlocks them first, as munmap of a freed object would. The program
+ * may have locked all its memory (mlockall), so no object is moved into a slot until slot_limits_check() finds that
+ * it no longer does.
  */
 static void clear(const struct slot *slot, uintptr_t begin) {
   if (pages_clear(begin, slot->taken)) return;
@@ -404,14 +404,14 @@ bool slot_read(uint32_t number, struct slot_object *object) {
   uint64_t state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
   if (state % STATES != IN_USE) return false;
   copy(slot, state / STATES, object);
-  /* A thread that fills the slot again has acquired, by pop(), what slot_give_back() released after it stored FREE.
-   * If any copied word is from the new object, the load after this fence therefore sees a later state. */
+  /* If a copied word belongs to a later object, the load after this fence sees a later state. For the thread that
+   * stored the word took the slot by pop(), which acquires what slot_give_back() released after it stored FREE. */
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
   return __atomic_load_n(&slot->state, __ATOMIC_RELAXED) == state;
 }
 
 /*
- * Stores the time of an access. Time and generation share one word, so this store needs no order with other stores.
+ * Needs no order with other stores: if the slot has a later object, its generation differs, and the exchange fails.
  */
 void slot_touched(const struct slot_object *object, uint64_t time) {
   uint64_t of_generation = object->generation << GENERATION_SHIFT, expected = of_generation | object->last_access;

@@ -41,8 +41,8 @@
 #define SLOT_ALIGNMENT 2048u
 #define SLOT_CONTENTS ((size_t)1 << 20)
 
-/* Times of slots are in units of 2^16 ns. All come from the coarse clock, so an object that is born after an access
- * never has an earlier time. */
+/* Times of slots are in units of 2^16 ns. The times of allocations and of the ends of epochs come from the coarse
+ * clock, so an object that is born after an access never has an earlier time. */
 #define SLOT_TIME_SHIFT 16
 
 /* The pages before the first slot are for tests of what the system can do. They are not accessible at first. */
@@ -62,7 +62,7 @@ const char *slots_start(void);
 void slots_bound(uint32_t most);
 
 /* Merges the mappings of free slots. A merged slot becomes a mapping of its own again when it is used. Only one
- * thread may call this at a time; threads that allocate meanwhile may find no slot. */
+ * thread may call this at a time. Threads that allocate meanwhile may find no slot. */
 void slots_merge(void);
 
 /* Returns the pages before the first slot; NULL while there are no slots. */
@@ -79,8 +79,8 @@ uint32_t slot_class(size_t size, size_t alignment);
 /* Returns the bytes that an object takes in a slot beyond its size. */
 size_t slot_excess(size_t size, size_t alignment);
 
-/* Returns the unused share of a class's slots, from 1 to 0; also 0 if no slot is free and none may become a mapping
- * of its own. */
+/* Returns the share of a class's slots that is not in use, from 0 to 1. Also returns 0 if no slot is free and no
+ * other slot may become a mapping of its own. */
 double slots_left(uint32_t class);
 
 size_t slots_excess(void);
@@ -111,8 +111,8 @@ struct slot_object {
   bool unseen;
 };
 
-/* Disowns the object in a slot: afterwards it has no site and is not a sample. Returns whether the caller must count
- * the sample as freed; otherwise another thread does so. */
+/* Disowns the object in a slot: from then on it has no call site and is not a sample. Returns whether the caller must
+ * count the sample as freed; if false, another thread does so. */
 bool slot_disown(const struct slot_object *object);
 
 /* Takes an object out of its slot. Returns false if there is no such object, or if another thread is freeing it. */

@@ -39,8 +39,8 @@ static struct record {
 static bool hold(uint32_t *busy) { return __atomic_exchange_n(busy, 1, __ATOMIC_ACQUIRE) == 0; }
 static void let_go(uint32_t *busy) { __atomic_store_n(busy, 0, __ATOMIC_RELEASE); }
 
-/* Sets `busy` of the record for a site and a kind of access, or of a free record, and returns it. Returns NULL if no
- * record is free, or if another thread uses one that the search meets. */
+/* Finds the record of a site and a kind of access, or a free record, and sets its `busy`. Returns NULL if there is
+ * none, or if another thread uses a record that comes before it. */
 static struct record *hold_record(uint32_t site, uint32_t kind) {
   for (size_t i = 0; i < RECORDS; i++) {
     struct record *record = &records[i];
@@ -67,7 +67,8 @@ uint32_t watch_accesses(struct mallometer_access *accesses, uint32_t capacity) {
 static uint32_t wanted[MOST_WATCHED_SITES];
 static uint32_t wanted_count;
 
-/* A watched object. `number` changes with the object, so that a late trap of an earlier object is recognized. */
+/* A watched object. `number` changes with each object, so that a trap that comes late is not taken for an access to
+ * the next object. */
 static struct watch {
   uint32_t busy;
   uint32_t number;
@@ -131,30 +132,30 @@ __attribute__((noinline)) static void note(const struct watch *watch, uint32_t k
 /* ---- The stack of the handler ------------------------------------------------------------------------ */
 
 /*
- * A handler runs on the alternate signal stack of its thread, if there is one. The other stacks of such threads may
- * have no room for a handler, as in Go. The kernel first stores a signal frame of 1 to 3 KiB or more, and ends the
- * program if the frame does not fit. The program may already be in a handler of its own, so the alternate stack must
- * have room for two frames.
+ * The handler runs on the alternate signal stack of the thread, if there is one. The other stacks of such threads may
+ * be too small, as in Go. The kernel first stores a signal frame of 1 to 3 KiB or more, and ends the program if it
+ * does not fit. The alternate stack must have room for two frames, because the program may already be in a handler of
+ * its own.
  */
 static struct sigaction other_action;
 static bool uses_alternate_stacks = true;
 
-/* Returns whether an action calls a function. SA_SIGINFO does not tell, because Linux keeps it even without a
- * handler. Linux stores sa_handler and sa_sigaction in one field. */
+/* Returns whether an action calls a function. This also holds for sa_sigaction, because Linux stores both in one
+ * field. SA_SIGINFO does not tell, because Linux keeps it even without a handler. */
 static bool is_handled(const struct sigaction *action) {
   return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
 }
 
-/* Returns the bytes left on the stack of this handler: the alternate stack or the thread's own stack; 0 on other
- * stacks. */
+/* Returns the bytes left on the stack on which this handler runs; 0 if that is neither the alternate stack nor the
+ * thread's own stack. */
 static size_t left_of_stack(const ucontext_t *context) {
   const char here = 0;
   size_t left = (uintptr_t)&here - (uintptr_t)context->uc_stack.ss_sp;
   return left < context->uc_stack.ss_size ? left : own_stack_left((uintptr_t)&here);
 }
 
-/* Returns whether the handler has room in the calling thread. The handler itself checks the stack of a thread without
- * an alternate signal stack (left_of_stack()). */
+/* Returns whether the handler has room on the alternate signal stack of the calling thread. Also returns true if the
+ * thread has none: then the handler itself checks its stack (left_of_stack()). */
 static bool has_stack_for_traps(void) {
   stack_t stack;
   if (sigaltstack(NULL, &stack) != 0) return false;
@@ -199,8 +200,8 @@ static bool handles_trap(const struct sigaction *action) {
   return (action->sa_flags & SA_SIGINFO) && action->sa_sigaction == on_trap;
 }
 
-/* Installs the handler of SIGTRAP. Returns false if the program has replaced the handler since. Uses the kind of
- * stack that the program's earlier handler asked for, because this handler passes other traps on to it. */
+/* Installs the handler of SIGTRAP. Returns false if the program has replaced it since. Uses the kind of stack that
+ * the program's earlier handler asked for, because other traps are passed on to that handler. */
 static bool take_signal(void) {
   static uint32_t installed;
   struct sigaction now, ours = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
@@ -245,8 +246,8 @@ static void watch_instead(struct watch *watch, const struct slot_object *object)
   if (arm(watch, object->object)) watch->since_ns = now;
 }
 
-/* An event of perf_event_open(2) that counts nothing. While it is open, the kernel opens other events fast, so no
- * thread waits for the kernel within an allocation. */
+/* An event of perf_event_open(2) that counts nothing. While it is open, the kernel opens other events quickly, so
+ * that an allocation never waits long for the kernel. */
 static struct {
   uint32_t busy;
   bool held;

@@ -36,7 +36,7 @@ enum watch_trial {
   WATCH_REPEATS
 };
 
-/* Tests everything that watching needs, on memory of its own, also an access while SIGTRAP is blocked, at which
+/* Tests whether watching works, on memory of its own. One test is an access while SIGTRAP is blocked, at which
  * kernels before 5.18 end the process. So call this only in a process that may die and has no handler of SIGTRAP. */
 enum watch_trial watch_self_test(void);
 
@@ -55,14 +55,17 @@ const char *watch_look_after_signal(void);
 
 bool watch_is_on(void);
 
-/* Watches a new object if its site is watched and a register is free or may change its object. Called in the
- * allocating thread, within the allocation. Does not allocate; preserves errno. */
+/*
+ * Watches a new object if its site is watched and a debug register is free. A register also becomes free when its
+ * object was freed or has been watched for a second. Must be called in the allocating thread, within the allocation.
+ * Does not allocate; preserves errno.
+ */
 void watch_new_object(const struct slot_object *object);
 
 void watch_forked(void);
 
-/* Copies the last write and the last access of any kind to objects of each site that is or was watched. Returns the
- * number of these sites. */
+/* Copies the stored accesses to objects of sites that are or were watched: for each site, the last write and the last
+ * access of any kind. Returns their number. */
 uint32_t watch_accesses(struct mallometer_access *accesses, uint32_t capacity);
 
 #endif

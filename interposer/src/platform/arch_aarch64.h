@@ -48,9 +48,9 @@ static inline bool local_sub_exhausts(int64_t *word, int64_t amount) { return lo
   })
 
 /*
- * Additions on the fast path, by loads and stores. Before an event the thread has marked its counters
- * (account/thread_block.h), so a signal handler between load and store counts elsewhere. Two counts are increased by
- * one load and one store of a pair, whose halves are atomic (B2.2).
+ * Additions on the fast path, by plain loads and stores. A signal handler between load and store uses other counters,
+ * because the thread has marked its own before the event (account/thread_block.h). Two counts are loaded and stored
+ * as a pair, whose halves are atomic (B2.2).
  */
 #define EVENTS_ARE_MARKED true
 
@@ -60,8 +60,8 @@ static inline bool difference_exhausts(int64_t *difference, int64_t from, int64_
   return exhausted;
 }
 
-/* The index of a class's count is the number of leading zeros, 63 minus highest_bit(), so the last class comes first.
- * The counts lie where the index 0 would be at `base`, so the address needs only two registers. */
+/* The count of a class lies at `base` plus 8 bytes for each leading zero bit, so the address needs only two
+ * registers. The leading zeros are 63 minus highest_bit(), so the last class comes first. */
 #define PLACE_OF_CLASS(class, classes) ((classes)-1 - (class))
 #define IS_PLACE_OF_CLASSES(offset, classes) ((offset) == (64 - (classes)) * sizeof(uint64_t))
 #define EVENT_ADD_ONE(base, class, offset)                                                    \
@@ -137,12 +137,15 @@ static inline size_t highest_bit(size_t nonzero) {
 /* Leaves out the constant 8 * 63, which does not change comparisons. */
 static inline uintptr_t word_address(uintptr_t address, size_t position) { return address - 8 * (63 - position); }
 
-/* One instruction loads this constant, because its lower half is 0. The hash therefore depends only on the lowest 16
+/* A single instruction loads this constant, because its lower half is 0. So the hash depends only on the lowest 16
  * bits of the sum of return address, stack and class. */
 #define HASH_FACTOR 0x9e370000u
 
-/* Calls without a stack frame. The assembly of CALL_KEEPING() saves and restores `kept` and the link register itself,
- * so the compiler needs no frame if it inlines and ends functions by jumps (cmake/check_fast_path.sh checks that). */
+/*
+ * CALL_KEEPING() needs no stack frame, because its assembly saves and restores `kept` and the link register itself.
+ * So a function has no frame if the compiler inlines the others and ends it by a jump (cmake/check_fast_path.sh
+ * checks that).
+ */
 #if defined __OPTIMIZE__ && !defined __OPTIMIZE_SIZE__
 #define FRAMELESS_CALLS true
 #else
@@ -183,8 +186,8 @@ static inline __attribute__((always_inline)) const void *frameless_caller(void) 
 
 #define FIRST_OF_65536 0u
 
-/* Reads a word of 64 bits, because a shift uses only the lowest six bits of its amount. The bits begin at a page, whose
- * address one instruction computes. */
+/* Reads a word of 64 bits, because a shift uses only the lowest six bits of its amount. The bits begin at a page,
+ * because one instruction can compute the address of a page. */
 #define bit_of_65536(bits, number)                                                                                \
   __extension__({                                                                                                 \
     const uint64_t *words;                                                                                        \
@@ -211,9 +214,9 @@ static inline void floating_point_leave(floating_point of_program) {
 /* ---- Registers and stacks ------------------------------------------------------------------------------ */
 
 /*
- * This struct lacks the link register, because a function that has called another one has its return address on the
- * stack. An interrupted function may not, but such functions are examined only for watchpoints, which do not work on
- * this processor: the kernel reports one access repeatedly.
+ * The link register is missing here, because a function that has called another one has stored its return address on
+ * the stack. An interrupted function may not have done so. Such functions are examined only for watchpoints, which do
+ * not work on this processor: the kernel reports one access repeatedly.
  */
 struct registers {
   uintptr_t pc, stack_pointer, frame_pointer;

@@ -1,7 +1,7 @@
 /*
- * Definitions for x86-64 and arm64 on macOS. Every function of the system's libraries has a frame record (the
- * caller's frame pointer, then the return address) right below its canonical frame address, and the frame pointer
- * points to the record. Everything else is as in arch_portable.h.
+ * Definitions for x86-64 and arm64 on macOS. Every function of the system's libraries has a frame record: the
+ * caller's frame pointer, then the return address. The frame pointer points to this record, which lies right below
+ * the function's canonical frame address. Everything else is as in arch_portable.h.
  */
 #ifndef MALLOMETER_PLATFORM_ARCH_DARWIN_H
 #define MALLOMETER_PLATFORM_ARCH_DARWIN_H

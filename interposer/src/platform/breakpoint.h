@@ -21,14 +21,14 @@
 int breakpoint_open(const void *address, bool writes_only, uint32_t touches, uint64_t data);
 
 /*
- * Opens an event that counts nothing, and returns the same as breakpoint_open(). Without such an event, the first
+ * Opens an event that counts nothing, so that breakpoints open quickly while it is open. Otherwise the first
  * breakpoint after a second without breakpoints makes Linux change its code and wait for all processors, which takes
- * 10 to 30 ms.
+ * 10 to 30 ms. Returns the same values as breakpoint_open().
  */
 int breakpoint_open_idle(void);
 
-/* Closes a descriptor of the functions above. Does nothing if it belongs to another kind of file, which a program can
- * open after it has closed all descriptors. Accepts negative values. May change errno. */
+/* Closes a descriptor of the functions above; accepts negative values. Does nothing if the descriptor belongs to
+ * another kind of file, because the program may have closed all descriptors and opened new ones. May change errno. */
 void breakpoint_close(int descriptor);
 
 struct breakpoint_trap {

@@ -77,8 +77,8 @@ void *file_map(int file, size_t bytes) {
 
 void file_unmap(void *mapping, size_t bytes) { munmap(mapping, bytes); }
 
-/* Makes the kernel store the signal mask, which is 4 bytes, by a system call that every kernel has. The call fails
- * where a store of the program would fault. */
+/* Makes the kernel store the signal mask (4 bytes) at `to`. The system call fails where a store by the program would
+ * fault. */
 bool file_takes_stores(void *to) { return sigprocmask(SIG_BLOCK, NULL, to) == 0; }
 
 bool file_rename_without_replacing(const char *from, const char *to) {

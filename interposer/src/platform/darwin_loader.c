@@ -1,10 +1,11 @@
 /*
- * Implements libc.h, loader.h, loaded_objects.h and the size of this library by dyld. On Darwin, the functions of
+ * Implements libc.h, loader.h, loaded_objects.h and own_image_bytes() by dyld. On Darwin, the functions of
  * dynamic_symbols.h find nothing, and with_loader_lock() takes no lock.
  *
- * dyld takes its lock to look up an address. Therefore dyld's callbacks, which run under that lock, write the images
- * to a table, which readers inside of malloc walk without a lock. A row is written before the count that includes it,
- * and never moves. `begin` in the row of an unloaded image is UINTPTR_MAX, so that no address is in it.
+ * dyld takes its lock to look up an address, so malloc must not call it. Instead, dyld's callbacks, which run under
+ * that lock, write each image to a table, and readers inside of malloc walk the table without a lock. A row is
+ * written before the count that includes it, and never moves. In the row of an unloaded image, `begin` is
+ * UINTPTR_MAX, so that no address is in it.
  */
 #include <dlfcn.h>
 #include <mach-o/dyld.h>
@@ -31,8 +32,8 @@ static struct image {
 } images[MOST_IMAGES];
 static uint32_t image_count;
 static uint64_t changes;
-/* Copies of paths, because dyld may free its own copy when it unloads the image. Without room here, an image has no
- * path. */
+/* Copies of the images' paths, because dyld may free its own copy when it unloads the image. When this room is used
+ * up, the path of a new image is empty. */
 static char paths[PATH_BYTES];
 static size_t path_bytes;
 
@@ -241,9 +242,8 @@ void around_forks(void (*before)(void), void (*in_parent)(void), void (*in_child
 
 void after_fork_in_child(void (*run)(void)) { around_forks(NULL, NULL, run); }
 
-/*
- * The functions to run at exit, in the order of registration. atexit() would run the latest first, without a status.
- */
+/* The functions to run at exit, in the order of registration. atexit() calls run_without_status() once for each of
+ * them and passes no status; the latest one runs first. */
 static void (*to_run[MOST_AT_EXIT])(int status);
 static uint32_t to_run_count;
 

@@ -46,7 +46,6 @@ void coarse_clock_advance(uint64_t ns) { (void)ns; }
 
 /* ---- Memory -------------------------------------------------------------------------------------------- */
 
-/* TaskInfo.java reads the resident size from the struct at this offset. */
 _Static_assert(offsetof(task_vm_info_data_t, resident_size) == 16, "TaskInfo.java reads resident_size at offset 16");
 _Static_assert(TASK_VM_INFO == 22 && TASK_VM_INFO_REV1_COUNT == 38, "TaskInfo.java uses these numbers");
 
@@ -68,7 +67,7 @@ uint64_t process_swapped_bytes(void) {
   return read_task(&info) ? info.compressed : UINT64_MAX;
 }
 
-/* Finds no cgroup, because Darwin has none. The process is charged for its footprint. */
+/* Darwin has no cgroups. memory_charged() reports the footprint instead. */
 void memory_cgroup_find(struct memory_cgroup *cgroup) { *cgroup = (struct memory_cgroup){0}; }
 
 uint64_t memory_charged(const struct memory_cgroup *cgroup) {
@@ -220,8 +219,8 @@ size_t own_stack_left(uintptr_t stack) {
 
 size_t signal_frame_bytes(void) { return MINSIGSTKSZ; }
 
-/* Makes no system call. An attach changes page protections (page_protection.h); for that the kernel interrupts all
- * processors, which is a barrier. */
+/* Makes no system call: an attach also changes page protections (page_protection.h), for which the kernel interrupts
+ * all processors. That is a barrier for all threads. */
 void barrier_for_all_threads(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
 /* ---- Waiting ------------------------------------------------------------------------------------------- */
@@ -251,8 +250,11 @@ void wait_until(uint64_t moment_ns) {
 
 /* ---- Standard error ------------------------------------------------------------------------------------ */
 
-/* Is write(2) without a cancellation point. Blocking SIGPIPE in this thread is not enough, because the kernel sends
- * it to the process. Instead it is disabled for the open file description during the write, for other threads too. */
+/*
+ * This is write(2) without a cancellation point. The kernel sends SIGPIPE to the process, so blocking it in this
+ * thread is not enough. Instead, SIGPIPE is disabled for the open file description during the write, also for other
+ * threads.
+ */
 extern ssize_t write_without_cancel(int file, const void *from, size_t bytes) __asm__("_write$NOCANCEL");
 
 void standard_error_write(const char *bytes, size_t length) {

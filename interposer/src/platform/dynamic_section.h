@@ -1,8 +1,9 @@
 /*
- * The tables that a loaded object's dynamic section points to: its symbols, and the words that the loader fills in.
+ * The tables to which a loaded object's dynamic section points: the object's symbols, and the words that the loader
+ * fills in.
  *
- * The format is that of the System V ABI, "Dynamic Linking"; DT_GNU_HASH is as linkers commonly write it. No function
- * here calls the C library, which may not be ready yet.
+ * The format is that of the System V ABI, "Dynamic Linking"; DT_GNU_HASH, which is not part of it, has the format
+ * that linkers commonly write. No function here calls the C library, which may not be ready yet.
  */
 #ifndef MALLOMETER_PLATFORM_DYNAMIC_SECTION_H
 #define MALLOMETER_PLATFORM_DYNAMIC_SECTION_H
@@ -27,20 +28,20 @@ struct dynamic_section {
   const uint32_t *gnu_hash;
   const uint32_t *hash;
   struct relocations of_data, of_calls;
-  /* The bytes of an entry of the procedure linkage table; 0 if the section does not contain them. */
+  /* The size of an entry of the procedure linkage table in bytes; 0 if the section does not tell it. */
   uintptr_t call_entry_bytes;
   bool has_auditor;
 };
 
 /*
  * Reads the section that begins with `entry`, which may be NULL. `bias` is what the loader added to addresses in the
- * object's file. Accepts relocated and original addresses, because glibc relocates them in place only if it can write
- * to the section.
+ * object's file. The addresses in the section may be relocated or not: glibc relocates them only if it can write to
+ * the section.
  */
 struct dynamic_section dynamic_section_read(const ElfW(Dyn) * entry, uintptr_t bias);
 
-/* Returns the number of symbols. The older hash table stores it; in the GNU hash table (dynamic_symbols.c) the last
- * chain ends at the last symbol. */
+/* Returns the number of symbols. The older hash table stores it. The GNU hash table (dynamic_symbols.c) does not, but
+ * its last chain ends at the last symbol. */
 static inline uint32_t symbol_count(const uint32_t *hash, const uint32_t *gnu_hash) {
   if (hash) return hash[1];
   if (!gnu_hash) return 0;

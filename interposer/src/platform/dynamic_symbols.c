@@ -21,8 +21,8 @@ static bool is_same(const char *one, const char *other) {
 
 /* ---- Objects ------------------------------------------------------------------------------------------- */
 
-/* Finds the object that contains an address, on musl, whose dladdr() returns the pointer l_name of the object. musl's
- * objects begin with the members of glibc's struct link_map. */
+/* Finds the object that contains an address on musl, whose dladdr() returns the object's own pointer l_name. A musl
+ * object begins with the members of glibc's struct link_map. */
 static struct link_map *object_by_name_of(const void *address) {
   Dl_info info;
   if (!libc_is_musl() || !dladdr(address, &info)) return NULL;

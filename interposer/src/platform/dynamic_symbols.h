@@ -17,9 +17,9 @@ struct link_map;
 struct link_map *object_of(const void *address);
 
 /*
- * Return the executable, which the loader searches first; the object that the loader searches after the given one;
- * and this library's own object. They return NULL if object_of() knows no object; next_object() also returns NULL
- * after the last object.
+ * Walk the objects in the order in which the loader searches them; the executable is the first. own_object() is this
+ * library. first_object() and own_object() return NULL if the library's own object is not found. next_object()
+ * returns NULL after the last object.
  */
 struct link_map *first_object(void);
 struct link_map *next_object(const struct link_map *object);
@@ -33,18 +33,19 @@ uintptr_t object_bias(const struct link_map *object);
 
 bool file_begins_with(const struct link_map *object, const char *beginning);
 
-/* Returns a function that the object defines, or its resolver (IFUNC); NULL if it defines none. */
+/* Returns the address of the function that the object defines under this name, or of its resolver if it is an IFUNC;
+ * NULL if there is none. */
 const void *function_in(const struct link_map *object, const char *name);
 
-/* Like function_in(), but returns NULL if a resolver (IFUNC) chooses the function. */
+/* Like function_in(), but returns NULL if the function is an IFUNC. */
 const void *plain_function_in(const struct link_map *object, const char *name);
 
-/* Returns the first definition in the loader's order among the objects from `begin` to the one before `end`; NULL if
- * there is none. If `end` is NULL, the last object is searched, too. */
+/* Searches the objects from `begin` to the one before `end`, in the loader's order, for a definition of the function.
+ * If `end` is NULL, searches up to the last object. Returns the first definition; NULL if there is none. */
 const void *first_definition(const char *name, const struct link_map *begin, const struct link_map *end);
 
-/* Returns whether the object refers to a function that it does not define and that `matches` accepts. Returns false
- * for NULL. */
+/* Returns whether the object refers to a function that another object must define and that `matches` accepts; false
+ * if `object` is NULL. */
 bool refers_to(const struct link_map *object, bool (*matches)(const char *name));
 
 #endif

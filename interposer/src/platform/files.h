@@ -42,8 +42,11 @@ int file_create(const char *path);
 
 bool file_make_private(int file);
 
-/* Locks the whole file without waiting. Fails with EAGAIN or EACCES if another open file description has such a lock.
- * The lock lasts until all descriptors and mappings of this description are closed, including copies in a child. */
+/*
+ * Locks the whole file without waiting. Fails with EAGAIN or EACCES if it is locked through another open file
+ * description. The lock ends when all descriptors and mappings of this description are closed, also those of forked
+ * children.
+ */
 bool file_lock(int file);
 
 /* Locks the file by flock(2), which programs such as flock(1) heed. Fails with EWOULDBLOCK if another open file
@@ -57,7 +60,7 @@ bool file_size_is_allowed(uint64_t bytes);
 int file_allocate(int file, uint64_t bytes);
 
 /* Maps the first `bytes` of the file for reading and writing, shared and without huge pages. Forked children do not
- * get the mapping. The mapping keeps the open file description, and with it the locks. Returns NULL on failure. */
+ * get the mapping. Locks on the file stay while the mapping exists. Returns NULL on failure. */
 void *file_map(int file, size_t bytes);
 void file_unmap(void *mapping, size_t bytes);
 

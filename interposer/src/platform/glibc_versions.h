@@ -1,12 +1,12 @@
 /*
  * The symbol versions of the C library that the built object may need.
  *
- * If a preloaded object needs a version that the system lacks, no program in the container can start. glibc 2.34
- * moved the functions below into libc.so.6 under a new version, but still offers the old version, which is used here.
- * It depends on the processor (platform/arch.h). Include this file wherever one of the functions is called; the build
- * checks the result (cmake/check_symbols.sh).
+ * If a preloaded object needs a version that the system lacks, no program in the container can start. glibc 2.34 gave
+ * the functions below a new version, but still offers the old one, which is used here. The old version depends on the
+ * processor (platform/arch.h). Include this file wherever one of the functions is called; the build checks the result
+ * (cmake/check_symbols.sh).
  *
- * musl ignores versions, but it ends the program before main if the preloaded object refers to a function that musl
+ * musl ignores versions, but ends the program before main if the preloaded object refers to a function that musl
  * lacks. References to such functions are therefore weak, and each is checked before a call (platform/libc.h); the
  * test `musl` verifies that.
  */

@@ -1,5 +1,5 @@
-/* Redirects a function for the calls from one loaded object, by changing the object's GOT entry of the function.
- * Other objects still call the old function. */
+/* Makes one loaded object call another function in place of a given one, by changing the object's entry for it in the
+ * global offset table (GOT). Other objects still call the old function. */
 #ifndef MALLOMETER_PLATFORM_IMPORTS_H
 #define MALLOMETER_PLATFORM_IMPORTS_H
 

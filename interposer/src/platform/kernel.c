@@ -10,8 +10,8 @@
 #include "platform/system_calls.h"
 
 #define UNKNOWN UINT64_MAX
-/* A limit from here on means "no limit": a cgroup of version 1 without a limit reports the largest multiple of a
- * page. */
+/* A limit of this many bytes or more means "no limit": without a limit, a cgroup of version 1 reports the largest
+ * multiple of a page. */
 #define NO_LIMIT ((uint64_t)INT64_MAX - ((uint64_t)1 << 20))
 
 /* ---- Text files of the kernel ------------------------------------------------------------------------- */
@@ -30,7 +30,7 @@ size_t kernel_text(const char *path, char *text, size_t capacity) {
   return length;
 }
 
-/* The lines of a file of any length. A line that does not fit `text` is skipped. */
+/* Reads a file of any length line by line. A line that does not fit `text` is skipped. */
 struct lines {
   int file;
   bool passes_over;
@@ -203,7 +203,7 @@ static bool begins_with_directory(const char *path, const char *directory) {
   return strncmp(path, directory, length) == 0 && (path[length] == '\0' || path[length] == '/');
 }
 
-/* Without a cgroup namespace, a container sees the host's path, but mounts only its own part of the hierarchy. */
+/* A container without a cgroup namespace sees the host's path, but mounts only its own part of the hierarchy. */
 static const char *path_below(const char *relative, const char *root) {
   if (strcmp(root, "/") == 0) return relative;
   return begins_with_directory(relative, root) ? relative + strlen(root) : "";
@@ -297,8 +297,11 @@ void memory_read(const struct memory_cgroup *cgroup, struct memory_reading *read
   reading->oom_kills = number_of(text, "oom_kill");
 }
 
-/* Returns the bytes of cached files without shared memory, which the kernel counts among them. If memory.stat lacks
- * either number, returns the bytes of inactive files. In version 1, the names in memory.stat begin with `prefix`. */
+/*
+ * Returns the bytes of cached files. The kernel counts shared memory among them, so it is subtracted. If memory.stat
+ * lacks either number, returns the bytes of inactive files. In version 1, the names in memory.stat begin with
+ * `prefix`.
+ */
 static uint64_t cached_files(const char *stat, const char *prefix, const char *files) {
   char shared[24], inactive[24];
   snprintf(shared, sizeof shared, "%sshmem", prefix);

@@ -23,7 +23,7 @@ bool libc_is_glibc(void) {
   return gnu_get_libc_version && libc && dladdr(address_in_libc(), &info) && info.dli_fbase == libc;
 }
 
-/* Only musl has __optreset, a variable of its getopt(3). */
+/* __optreset is a variable of musl's getopt(3) alone. */
 bool libc_is_musl(void) {
   bool has_own_name = !libc_is_glibc() && dlsym(RTLD_DEFAULT, "__optreset") != NULL;
   forget_loader_errors();
@@ -70,7 +70,8 @@ void after_fork_in_child(void (*run)(void)) { around_forks(NULL, NULL, run); }
 /* Calls `run` with the byte of the status that the parent process receives. */
 static void run_with_status(int status, void *run) { ((void (*)(int))(uintptr_t)run)(status & 0xff); }
 
-/* The functions to run at exit. atexit() runs the latest one first, without a status. */
+/* The functions to run at exit, in the order of registration. atexit() calls run_without_status() once for each of
+ * them and passes no status; the latest one runs first. */
 static void (*to_run[MOST_AT_EXIT])(int status);
 static uint32_t to_run_count;
 

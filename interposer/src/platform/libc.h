@@ -1,6 +1,7 @@
 /*
- * The differences between the C libraries. One built object runs on glibc and musl, so these functions find out which
- * one the process has. They reach services that only one library has by weak references (platform/glibc_versions.h).
+ * The differences between the C libraries glibc and musl. The same built library runs with both, so these functions
+ * find out which one the process has. Functions that only one of them has are called through weak references
+ * (platform/glibc_versions.h).
  */
 #ifndef MALLOMETER_PLATFORM_LIBC_H
 #define MALLOMETER_PLATFORM_LIBC_H
@@ -26,8 +27,8 @@ extern HIDDEN const char library_suffix[];
 
 extern HIDDEN const char preload_variable[];
 
-/* Before version 2.34, glibc has pthread_key_create(3) only in libpthread, which a program without threads does not
- * load. */
+/* Returns whether pthread_key_create(3) exists. Before version 2.34, glibc has it only in libpthread, which a program
+ * without threads does not load. */
 bool thread_keys_exist(void);
 
 /* Returns some address in glibc's libc.so.6; NULL if the process does not have glibc. */

@@ -26,9 +26,9 @@ struct loaded_object {
 };
 
 /*
- * Looks up glibc's _dl_find_object; if it is missing, makes the table (object_table.h), for which the kernel must
- * report readable memory (`kernel_tells`, readable_memory.h). Returns false if neither succeeds; then only this
- * library's own object is known. Enters the loader.
+ * Prepares loaded_object_at(): looks up glibc's _dl_find_object, or else makes the table (object_table.h). The table
+ * is made only if `kernel_tells`, that is, if the kernel reports readable memory (readable_memory.h). Returns false
+ * if neither succeeds; then only this library's own object is known. Enters the loader.
  */
 bool loaded_objects_start(bool kernel_tells);
 
@@ -44,8 +44,9 @@ size_t loaded_objects_footprint(void);
 bool loaded_object_at(uintptr_t address, struct loaded_object *object);
 
 /*
- * Returns whether the object still is where it was found. Call this before reading the object's memory. Afterwards,
- * an object to which the calling thread will return cannot be unloaded. May make two system calls and change errno.
+ * Returns whether the object is still loaded where it was found. Call this before reading the object's memory.
+ * Afterwards the object stays loaded if the calling thread will return to its code. May make two system calls and
+ * change errno.
  */
 bool loaded_object_remains(const struct loaded_object *object);
 

@@ -9,7 +9,7 @@
 #include "platform/loader.h"
 #include "platform/visibility.h"
 
-/* They are volatile, because the compiler assumes that dlsym, a leaf function, calls no function in this file. */
+/* The compiler assumes that dlsym, a leaf function, calls no function in this file, so both are volatile. */
 static void (*volatile pending)(void *);
 static void *volatile pending_argument;
 
@@ -26,9 +26,9 @@ __attribute__((used)) static nothing_function *resolve(void) {
 EXPORT void mallometer_under_loader_lock(void) __attribute__((ifunc("resolve")));
 
 /*
- * Returns a handle of this library, so that look-ups do not find the symbol of another copy of it. The handle is the
- * same pointer as the link map, but it works only after the library was opened, and nothing has opened a library that
- * was only loaded because another object needs it.
+ * Returns a handle of this library, so that dlsym does not find the symbol of another copy of it. The handle is the
+ * same pointer as the link map. It becomes valid only when the library is opened, which this function does: a library
+ * that was loaded because another object needs it was never opened.
  */
 static void *open_own_object(void) {
   const struct link_map *own = own_object();

@@ -2,9 +2,9 @@
  * Runs a function while the dynamic loader's lock is held, so that no library is loaded, relocated or unloaded
  * meanwhile.
  *
- * The lock of dl_iterate_phdr is not enough: the loader's list already has an object that is being relocated, whose
- * pages become read-only later. No public function takes the loader's lock, but glibc holds it while dlsym calls the
- * resolver of a symbol of the type IFUNC. This library exports such a symbol only for this purpose.
+ * The lock of dl_iterate_phdr is not enough: an object that is being relocated is already in the loader's list, and
+ * its pages become read-only later. No public function takes the loader's lock, but glibc holds it while dlsym calls
+ * the resolver of a symbol of the type IFUNC. This library exports such a symbol only for this purpose.
  */
 #ifndef MALLOMETER_PLATFORM_LOADER_LOCK_H
 #define MALLOMETER_PLATFORM_LOADER_LOCK_H

@@ -34,19 +34,20 @@ void *memory_reserve(size_t bytes);
 void memory_give_back(void *memory, size_t bytes);
 
 /*
- * Returns zeroed memory on whole pages: at the address `wish` if that is free, otherwise, or if `wish` is NULL,
- * anywhere. Returns NULL and sets errno if there is no memory. Makes system calls. memory_unmap() must be called with
- * the same number of bytes. Memory with a `wish` is meant for the program, so it is not recorded as the library's
- * own.
+ * Returns zeroed memory on whole pages. The memory begins at `wish` if that is not NULL and the address is free.
+ * Returns NULL and sets errno if there is no memory. Makes system calls. Memory with a `wish` is meant for the
+ * program, so it is not recorded as the library's own. memory_unmap() must be called with the same number of bytes.
  */
 void *memory_map(void *wish, size_t bytes);
 void memory_unmap(void *memory, size_t bytes);
 
 /*
- * The ranges of the library's own memory, by number. Numbers below MOST_PRIVATE_RANGES are for memory without data of
- * the program: that of memory_reserve() and memory_own_add(). Higher numbers, below MOST_OWN_RANGES, are for
- * memory_map(). When all numbers of a kind are used, further ranges are not recorded. memory_own_range() returns
- * false if the number has no range. May be called from any thread.
+ * Sets the bounds of one range of the library's own memory. Returns false if the number has no range. May be called
+ * from any thread.
+ *
+ * Numbers below MOST_PRIVATE_RANGES are for memory without data of the program (memory_reserve(), memory_own_add());
+ * the others, below MOST_OWN_RANGES, are for memory_map(). When all numbers of a kind are used, further ranges are
+ * not recorded.
  */
 #define MOST_PRIVATE_RANGES 32u
 #define MOST_OWN_RANGES 288u

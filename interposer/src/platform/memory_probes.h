@@ -13,26 +13,25 @@
 #include <stdint.h>
 
 /*
- * otel_memory:alloc. `object` is the address that the program receives; `requested` is the requested size in bytes,
- * above 0; `weighted_bytes` is the number of bytes that the sample stands for, whose sum over all samples estimates
- * the bytes of all requests without bias. Must be called before the program receives the object.
+ * The probe otel_memory:alloc. `object` is the address that the program receives. `requested` is the requested size
+ * in bytes, above 0. `weighted_bytes` is the number of bytes that the sample stands for: the sum over all samples is
+ * an unbiased estimate of all requested bytes. Must be called before the program receives the object.
  *
- * A sample that realloc may move is reported as freed before the realloc, because afterwards its address may belong
- * to another object. If the realloc fails, the sample is reported as allocated again, which makes the sum of
+ * A sampled object that realloc may move is reported as freed before the realloc, because afterwards another object
+ * may have its address. If the realloc fails, the object is reported as allocated again, which makes the sum of
  * allocations too high.
  */
 void probe_allocation(const void *object, size_t requested, uint64_t weighted_bytes);
 
-/* otel_memory:free. Must be called for each object that probe_allocation() reported, before another object can get
- * its address. */
+/* The probe otel_memory:free. Must be called for each object that probe_allocation() reported, before another object
+ * can get its address. */
 void probe_free(const void *object);
 
-/* otel_memory:mmap. Must be called when the program has mapped memory. `bytes` is the requested size. */
+/* The probe otel_memory:mmap. Must be called when the program has mapped memory. `bytes` is the requested size. */
 void probe_mapping(const void *memory, size_t bytes);
 
-/*
- * otel_memory:munmap. Must be called before the memory is unmapped, because afterwards another thread could map it.
- */
+/* The probe otel_memory:munmap. Must be called before the memory is unmapped, because afterwards another thread could
+ * map it. */
 void probe_unmapping(const void *memory, size_t bytes);
 
 #endif

@@ -15,7 +15,7 @@
 struct table {
   size_t bytes;
   uint64_t changes; /* The value of loader_changes() when the loader's list was read. */
-  bool is_complete; /* Whether the table has all objects of the loader's list. */
+  bool is_complete;
   uint32_t count;
   struct loaded_object objects[]; /* Sorted by `begin`. */
 };
@@ -31,10 +31,10 @@ static bool find_in(const struct table *table, uintptr_t address, struct loaded_
 }
 
 /*
- * Searches the current table. The first two operations are sequentially consistent, as are the exchange in publish()
- * and the load in free_old(): either the thread that publishes a new table sees this reader, or this reader sees the
- * new table (test/litmus/old-table). The release at the end keeps the reads of the table before the decrement of
- * `readers`.
+ * Searches the current table. `readers` is incremented before `current` is read. Both operations are sequentially
+ * consistent, as are the exchange in publish() and the load in free_old(): either the thread that publishes a new
+ * table sees this reader, or this reader sees the new table (test/litmus/old-table). The release at the end keeps the
+ * reads of the table before the decrement.
  */
 bool object_table_find(uintptr_t address, struct loaded_object *object) {
   __atomic_fetch_add(&readers, 1, __ATOMIC_SEQ_CST);

@@ -10,8 +10,8 @@
 #include "platform/libc.h"
 #include "platform/readable_memory.h"
 
-/* The assumed maximum of the first thread's stack, in bytes. The kernel maps no other memory in at least twice as
- * many bytes below that stack. */
+/* The assumed maximum of the first thread's stack, in bytes. The kernel keeps at least twice as many bytes below that
+ * stack free of other memory. */
 #define LARGEST_FIRST_STACK ((uintptr_t)64 << 20)
 
 #ifndef AT_MINSIGSTKSZ /* Kernels report this value since 5.14. */

@@ -2,11 +2,11 @@
  * Finds the stack that the system gave the calling thread, without a system call or a lock, so that it works inside
  * of malloc.
  *
- * glibc's pthread_getattr_np() would allocate. Instead, two words of the thread's control block, which lies at the
- * top of the stack, are found by their values: the stack's beginning plus its size must be an address right after the
- * control block, which is checked in each thread. musl's function is called, because it only copies words. The
- * process's first thread has the kernel's stack, which may grow up to the RLIMIT_STACK of the start of the process.
- * With other C libraries, the stacks of later threads are unknown.
+ * glibc's pthread_getattr_np() would allocate. Instead, the stack's beginning and size are searched in the thread's
+ * control block, which lies at the top of the stack: their sum must be an address right after the control block,
+ * which is checked in each thread. musl's function is called, because it only copies words. The process's first
+ * thread has a stack of the kernel, which may grow up to the RLIMIT_STACK of the start of the process. With other C
+ * libraries, the stacks of later threads are unknown.
  */
 #ifndef MALLOMETER_PLATFORM_OWN_STACK_H
 #define MALLOMETER_PLATFORM_OWN_STACK_H

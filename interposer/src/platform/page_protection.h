@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* pages_open_for_change() stores the protection in `before`, for pages_close_after_change(). Both return false if the
- * system refuses. The first also returns false if the pages have different protections. */
+/* pages_open_for_change() stores the protection in `before`, and pages_close_after_change() restores it. Both return
+ * false if the system refuses; the first also if the pages have different protections. */
 bool pages_open_for_change(void *begin, size_t bytes, int *before);
 bool pages_close_after_change(void *begin, size_t bytes, int before);
 

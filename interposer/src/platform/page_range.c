@@ -1,5 +1,4 @@
-/* Opens and clears pages by mmap(2) at fixed addresses and by madvise(2). The advice that it gives has only one
- * effect: the kernel keeps mappings separate. See page_range.h. */
+/* Reserves, opens and clears pages by mmap(2), mprotect(2) and madvise(2). See page_range.h. */
 #include "platform/page_range.h"
 
 #include <errno.h>

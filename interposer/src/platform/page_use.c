@@ -33,7 +33,7 @@ struct smaps_reader {
 
 static bool is_hexadecimal(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
 
-/* A line of a field begins with a capital letter, that of a mapping with its address. */
+/* The line of a mapping begins with its address; a line with a field of the mapping begins with a capital letter. */
 static bool take_line(struct smaps_reader *reader) {
   static const char field[] = "Referenced:";
   reader->line[reader->length < sizeof reader->line ? reader->length : sizeof reader->line - 1] = '\0';

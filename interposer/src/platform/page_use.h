@@ -23,8 +23,8 @@ bool page_use_read(bool (*mapping)(uintptr_t begin, bool used));
  * some pages keep their bits, as locked pages do, or if the kernel cannot clear bits. */
 bool page_use_clear(void *pages, size_t bytes);
 
-/* Clears the accessed bits of all pages of the process, which other programs that read these bits then miss. Returns
- * false and sets errno if the kernel does not clear them. */
+/* Clears the accessed bits of all pages of the process. Other programs that read these bits then miss accesses.
+ * Returns false and sets errno if the kernel does not clear them. */
 bool page_use_clear_all(void);
 
 /* Return the names of the system's functions that the functions above call, for messages. */

@@ -33,8 +33,8 @@
   "_.stapsdt.base:\n\t.space 1\n\t.size _.stapsdt.base, 1\n"                  \
   "\t.popsection\n\t.endif\n"
 
-/* Puts the arguments into the registers of a function's first arguments. The note names them, but some tracers do not
- * read the note and always look there. */
+/* Puts the arguments into the registers in which functions receive their first arguments. The note names these
+ * registers, but some tracers do not read it and always look there. */
 #define PROBE_1(provider, name, value)                                                                      \
   do {                                                                                                      \
     register uintptr_t first __asm__(ARGUMENT_REGISTER_1) = (value);                                        \

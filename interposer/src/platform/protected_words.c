@@ -83,8 +83,9 @@ static uint32_t forks; /* The number of forks under way, plus CHANGING while wor
 static struct protected_words *open_words;
 
 /*
- * Waits until no words are being changed, at most a second: the forking thread may hold the lock of dl_iterate_phdr,
- * for which the change waits. If the fork happens during a change, the child closes the open page and the descriptor.
+ * Waits until no words are being changed, but at most a second: the change may wait for the lock of dl_iterate_phdr,
+ * which the forking thread may hold. If the fork happens during a change, the child closes the open page and the
+ * descriptor.
  */
 static void before_fork(void) {
   enum { LONGEST_MS = 1000 };

@@ -2,14 +2,14 @@
  * Changes single words of loaded objects while the program runs, even on protected pages, and restores the protection
  * of each page. Pages of code are never written, because security policies forbid that.
  *
- * A page without write permission is opened (made writable by mprotect), changed, and closed. If the system refuses
- * that (sealed pages, a filter of system calls), the word is written through /proc/self/mem, which ignores the
- * protection. A page is opened only if it can be closed again. In both cases an aligned word changes atomically.
+ * A page without write permission is opened (made writable by mprotect), changed, and closed. It is opened only if it
+ * can be closed again. If the system refuses (sealed pages, a filter of system calls), the word is written through
+ * /proc/self/mem, which ignores the protection. In both cases an aligned word changes atomically.
  *
- * Only one thread at a time may change words, with the loader's lock (platform/loader_lock.h), because the loader
- * might otherwise close a page in between. Forks wait for the changes, because the child would have an open page, the
- * open file, and only some of the changes; a fork by a system call does not wait. Signals are blocked, because their
- * handlers may fork or never return.
+ * Only one thread at a time may change words. It must have the loader's lock (platform/loader_lock.h), because the
+ * loader might otherwise close a page in between. Forks wait for the changes, because the child would have an open
+ * page, the open file, and only some of the changes; a fork by a direct system call does not wait. Signals are
+ * blocked, because their handlers may fork or never return.
  */
 #ifndef MALLOMETER_PLATFORM_PROTECTED_WORDS_H
 #define MALLOMETER_PLATFORM_PROTECTED_WORDS_H
@@ -35,8 +35,10 @@ struct protected_words {
 /* Registers the fork handlers. Must be called first, without the loader's lock. Allocates. */
 void protected_words_prepare(void);
 
-/* Returns false and sets `error` if nothing can be changed. EAGAIN: another thread is in the middle of a fork; the
- * caller must not wait for it, because it may need the loader's lock. Other errors: the protections are unknown. */
+/*
+ * Returns false and sets `error` if nothing can be changed. EAGAIN: another thread is in the middle of a fork. The
+ * caller must not wait for that thread, which may need the loader's lock. Other errors: the protections are unknown.
+ */
 bool protected_words_begin(struct protected_words *words);
 
 /* Stores `value` if the word is `expected`; otherwise returns false. If the system forbids the change or the page
@@ -48,8 +50,8 @@ bool protected_words_close(struct protected_words *words);
 
 /*
  * Registers a function that closes descriptors in each forked child. At most two functions can be registered;
- * registering one again has no effect. This file's fork handler calls them: if a fork is under way, it might run only
- * one of two fork handlers.
+ * registering one again has no effect. This file's only fork handler calls both, because a fork that is under way
+ * during a registration might run one of two handlers without the other.
  */
 void close_in_children(void (*close)(void));
 

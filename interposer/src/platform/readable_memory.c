@@ -10,12 +10,12 @@
 #include "platform/system_calls.h"
 #include "platform/wait.h"
 
-#define BYTES_OF_MASK 8u /* The size of the kernel's signal mask in bytes. */
+#define BYTES_OF_MASK 8u
 
 /*
- * Asks for an invalid change of the signal mask: the kernel refuses it with EFAULT if it cannot read the mask at the
- * address, otherwise with EINVAL. Some sandboxes end a program that makes a system call meant for reading memory, but
- * no sandbox forbids rt_sigprocmask.
+ * Asks for an invalid change of the signal mask, with the page as the new mask: the kernel answers EFAULT if it
+ * cannot read the page, otherwise EINVAL. A system call meant for reading memory is not used, because some sandboxes
+ * end a program that makes one; no sandbox forbids rt_sigprocmask.
  */
 bool page_is_readable(uintptr_t page) {
   const int unknown_change = -1;
@@ -32,7 +32,7 @@ bool is_readable(uintptr_t begin, size_t bytes) {
 /* ---- Memory that may have been unmapped ---------------------------------------------------------------- */
 
 static int memory = -1, pages = -1; /* Descriptors of /proc/self/mem and /proc/self/pagemap. */
-static int users;                   /* The number of threads that use the descriptors. */
+static int users;
 
 static void close_both(void) {
   if (memory >= 0) call_close(memory);

@@ -22,9 +22,10 @@ bool is_readable(uintptr_t begin, size_t bytes);
 bool without_forks(void (*act)(void));
 
 /*
- * Opens the process's own memory (/proc/self/mem) and the states of its pages (/proc/self/pagemap) for reading.
- * Returns false if the memory cannot be opened; if only the states cannot, they are unknown. The last of several
- * threads closes the files. A forked child closes them, because it may be meant to have fewer rights than its parent.
+ * Opens /proc/self/mem (the process's own memory) and /proc/self/pagemap (the states of its pages) for reading.
+ * Returns false if the memory cannot be opened; if only the states cannot, they are unknown. When several threads
+ * have called this, the last one to close closes the files. A forked child closes them, because it may be meant to
+ * have fewer rights than its parent.
  *
  * All three functions wait for forks. If forks go on for a second, own_memory_open() returns false,
  * own_memory_close() returns false and must be called again, and own_memory_leave() leaves the files open until

@@ -57,8 +57,8 @@ static bool leads_to_function(const ElfW(Rela) * relocation) {
          (type == RELOCATION_OF_ADDRESS && relocation->r_addend == 0);
 }
 
-/* Returns whether calls do not read the relocation's word, because the loader has rewritten the entry of the
- * procedure linkage table. The linker's option -z mark-plt stores the entry's address in the addend. */
+/* Returns whether calls ignore the relocation's word, because the loader has rewritten the entry of the procedure
+ * linkage table. The linker's option -z mark-plt stores the entry's address in the relocation's addend. */
 static bool is_ignored(const struct walked_object *object, const ElfW(Rela) * relocation) {
   uintptr_t entry_bytes = object->section.call_entry_bytes;
   if (entry_bytes == 0 || relocation->r_addend == 0) return false;

@@ -48,8 +48,10 @@ void references_visit(const struct walked_object *object, void (*visit)(const st
 void data_words_visit(const struct walked_object *object, void (*visit)(uintptr_t *word, void *argument),
                       void *argument);
 
-/* Returns whether calls may lead through an auditor (rtld-audit(7)) or the loader's profiler. Their words lie on the
- * heap, and the loader then never stores the function's address in the object's own word for a call. */
+/*
+ * Returns whether calls may lead through an auditor (rtld-audit(7)) or the loader's profiler. The loader keeps the
+ * addresses for such calls on the heap, and never stores a function's address in the object's own word for the call.
+ */
 bool calls_are_audited(void);
 
 #endif

@@ -75,12 +75,12 @@ bool pagemap_is_readable(void) {
 
 static size_t copy_by_readv(uintptr_t from, void *to, size_t bytes) {
   const struct iovec there = {(void *)from, bytes}, here = {to, bytes};
-  const unsigned long one = 1, no_flags = 0; /* syscall() passes whole words. */
+  const unsigned long one = 1, no_flags = 0; /* The constants are longs, because syscall() passes whole words. */
   ssize_t copied = syscall(SYS_process_vm_readv, getpid(), &here, one, &there, one, no_flags);
   return copied > 0 ? (size_t)copied : 0;
 }
 
-/* A write into the pipe stores as many bytes as have room, and the read returns all of them. */
+/* A write into the pipe stores only as many bytes as have room. All of them are read before the next write. */
 static size_t copy_through_pipe(uintptr_t from, char *to, size_t bytes) {
   size_t copied = 0;
   while (copied < bytes) {

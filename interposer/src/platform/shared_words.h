@@ -23,9 +23,8 @@ static inline uint32_t reserve_numbers(uint32_t *taken, uint32_t count, uint32_t
   return first;
 }
 
-/*
- * Sets the lowest bit that is 0 among the first `most`, which are fewer than 32. Returns the bit; 0 if none is free.
- */
+/* Sets the lowest bit that is 0 among the first `most` bits, and returns that bit as a mask; returns 0 if all are
+ * set. `most` must be less than 32. */
 static inline uint32_t take_bit(uint32_t *taken, uint32_t most) {
   uint32_t before = __atomic_load_n(taken, __ATOMIC_RELAXED), bit;
   do {

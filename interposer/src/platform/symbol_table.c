@@ -21,9 +21,9 @@ struct symbol_table {
 static struct symbol_table tables[4];
 
 /*
- * Finds the loader's word with the address of the entry DT_SYMTAB. glibc's struct link_map has, after the members
- * that link.h declares, an array of pointers to the dynamic section's entries, by their tags (at offset 64 in
- * versions 2.31 to 2.43). Four of these pointers identify the array.
+ * Finds the loader's word that has the address of the entry DT_SYMTAB. In glibc's struct link_map, the members that
+ * link.h declares are followed by an array of pointers to the entries of the dynamic section, by their tags (at
+ * offset 64 in versions 2.31 to 2.43). Four of these pointers identify the array.
  */
 static const ElfW(Dyn) * *find_word(const struct link_map *object) {
   enum { KNOWN_TAGS = DT_SYMENT + 1, FARTHEST = 256 };

@@ -61,8 +61,8 @@ uintptr_t thread_robust_list(uint32_t id) {
 
 /* ---- Threads that wait --------------------------------------------------------------------------------- */
 
-/* Parses "running"; or the number of the system call, its arguments, the stack pointer and the program counter
- * (proc(5)). */
+/* Parses the file syscall (proc(5)): either the word "running", or the number of the system call, its arguments, the
+ * stack pointer and the program counter. */
 bool thread_waits(uint32_t id, struct waiting_thread *thread) {
   char path[48], text[256];
   snprintf(path, sizeof path, "/proc/self/task/%" PRIu32 "/syscall", id);
@@ -84,8 +84,8 @@ bool thread_sleeps(uint32_t id) {
   return end_of_name && end_of_name[1] == ' ' && memchr("SZX", end_of_name[2], 3);
 }
 
-/* How many words of a waiting thread's stack, from its stack pointer on, are searched for a return address into the C
- * library's function that waits for a condition. */
+/* This many words of a waiting thread's stack, from its stack pointer on, are searched for a return address into the
+ * C library's function that awaits a condition. */
 #define MOST_WORDS_BELOW ((size_t)64)
 
 struct code {
@@ -121,7 +121,8 @@ static const struct code *waits(void) {
 bool thread_has_stored_registers(const struct waiting_thread *thread, const uintptr_t *words, size_t count) {
   const struct code *codes = waits();
   bool has = false;
-  if (thread->call != SYS_futex) return false; /* Otherwise the stack may have the return address of an earlier wait. */
+  /* In another system call, the stack may still have the return address of an earlier wait. */
+  if (thread->call != SYS_futex) return false;
   for (size_t i = 0; i < WAITS; i++) {
     has |= is_in(&codes[i], thread->pc);
     for (size_t j = 0; j < count && j < MOST_WORDS_BELOW; j++) has |= is_in(&codes[i], words[j]);
@@ -144,8 +145,11 @@ void thread_name_of(uint32_t id, char name[THREAD_NAME_BYTES]) {
 
 void thread_set_name(const char *name) { prctl(PR_SET_NAME, name); }
 
-/* Returns the bytes that glibc needs of a thread's stack, where it puts a copy of all thread-local variables; they
- * may leave nothing of a small stack. No header declares glibc's function for this, but the JVM calls it, too. */
+/*
+ * Returns the bytes of a thread's stack that glibc takes for itself: it puts a copy of all thread-local variables
+ * there, which may leave nothing of a small stack. No header declares glibc's function for this, but the JVM calls
+ * it, too.
+ */
 static size_t bytes_of_c_library(const pthread_attr_t *attributes) {
   size_t (*minimum)(const pthread_attr_t *);
   void *address = dlsym(RTLD_DEFAULT, "__pthread_get_minstack");

@@ -41,10 +41,10 @@ bool thread_waits(uint32_t id, struct waiting_thread *thread);
 bool thread_sleeps(uint32_t id);
 
 /*
- * Returns whether a waiting thread has stored all callee-saved registers on its stack: it waits for a condition
- * (pthread_cond_wait(3), as a parked thread of a JVM does), and the C library's code for that stores these registers
- * first. `words` is the thread's stack from its stack pointer on. The first call enters the loader. Only one thread
- * may call this at a time.
+ * Returns whether a waiting thread has stored all callee-saved registers on its stack. That is so if it waits for a
+ * condition (pthread_cond_wait(3), as a parked thread of a JVM does), because the C library's code for that stores
+ * these registers first. `words` is the thread's stack from its stack pointer on. The first call enters the loader.
+ * Only one thread may call this at a time.
  */
 bool thread_has_stored_registers(const struct waiting_thread *thread, const uintptr_t *words, size_t count);
 
@@ -59,9 +59,9 @@ void thread_name_of(uint32_t id, char name[THREAD_NAME_BYTES]);
 void thread_set_name(const char *name);
 
 /*
- * Starts a detached thread that blocks all signals. Its stack has this many bytes, and those that the C library
- * needs. Returns the size of the stack; 0 if the thread cannot be started. Allocates and enters the loader. Must not
- * be called in signal handlers.
+ * Starts a detached thread that blocks all signals. Returns the size of its stack: `stack_bytes` plus the bytes that
+ * the C library needs; 0 if the thread cannot be started. Allocates and enters the loader. Must not be called in
+ * signal handlers.
  */
 size_t thread_start(void *(*run)(void *), size_t stack_bytes);
 

@@ -22,8 +22,8 @@
 
 /* A library that dlopen loads shares 64 bytes of TLS with others; a pointer takes 8 of them. */
 #define DECLARE_THREAD_POINTER(type, name) extern HIDDEN __thread type *name __attribute__((tls_model("initial-exec")))
-/* Without the TLS model, the file that defines the variable would access it through a call of the loader
- * (__tls_get_addr). */
+/* The file that defines the variable would access it through a call of the loader (__tls_get_addr) without the TLS
+ * model. */
 #define DEFINE_THREAD_POINTER(type, name, initial) \
   __thread type *name __attribute__((tls_model("initial-exec"))) = (initial)
 #define THREAD_POINTER_START(name) ((void)0)
@@ -39,7 +39,7 @@
 struct thread_pointer {
   void *initial;
   pthread_key_t key;
-  bool exists; /* The key number 0 would lead to the thread's control block. */
+  bool exists; /* False until `key` exists: key 0 would lead to the thread's control block. */
   void (*stays)(void *value);
 };
 
@@ -52,7 +52,6 @@ static inline void thread_pointer_set(const struct thread_pointer *pointer, void
   if (__atomic_load_n(&pointer->exists, __ATOMIC_ACQUIRE)) (void)pthread_setspecific(pointer->key, value);
 }
 
-/* Returns false if a signal handler has set another value. */
 static inline bool thread_pointer_replace(const struct thread_pointer *pointer, void *expected, void *value) {
   if (thread_pointer_get(pointer) != expected) return false;
   thread_pointer_set(pointer, value);

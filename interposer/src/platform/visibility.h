@@ -1,5 +1,5 @@
-/* The visibility of symbols outside of the library. -fvisibility=hidden applies to definitions only. Declare an
- * extern variable HIDDEN, so that each access saves the instruction that reads the global offset table. */
+/* The visibility of symbols outside of the library. -fvisibility=hidden hides definitions only. Declare extern
+ * variables HIDDEN, too: otherwise each access first reads the global offset table. */
 #ifndef MALLOMETER_PLATFORM_VISIBILITY_H
 #define MALLOMETER_PLATFORM_VISIBILITY_H
 

@@ -38,8 +38,8 @@ enum {
   BETWEEN_LOOKS = 60,
 };
 
-/* The value of site.latest until the site has a sample. The next search for stale sites stores its own time instead:
- * the code that makes a site has too little stack to read the clock. */
+/* The value of site.latest until the site has a sample: the code that makes a site has too little stack to read the
+ * clock. The next search for stale sites replaces the value by its own time. */
 #define NO_SAMPLE_YET UINT32_MAX
 
 /* The value in the hash table `slots` for a site that was forgotten. */
@@ -66,8 +66,8 @@ struct site {
   struct sums freed;
 };
 
-/* The number of collections of the old generation for which a site counts freed samples separately. A free is counted
- * for the latest collection before it, in the entry at the collection's number modulo FREED_AFTER. */
+/* A site counts freed samples separately by the latest collection of the old generation before the free, for this
+ * many collections. The index of an entry is the collection's number modulo FREED_AFTER. */
 enum { FREED_AFTER = 4 };
 #define BEING_RESET UINT64_MAX
 
@@ -90,7 +90,7 @@ static struct memory {
 static bool open_for_samples;
 static uint32_t sites_taken;  /* The number of records that were ever used. */
 static uint32_t sites_unused; /* The number of records in sites_free. */
-static free_list sites_free;  /* The records without a site. */
+static free_list sites_free;
 static uint64_t without_site;
 static uint64_t without_place;
 static uint64_t truncated;
@@ -218,8 +218,8 @@ static void discard(struct site *fresh) {
   if (fresh) __atomic_store_n(&fresh->frames, 0, __ATOMIC_RELEASE);
 }
 
-/* The first slot without a site among those where a hash may be, and the content of that slot. `slot` is NULL if all
- * of them have sites. */
+/* The first slot for a hash that has no site, and the content of that slot. `slot` is NULL if all slots for the hash
+ * have sites. */
 struct gap {
   uint16_t *slot;
   uint16_t content;
@@ -291,8 +291,8 @@ static bool earlier_sections_ended(void) {
   return __atomic_load_n(&inside[(__atomic_load_n(&turn, __ATOMIC_RELAXED) + 1) % 2], __ATOMIC_SEQ_CST) == 0;
 }
 
-/* Resets the counts of threads in a section, because the parent's threads do not exist in the child. If one of them
- * was forgetting sites, the child never forgets any, because one may be half forgotten. */
+/* Resets the counts of threads in a section, because the parent's threads do not exist in the child. If the parent
+ * was forgetting sites, the child never forgets any, because a site may be half forgotten. */
 void call_sites_forked(void) { inside[0] = inside[1] = 0; }
 
 /* Reads the freed samples before the allocated ones: each sample is first counted as allocated, so the difference is
@@ -319,7 +319,6 @@ static unsigned staleness(const struct site *site, uint32_t now) {
   return is_referred_to(site) ? 0 : 31 - (unsigned)__builtin_clz(idle);
 }
 
-/* Stores `now` as the latest sample of a site that had none, so that it grows stale from now on. */
 static void note_time(struct site *site, uint32_t now) {
   uint32_t none = NO_SAMPLE_YET;
   __atomic_compare_exchange_n(&site->latest, &none, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
@@ -388,9 +387,8 @@ static void forget_marked_sites(void) {
 
 static uint32_t room_taken(void);
 
-/*
- * Returns false if there is nothing to do, or if a sample is still being taken that began before the previous step.
- */
+/* Takes the next of the three steps. Returns whether another step remains: false after the last step, if there is
+ * nothing to do, or if a sample that began before the previous step is still being taken. */
 static bool take_step(void) {
   if (!earlier_sections_ended()) return false;
   if (step == IDLE && (room_taken() < 2 || !mark_stalest_sites())) return false;
@@ -510,11 +508,13 @@ static bool is_of_jvm(const uint64_t *frames, uint32_t count) {
 }
 
 /*
- * Returns the number of frames to store. Some code of the JVM always allocates from new stacks: recursions of
- * compilers, and class loading. To leave room for the program, new stacks without Java frames keep only their
- * innermost frames once half of the room is taken, and fewer in the last quarter. Stacks on which Java code made the
- * JVM allocate for itself stay whole up to the last quarter, because a shortened one lacks the program's method. If
- * nearly every allocation is sampled, they keep their native frames and a few Java frames from half of the room on.
+ * Returns the number of innermost frames to store. Compilers and class loading in the JVM always allocate from new
+ * stacks. To leave room for the program, stacks without Java frames are cut when half of the room is taken, and more
+ * in the last quarter.
+ *
+ * Stacks on which Java code made the JVM allocate for itself are cut only in the last quarter, because a cut stack
+ * lacks the program's method. If nearly every allocation is sampled, they are cut from half of the room on, to their
+ * native frames and a few Java frames. Other stacks with Java frames stay whole.
  */
 static uint32_t kept_frames(const uint64_t *frames, uint32_t count, uint32_t taken, bool samples_all) {
   if (taken < 2 || count <= FRAMES_WHEN_FULL) return count;
@@ -527,9 +527,9 @@ static uint32_t kept_frames(const uint64_t *frames, uint32_t count, uint32_t tak
 }
 
 /*
- * The start of a JVM has thousands of stacks that are sampled once, for a few bytes each. To leave room for later and
- * larger stacks, a new site in the second half of the room needs a first sample that stands for a minimum of bytes or
- * has probability 1. A mapping needs a mebibyte there.
+ * Returns whether a sample with a new stack gets a site. The start of a JVM has thousands of stacks that allocate a
+ * few bytes once. To leave room for others, when half of the room is taken, a sample must have probability 1 or stand
+ * for a minimum of bytes, and a mapping must have a mebibyte.
  */
 static bool deserves_site(const struct sample *sample) {
   uint32_t taken = room_taken();
@@ -608,8 +608,8 @@ static void *add_with_stack(struct sample *sample, const uint64_t *frames, uint3
   return add_to_site(sample, site);
 }
 
-/* Limits `found`, a number of frames, to `most`. Callers request one frame more than that; if the stack has it, sets
- * `cut`. */
+/* Returns `found`, but at most `most`, and sets `cut` if the stack has more frames. To find that out, callers ask for
+ * one frame more than `most`. */
 static uint32_t keep_at_most(uint32_t most, uint32_t found, bool *cut) {
   *cut |= found > most;
   return found > most ? most : found;
@@ -628,9 +628,9 @@ __attribute__((noinline)) static void *take_native(struct sample *sample) {
 }
 
 /*
- * Inserts a frame that records the call (java_stacks.note_call) before the Java frames, if compiled code called
- * native code by the foreign-function interface: only then does the innermost Java frame have a bytecode index.
- * `frames` must have room for it. Returns the number of inserted frames.
+ * If compiled Java code called native code by the foreign-function interface, inserts a frame that records the call
+ * (java_stacks.note_call) before the Java frames. Only after such a call does the innermost Java frame have a
+ * bytecode index. `frames` must have room for the new frame. Returns the number of inserted frames.
  */
 static uint32_t note_call(const struct java_stacks *stacks, const struct registers *caller, uint64_t *frames,
                           uint32_t native, uint32_t java) {
@@ -642,8 +642,8 @@ static uint32_t note_call(const struct java_stacks *stacks, const struct registe
   return 1;
 }
 
-/* Moves the last frame, the method that a compiler thread compiles, to the beginning: stacks with equal outer frames
- * share the nodes of these. */
+/* Moves the last frame to the beginning. It is the method that a compiler thread compiles; stacks with equal outer
+ * frames then share the nodes of these frames. */
 static void put_first(uint64_t *frames, uint32_t last) {
   uint64_t frame = frames[last];
   memmove(frames + 1, frames, last * sizeof *frames);
@@ -764,7 +764,7 @@ uint32_t call_sites_stack_at(struct registers here, uint64_t *frames, uint32_t c
   return count + add_java_frames(block, &caller, frames + count, capacity - count);
 }
 
-/* A walk took 1.7 KiB of stack when it was measured, and 16 KiB with Java frames, including AsyncGetCallTrace. */
+/* Measured, a walk of the stack took 1.7 KiB of stack, and 16 KiB with Java frames, including AsyncGetCallTrace. */
 size_t call_sites_stack_use(void) { return java_gate_is_open() ? 24576 : 4096; }
 
 /* ---- Readers ------------------------------------------------------------------------------------------ */

@@ -35,10 +35,11 @@
  * signal handlers. May change errno. */
 const char *call_sites_start(void);
 
-/* If the memory is reserved, every free must check whether its object was sampled. */
+/* Returns whether the memory is reserved. From then on, every free must check whether its object was sampled. */
 bool call_sites_on(void);
 
-/* Before this call, every free must already check whether its object was sampled. */
+/* Lets call_sites_record() record samples. Before this call, every free must already check whether its object was
+ * sampled. */
 void call_sites_open(void);
 
 size_t call_sites_footprint(void);
@@ -54,8 +55,8 @@ struct sample {
   double probability;
   /* Whether nearly every allocation is sampled. */
   bool samples_all;
-  /* Whether the sample is a mapping of memory. Sums do not include it, and for it call_sites_record() returns the
-   * number of its site. */
+  /* Whether the sample is a mapping of memory. It is not added to sums, and call_sites_record() then returns the
+   * number of its site instead of an address. */
   bool maps;
   /* The units of work that were done for the sample (sample/work.h). */
   uint32_t work;
@@ -68,7 +69,7 @@ uint32_t call_sites_stack_at(struct registers here, uint64_t *frames, uint32_t c
 /* Returns the bytes of stack that a signal handler needs for call_sites_stack_at(), including the array of frames. */
 size_t call_sites_stack_use(void);
 
-/* Returns whether the thread is on its own stack and has room there for a walk. */
+/* Returns whether the thread is on its own stack and has room there to walk the stack. */
 bool call_sites_may_walk(struct origin origin);
 
 /* Returns the object's address, which may change. Preserves errno. */
@@ -85,7 +86,7 @@ uint32_t call_sites_of_mapping(struct thread_block *block, size_t bytes, struct 
  * (account/ranges.h). */
 void call_sites_refer(uint32_t site, int32_t by);
 
-/* Sets the number of mapped ranges that refer to it to 0 in every site. */
+/* Removes the references of mapped ranges from every site. */
 void call_sites_release_all(void);
 
 /*
@@ -95,7 +96,7 @@ void call_sites_release_all(void);
  */
 typedef void *sample_mover(const struct sample *sample, const struct live_sample *live);
 
-/* NULL, the initial value, moves none. */
+/* Sets the function that moves sampled objects. With NULL, the initial value, no object is moved. */
 void call_sites_set_mover(sample_mover *mover);
 
 /* Handle a sample that was removed from the live samples (live_samples.h). call_sites_put_back() puts it back after a

@@ -1,4 +1,5 @@
-/* Reads the JVM's counters, and keeps a word for each thread that says whether it is a cleaner. See collections.h. */
+/* Reads the JVM's counters of collections, and finds out which threads free native memory of unreachable Java objects
+ * (cleaners). See collections.h. */
 #include "sample/collections.h"
 
 #include <stddef.h>
@@ -15,11 +16,8 @@ bool collections_known(void) { return known() != NULL; }
 
 static int64_t value_of(const volatile int64_t *word) { return word ? *word : 0; }
 
-/*
- * A full collection may abort a cycle of G1 before the second of its two pauses. missing_pauses is the number of
- * pauses lost in this way since the counters were set; full_seen is the number of full collections at the latest
- * check.
- */
+/* A full collection can end a cycle of G1 between its two pauses. missing_pauses counts the pauses that are lost in
+ * this way; full_seen is the number of full collections at the latest check. */
 static int64_t missing_pauses;
 static int64_t full_seen;
 
@@ -44,9 +42,7 @@ static void see_full(const struct collection_counters *from) {
 /* The latest collections of the old generation, each at its number modulo SEEN. */
 enum { SEEN = 4 };
 static struct seen {
-  /*
-   * The numbers of collections when this one was first seen: of all in the upper half, of old ones in the lower half.
-   */
+  /* The number of all collections up to this one in the upper 32 bits, of old ones in the lower; 0 during a store. */
   uint64_t collections;
   uint64_t ns;
 } seen[SEEN];
@@ -55,12 +51,12 @@ static uint64_t latest_seen;
 
 static uint64_t packed(struct collections some) { return (uint64_t)some.all << 32 | some.old; }
 
-/* Stores the time of a collection of the old generation. Of several threads, only the one that exchanges latest_seen
- * stores it. The clock is read before the exchange, so the time is not later than it. */
+/* Stores the time at which a collection of the old generation was first seen. If several threads see it at the same
+ * time, only one stores the time. */
 __attribute__((noinline)) static void see(struct collections now, uint64_t before) {
   struct seen *entry = &seen[now.old % SEEN];
   uint64_t ns = coarse_monotonic_ns();
-  if ((uint32_t)before >= now.old) return; /* Another thread has stored a later collection. */
+  if ((uint32_t)before >= now.old) return; /* Another thread has stored this collection or a later one. */
   if (!__atomic_compare_exchange_n(&latest_seen, &before, packed(now), false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
     return;
   __atomic_store_n(&entry->collections, 0, __ATOMIC_RELEASE);
@@ -111,7 +107,8 @@ bool allocated_while_marking(uint64_t born_ns, uint32_t old) {
 
 /* ---- Cleaners ----------------------------------------------------------------------------------------- */
 
-/* Values of a thread's word. Any other value is the thread's handle plus the number of looks at its stack. */
+/* Special values of a thread's word. Any other value is the JVM's handle of the thread, with the number of looks at
+ * its stack in the lowest three bits. */
 enum { NOT_ANNOUNCED = 0, CLEANER = 1, NO_CLEANER = 2, MOST_LOOKS = 7 };
 
 static uintptr_t *word_of(struct thread_block *block) { return &thread_sampling(block)->cleaner; }

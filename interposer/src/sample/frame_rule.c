@@ -1,10 +1,10 @@
 /*
- * Finds and executes the call frame information of a function.
+ * Finds and executes the call frame information of a function. See frame_rule.h.
  *
- * An object's table is sorted by address and leads to a description of each function (FDE), which shares its
- * beginning with others (CIE). CIE and FDE are programs for a small machine, which follows the function's
- * instructions up to the wanted address and tracks where registers are saved. All data is checked against the
- * object's bounds, so damaged information only ends the stack early. See frame_rule.h.
+ * Each loaded object has a table of its functions, sorted by address. The table leads to a description of the
+ * function (FDE), which begins with a part that several functions share (CIE). Both are small programs, which track
+ * where each instruction of the function finds the saved registers. All reads are checked against the object's
+ * bounds, so damaged information only makes the stack shorter.
  */
 #include "sample/frame_rule.h"
 
@@ -106,7 +106,6 @@ static uint64_t read_encoded(struct reader *r, uint8_t encoding) {
   return value;
 }
 
-/* Begins to read a record of .eh_frame: its length, then its contents. */
 static bool open_record(const struct loaded_object *object, uintptr_t address, struct reader *record) {
   if (address < object->begin || address >= object->end) return false;
   *record = (struct reader){(const uint8_t *)address, (const uint8_t *)object->end, false};
@@ -136,7 +135,7 @@ static uintptr_t description_of(uintptr_t pc, const struct loaded_object *object
   if (count > (object->end - begin - 12) / sizeof(struct entry)) return 0;
   const struct entry *entries = (const struct entry *)(const void *)(table + 12);
   int64_t wanted = (int64_t)(pc - begin);
-  uint32_t low = 0, high = count; /* The last entry that is not above `wanted` lies in [low - 1, high). */
+  uint32_t low = 0, high = count; /* The index of the last function at or below `wanted` is in [low - 1, high). */
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
     if (entries[middle].function <= wanted) {
@@ -260,7 +259,7 @@ static void step(struct machine *m, uint8_t operation, struct reader *r) {
     case 0x07: /* undefined */
       set_saved(m, read_uleb(r), LOST, 0);
       break;
-    case 0x08: /* same_value */
+    case 0x08: /* DW_CFA_same_value */
       set_saved(m, read_uleb(r), UNTOUCHED, 0);
       break;
     case 0x09: /* register */

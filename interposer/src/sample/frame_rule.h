@@ -14,8 +14,8 @@
 
 #include "platform/loaded_objects.h"
 
-/* The base of the canonical frame address, which is the stack pointer's value before the call. The return address
- * lies below it. */
+/* The base from which the canonical frame address is computed. This address is the stack pointer's value before the
+ * call. */
 enum frame_base {
   /* The canonical frame address is this register plus `cfa_offset`. */
   BASE_STACK_POINTER,

@@ -1,4 +1,5 @@
-/* The gate is one pointer. Each thread that is in the gate has a mark in its thread_block. See java_gate.h. */
+/* Implements the gate by one pointer. A thread that may call functions of the JVM has a mark in its thread_block. See
+ * java_gate.h. */
 #include "sample/java_gate.h"
 
 #include <stddef.h>
@@ -36,8 +37,8 @@ bool is_code_of_jvm(uintptr_t address) {
   return stacks && address >= stacks->jvm_begin && address < stacks->jvm_end;
 }
 
-/* A thread that closes the gate sets the pointer to NULL, and then waits only for threads whose walks_java it sees.
- * walks_java must therefore be stored before the pointer is read again. */
+/* walks_java must be stored before the pointer is read again. A thread that closes the gate first sets the pointer to
+ * NULL, and then waits only for threads whose walks_java is 1. */
 bool java_gate_enter(struct thread_block *block, const struct java_stacks **stacks) {
   if (!java_gate_is_open() || !block || block->walks_java) return false;
   __atomic_store_n(&block->walks_java, 1, __ATOMIC_SEQ_CST);

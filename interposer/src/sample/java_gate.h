@@ -1,5 +1,5 @@
-/* The gate between samples and the JVM. src/jvm opens it with the functions that read a thread's Java frames. It can
- * close the gate and wait until no thread is running these functions. */
+/* The gate between samples and the JVM. src/jvm opens the gate with the functions that read a thread's Java frames.
+ * It can close the gate and wait until no thread runs these functions. */
 #ifndef MALLOMETER_SAMPLE_JAVA_GATE_H
 #define MALLOMETER_SAMPLE_JAVA_GATE_H
 
@@ -20,8 +20,8 @@ struct java_stacks {
    * walk the stack.
    */
   int (*walk)(void *thread, const struct registers *caller, uint64_t *frames, uint32_t capacity);
-  /* Returns a frame that records where Java code called native code, so that readers of the stack can correct the
-   * Java frames (jvm/foreign_calls.h); 0 if none is needed. `outermost` is the outermost native frame, or 0. */
+  /* Returns an extra frame that stands for the return address of a call from compiled Java code to native code
+   * (jvm/foreign_calls.h); 0 if none is needed. `outermost` is the outermost native frame, or 0. */
   uint64_t (*note_call)(const struct registers *caller, uint64_t outermost);
   /* The address range of the JVM's library. Both are 0 if the range is unknown, or if the JVM is linked into the
    * program's file. */
@@ -46,8 +46,8 @@ bool is_code_of_jvm(uintptr_t address);
 
 /*
  * Lets the calling thread call functions of the JVM until java_gate_leave(). Returns false if the gate is closed, if
- * `block` is NULL, or if the thread is already in the gate. If the gate is closed meanwhile, `stacks` is NULL
- * although the result is true.
+ * `block` is NULL, or if the thread is already in the gate. If another thread closes the gate during the call, the
+ * result is true but `stacks` is NULL.
  */
 bool java_gate_enter(struct thread_block *block, const struct java_stacks **stacks);
 void java_gate_leave(struct thread_block *block);

@@ -26,14 +26,13 @@ static struct table {
   struct live entries[PLACES];
   struct home {
     uint8_t objects; /* the number of live samples whose hash leads to this place; stays at 255 once it is reached */
-    uint8_t reach;   /* the highest probe at which one of these samples was ever stored */
+    uint8_t reach;   /* the highest probe that ever stored one of these samples */
   } homes[PLACES];
 } * table;
 
 _Alignas(4096) uint8_t live_filter[LIVE_HASHES / 8];
 
-/* The number of live samples for each hash. A count that has reached MANY never changes, and the hash's bit in
- * live_filter stays set. */
+/* The number of live samples for each hash. A count of MANY never changes, and its bit in live_filter stays set. */
 static uint8_t counts[LIVE_HASHES];
 enum { CLOSING = 254, MANY = 255 };
 
@@ -62,10 +61,10 @@ static void change_count(uint8_t *count, int change) {
 }
 
 /*
- * The bit of a hash in live_filter is set while a live sample has that hash. An insertion raises the count, then sets
- * the bit. The removal of the last sample marks the count CLOSING, clears the bit, and then sets the count to 0, so
- * it never clears the bit of a newly counted sample. An insertion fails while the count is CLOSING. It must not wait,
- * because a signal handler may run in the very thread that marked the count.
+ * A hash's bit in live_filter is set while a live sample has that hash. The removal of the last sample marks the
+ * count CLOSING, clears the bit, and then sets the count to 0, so it cannot clear the bit of a sample that is being
+ * inserted. An insertion fails while the count is CLOSING. It must not wait, because a signal handler may have
+ * interrupted the thread that marked the count.
  */
 static uint8_t *count_of(uintptr_t address) { return &counts[(uint16_t)(address >> 4)]; }
 
@@ -103,8 +102,8 @@ void live_samples_forked(void) {
     *closed = 0;
 }
 
-/* Counts a sample under two independent hashes. If another object passes the filter of the first hash, the count of
- * the second is nearly always 0, which ends the search. */
+/* Counts a sample under two independent hashes. If another object has the first hash by chance, the count of its
+ * second hash is nearly always 0, which ends the search. */
 static bool count_sample(uintptr_t address) {
   if (!filter_add(address)) return false;
   change_count(&home_of(address)->objects, 1);
@@ -116,8 +115,8 @@ static void uncount_sample(uintptr_t address) {
   filter_remove(address);
 }
 
-/* Raises the number of probes that a search for this address makes. It would otherwise make all PROBES, because a
- * used entry never becomes EMPTY again. */
+/* Raises the number of probes that a search for this address makes. Without this limit a search would soon make all
+ * PROBES, because a used entry never becomes EMPTY again. */
 static void extend_reach(uintptr_t address, size_t probe) {
   uint8_t *reach = &home_of(address)->reach, before = __atomic_load_n(reach, __ATOMIC_RELAXED);
   while (before < probe &&
@@ -152,8 +151,8 @@ bool live_sample_insert(const void *object, const struct live_sample *sample) {
 
 static struct live *find(uintptr_t address) {
   if (!__atomic_load_n(&table, __ATOMIC_ACQUIRE)) return NULL;
-  /* These relaxed loads suffice: a thread that frees the object received its address after the insertion, and the
-   * loads depend on the address. For another object, an outdated value only makes the search fail or take longer. */
+  /* Relaxed loads suffice for the thread that frees the object: it received the address after the insertion, and the
+   * loads depend on the address. For another object, an old value only makes the search fail or take longer. */
   const struct home *home = home_of(address);
   if (!__atomic_load_n(&home->objects, __ATOMIC_RELAXED)) return NULL;
   size_t reach = __atomic_load_n(&home->reach, __ATOMIC_RELAXED);
@@ -209,8 +208,8 @@ struct mallometer_object live_sample_row(const void *object, const struct live_s
 
 static struct live_sample copy(const struct live *entry, uintptr_t address) {
   struct live_sample sample = {entry->site, entry->born, entry->probability, entry->bytes, entry->before};
-  /* A thread that writes another sample into the entry has first read GONE. If this copy has a word of that sample,
-   * the load after the fence therefore sees GONE or a later mark. */
+  /* If another thread replaced the sample during the copy, the entry was GONE before that, and the load after the
+   * fence sees this mark or a later one. */
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
   return __atomic_load_n(&entry->address, __ATOMIC_RELAXED) == address ? sample : NO_LIVE_SAMPLE;
 }

@@ -26,7 +26,7 @@ void *live_samples_use(void *fresh);
 extern HIDDEN uint8_t live_filter[LIVE_HASHES / 8];
 
 /* Returns whether an object may be a live sample; false for nearly all other objects. A relaxed load suffices: the
- * bit was set before the program received the object, and its address is computed from the object's. */
+ * bit was set before the program received the object, and the load depends on the object's address. */
 static inline bool may_be_sampled(const void *object) {
   return __builtin_expect(bit_of_65536(live_filter, (uintptr_t)object >> 4), 0);
 }
@@ -43,8 +43,8 @@ bool live_sample_insert(const void *object, const struct live_sample *sample);
  * freed or moved, because another thread may then receive its address. */
 struct live_sample live_sample_remove(const void *object);
 
-/* Removes all samples and calls `removed` for each. For a sample that another thread removes at the same time,
- * `removed` gets NO_LIVE_SAMPLE. */
+/* Removes all samples and calls `removed` for each. If another thread removes a sample at the same time, `removed`
+ * may get NO_LIVE_SAMPLE instead. */
 void live_samples_remove_all(void (*removed)(struct live_sample sample));
 
 uint32_t live_samples_count(void);

@@ -1,5 +1,5 @@
-/* The walk makes one step for each frame, by a cached rule (frame_rule.h). It reads memory only after a check that
- * the memory is readable. See native_stack.h. */
+/* Walks a stack frame by frame. The rule that leads from a frame to its caller (frame_rule.h) is cached. Memory is
+ * read only after a check that it is readable. See native_stack.h. */
 #include "sample/native_stack.h"
 
 #include <stddef.h>
@@ -19,8 +19,8 @@ static bool kernel_tells; /* whether a system call reports which memory is reada
 
 /* ---- Readable memory ---------------------------------------------------------------------------------- */
 
-/* From `begin` to `end` the memory is known to be readable. From `end` to `limit`, each page is tested before its
- * first read. */
+/* Memory from `begin` to `end` is known to be readable. Pages from `end` to `limit` are tested before their first
+ * read. */
 struct readable {
   uintptr_t begin, end, limit;
 };
@@ -55,9 +55,9 @@ static inline __attribute__((always_inline)) bool read_word(struct readable *sta
 /* ---- The cache of rules ------------------------------------------------------------------------------- */
 
 /*
- * The rule of a return address, packed into one word, and a key: the address mixed with the rule. If two threads
- * write the same entry at the same time, the result matches no address. The key is also mixed with the address of the
- * object's table, because another library may be loaded in the place of an unloaded one.
+ * A cached rule, packed into one word, and its key. The key contains the return address, mixed with the rule, so that
+ * an entry that two threads wrote at the same time matches no address. It also contains the address of the object's
+ * table, because another library may be loaded in the place of an unloaded one.
  */
 #define REMEMBERED_RULES 4096u
 
@@ -106,7 +106,7 @@ static bool rule_at(uintptr_t pc, struct loaded_object *object, struct frame_rul
   uint64_t key = (uint64_t)pc ^ (uint64_t)(uintptr_t)object->unwind_table << 20;
   uint64_t *place_of_key = place_of(pc);
   uint64_t *place_of_rule = place_of_key + 1;
-  /* The two loads need no order: a key does not match the rule of another entry, because each key contains its rule. */
+  /* The two loads need no order: each key contains its rule, so it matches no rule of another entry. */
   uint64_t packed = __atomic_load_n(place_of_rule, __ATOMIC_RELAXED);
   if (packed && __atomic_load_n(place_of_key, __ATOMIC_RELAXED) == (key ^ packed)) {
     unpack(packed, rule);
@@ -127,8 +127,8 @@ static bool rule_at(uintptr_t pc, struct loaded_object *object, struct frame_rul
 
 /* ---- Walking ------------------------------------------------------------------------------------------ */
 
-/* Finds the object of a return address. Searches for the byte before it, because the return address of a call at a
- * function's end belongs to the next function. */
+/* Finds the loaded object that contains a call. Searches for the byte before the return address, because a call can
+ * be the last instruction of its function. */
 static bool find_object_of(uintptr_t return_address, struct loaded_object *object) {
   uintptr_t address = return_address - 1;
   return (address >= object->begin && address < object->end) || loaded_object_at(address, object);

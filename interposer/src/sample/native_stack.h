@@ -1,10 +1,9 @@
 /*
  * The native call stack of the calling thread, read inside of malloc.
  *
- * The walk uses call frame information if the kernel reports which memory is readable, or if the C library reports
- * which objects are loaded; otherwise frame pointers. Only readable memory is read: the used part of the thread's own
- * stack (platform/own_stack.h), and on other stacks the pages that the kernel reports as readable. A damaged stack
- * yields a short stack and never a fault.
+ * The walk uses call frame information, or frame pointers if the tables or the loaded objects are unknown. Only
+ * readable memory is read: the used part of the thread's own stack (platform/own_stack.h), and on other stacks the
+ * pages that the kernel reports as readable. A damaged stack yields a short stack and never a fault.
  *
  * A walk needs room, and stacks of coroutines and signal handlers are small. Code that runs in the middle of an
  * allocation tests for room before it walks.
@@ -36,10 +35,10 @@ enum unwinding native_stack_start(enum unwinding wanted);
 static inline bool stack_has_room(const void *stack, size_t bytes) { return own_stack_left((uintptr_t)stack) >= bytes; }
 
 /*
- * Writes return addresses, innermost first, beginning with that of the program's call to the hook. Returns their
- * number, at most `capacity`; 0 if they are unknown. `caller` may be NULL. If the walk ends at code outside of any
- * loaded object, such as Java code, `caller` is set to the registers of that code at its call, otherwise to 0. Adds
- * the work to `work` (sample/work.h). Does not allocate or lock; preserves errno.
+ * Writes the return addresses of the stack, innermost first, beginning with that of the program's call to the hook.
+ * Returns their number, at most `capacity`; 0 if they are unknown. `caller` may be NULL. If the walk ends at code
+ * outside of any loaded object, such as Java code, `caller` receives the registers of that code at its call,
+ * otherwise 0. Adds the work to `work` (sample/work.h). Does not allocate or lock; preserves errno.
  */
 uint32_t native_stack(struct origin origin, uint64_t *frames, uint32_t capacity, struct registers *caller,
                       uint32_t *work);

@@ -12,23 +12,23 @@
 #include "sample/native_stack.h"
 #include "sample/work.h"
 
-/* The number of first allocations of a call path that are always sampled, unless the governor reduces the
- * probability: k in sampler.h. */
+/* The first four allocations of each call path are sampled, unless the governor reduces their probability. This is k
+ * in sampler.h. */
 #define FIRST_SAMPLES 4u
-#define USUAL_UNIT_PS 25000u /* See sample/work.h. */
+#define USUAL_UNIT_PS 25000u /* the picoseconds of a unit of work (sample/work.h) before they are measured */
 /* The number of stack walks that are timed together. The first finds little in the processor's caches and the others
  * find everything there; the mean is about the time of a sample. */
 #define REHEARSALS 3u
 #define SAMPLE_ALL_INTERVAL 8u
 #define HIGHEST_LEVEL 7u
 #define LEVEL_MASK 7u
-/* Marks a counter that should begin above 255, which it cannot hold. It reaches 0 too early, so the allocation that
- * finds it at 0 is not sampled. */
+/* Marks a counter that should begin above 255, which it cannot hold. The counter reaches 0 too early, so no sample is
+ * taken then. */
 #define UNFINISHED 0x80u
 #define PATHS 16384u /* a power of two */
 #define PROBES 8u
-/* If the sizes of a call path's allocations call for more than this number of samples in about two seconds, the
- * probability of the path falls: e in sampler.h. */
+/* The probability of a call path falls if the sizes of its allocations call for more samples than this in about two
+ * seconds. This is e in sampler.h. */
 #define ENOUGH_SAMPLES 512.0
 /* The lowest factor by which a thread's own limit (burst_share()) reduces the probability of an allocation by size.
  * An allocation of at least eight sampling intervals is therefore always sampled, unless its call path is busy. */
@@ -36,7 +36,7 @@
 /* The table of call paths counts time in ticks of 2^27 ns, 0.13 s. */
 #define TICK_SHIFT 27
 #define TICKS_UNTIL_STALE 75u
-/* A thread adds the cost of its allocations that reached the sampler to visits_ns once in this many of them. */
+/* A thread adds the cost of its calls of the sampler to visits_ns once in this many calls. */
 #define VISITS_PER_COST_COUNT 64u
 
 static struct governor governor = {.target_ppm = DEFAULT_OVERHEAD_TARGET, .credit_ns = GOVERNOR_FIRST_CREDIT_NS};
@@ -109,7 +109,7 @@ static double negative_log2(uint32_t random) {
 /* Sets a counter to a geometrically distributed number, so that each later allocation reaches the sampler with
  * probability 2^-level. The number exceeds g with probability (1 - 2^-level)^(g + 1). */
 static void draw_counter(uint32_t random, unsigned level, uint8_t *left, uint8_t *level_of_left) {
-  /* 1 / -log2(1 - 2^-level) */
+  /* scale[level] is 1 / -log2(1 - 2^-level). */
   static const double scale[HIGHEST_LEVEL + 1] = {0, 1, 2.409421, 5.190893, 10.740054, 21.832302, 44.013936, 88.375812};
   double spared = negative_log2(random) * scale[level];
   bool fits = spared < 256;
@@ -210,8 +210,6 @@ static double fade(double sum, uint32_t ticks) {
   return sum * (1 - (ticks % 8) / 16.0) / (double)(1u << ticks / 8);
 }
 
-/* Adds to the number of samples that the sizes of the path's allocations called for. Returns the previous number,
- * reduced by fade(). */
 static double count_due(struct path *path, double samples_due, uint32_t now) {
   float before;
   __atomic_load(&path->due, &before, __ATOMIC_RELAXED);
@@ -250,7 +248,6 @@ static unsigned level_for(double probability) {
   return level < HIGHEST_LEVEL ? (unsigned)level : HIGHEST_LEVEL;
 }
 
-/* Returns the factors by which the governor and the thread's own limit reduce probabilities; `block` may be NULL. */
 static struct governor_shares shares(struct thread_block *block, uint64_t now) {
   uint32_t target = sampler_target();
   if (target == 0 || sampler_interval() == 1) return (struct governor_shares){1, 1, 1};
@@ -282,9 +279,9 @@ static double wanted_probability(const struct sample *allocation, double visits)
 }
 
 /*
- * The level falls immediately, and rises by one at a random quarter of the allocations that reach the sampler. Call
- * paths that share a counter with a hot path come in bursts, and later allocations of a burst should reach the
- * sampler, too.
+ * Returns the next level. It falls immediately, but rises by one only at a random quarter of the calls of the
+ * sampler: call paths that share a counter with a hot path come in bursts, and later allocations of a burst should
+ * reach the sampler, too.
  */
 static unsigned step_level(unsigned wanted_level, unsigned level, uint32_t random) {
   return wanted_level > level ? level + (random % 4 == 0) : wanted_level;
@@ -347,8 +344,8 @@ void *sampler_visit(struct thread_block *block, void *object, size_t requested, 
   return allocation.object;
 }
 
-/* An allocation whose call path the thread does not remember always comes here, so it stands for itself alone. While
- * the interval is 0, the counter is marked as unfinished, so that no sample is taken. */
+/* Every allocation whose call path the thread does not remember comes here, so it stands for itself alone. While the
+ * interval is 0, the counter is marked as unfinished, so that no sample is taken when it reaches 0. */
 void *sampler_visit_large(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                           struct origin origin) {
   uint32_t tag = large_tag(origin, size_class(requested));

@@ -2,17 +2,16 @@
  * The sampler chooses the allocations that are examined closely.
  *
  * An allocation of s bytes should be sampled with probability p = max(k / n, s / interval * min(1, e / d)), at most
- * 1. n is the number of allocations that its call path had so far in the whole process, k is 4, the interval 512 KiB,
- * e is 512, and d is the number of samples that were due by size alone in about the last two seconds: the sum of s /
- * interval, at most 1 for each allocation of the path. The first argument of max() finds code that allocates rarely,
- * and takes only k (1 + ln (n / k)) samples of n allocations of hot code. The second argument ensures that large
- * memory is never missed. A path with d above e gets some 240 samples a second, however much it allocates. A call
- * path here consists of return address, stack height and size class, because in a JVM most calls have the same return
- * address.
+ * 1:
+ * - n is the number of allocations that its call path had so far in the whole process; k is 4.
+ * - The interval is 512 KiB by default.
+ * - d is the number of samples that the sizes of the path's allocations called for in about the last two seconds: the
+ *   sum of s / interval, at most 1 for each allocation; e is 512.
  *
- * The table of call paths has room for 16,384. A new path replaces the stalest path of its probe sequence. If all of
- * these were used within the last ten seconds, the new path finds no room: its visits are counted (without_path), and
- * its allocations are sampled by their size alone.
+ * The term k / n finds code that allocates rarely, and takes only k (1 + ln (n / k)) samples of n allocations of hot
+ * code. Because of the second term, large memory is never missed. A path with d above e gets some 240 samples a
+ * second, however much it allocates. A call path here consists of return address, stack height and size class,
+ * because in a JVM most calls have the same return address.
  *
  * The fast path has no time to look n up. It hashes the call path to one of 256 counters of its thread and counts
  * that counter down. Only an allocation that finds the counter at 0 reaches the sampler; this is called a visit. Each
@@ -22,11 +21,15 @@
  * is found at about its 128th allocation, and a visit of 300 instructions costs less than three instructions for each
  * allocation.
  *
+ * The table of call paths has room for 16,384. A new path replaces the stalest path of its probe sequence. If all of
+ * these were used within the last ten seconds, the new path finds no room: its visits are counted (without_path), and
+ * its allocations are sampled by their size alone.
+ *
  * While samples take more time than the target (governor.h), the sampler lowers by a common factor first e, then k,
- * then all p. With an interval of 1 every allocation is sampled, however much time that takes. With an interval of at
- * most 8 and without a target, every allocation of at least 8 bytes is sampled after the interval was set. An
- * allocation of at least eight intervals is always sampled, unless its path is a busy one. The target does not reduce
- * visits: in hot code about one in 110 allocations is visited.
+ * then all p. The target does not reduce visits: in hot code about one in 110 allocations is visited. With an
+ * interval of 1 every allocation is sampled, however much time that takes. With an interval of at most 8 and without
+ * a target, every allocation of at least 8 bytes is sampled after the interval was set. An allocation of at least
+ * eight intervals is always sampled, unless its path is a busy one.
  *
  * Requests above 32 KiB are so rare that their call path is looked up. Each thread keeps 32 of these paths in eight
  * sets, each path with a counter of its own. An allocation whose path is not in its set is visited, and its path
@@ -159,7 +162,7 @@ struct sampler_totals {
   uint64_t samples;
   /* The sum of the samples' weights in bytes, which estimates the allocated bytes. */
   uint64_t estimated_bytes;
-  /* The number of allocations that reached the sampler and whose call path had no room in the table, so that they are
+  /* The number of allocations that reached the sampler but whose call path found no room in the table. They are
    * sampled by size alone. */
   uint64_t without_path;
   /* The estimated nanoseconds of the sampler's work, whether or not it took a sample. */

@@ -7,8 +7,7 @@
 #include "platform/shared_words.h"
 #include "sample/work.h"
 
-/* After this many ATTEMPTS in which other threads took the slot of a new node first, the stack counts as one without
- * room. */
+/* If other threads take the slot of a new node first in ATTEMPTS attempts, the stack counts as one without room. */
 enum { PROBES = 32, ATTEMPTS = 4 };
 
 static uint64_t place_of(uint32_t caller, uint64_t frame) {
@@ -96,8 +95,8 @@ static uint32_t find_node(struct stack_tree *tree, uint32_t caller, uint64_t fra
 
 /*
  * Returns 1 + the number of the node with this caller and frame, new or known; 0 if there is no room. The store into
- * the hash table publishes a new node. Not inlined, because the thread of a sample without a stack may have no room
- * for this function's frame.
+ * the hash table publishes a new node. Not inlined: a stack without frames is added where the thread's stack may have
+ * no room for this function.
  */
 static __attribute__((noinline)) uint32_t node_of(struct stack_tree *tree, uint32_t caller, uint64_t frame,
                                                   uint32_t *work) {

@@ -1,21 +1,22 @@
 /*
  * Call stacks that share their common outer frames.
  *
- * The stacks are stored as a tree: a node has a frame and the number of its caller's node. A stack of 100 frames that
+ * The stacks form a tree. A node has a frame and the number of its caller's node, so a stack of 100 frames that
  * differs from a known stack in three frames needs three new nodes of 16 bytes. Nodes are found by caller and frame
  * in a hash table, and are written before they are published. There are no locks: if two threads add the same node at
  * the same time, one thread frees its node.
  *
- * A stack is released when its call site is forgotten. Each node counts its users: the nodes below it, and the stacks
- * that begin with it. A node without users leaves the hash table. stack_tree_reuse() makes the node free for other
- * frames; the caller must first make sure that no thread can still hold a node that it found in the table. Only one
- * thread at a time may release stacks.
+ * Each node counts its users: the nodes below it, and the stacks that begin with it. When a stack is released, nodes
+ * without users leave the hash table. stack_tree_reuse() makes them free for other frames; the caller must first make
+ * sure that no thread can still hold a node that it found in the table. Only one thread at a time may release stacks.
  *
- * A frame is a return address or a Java frame. In a Java frame, the highest bit is set, which no address has. The
- * lowest 16 bits are its bytecode index (0xffff if that is unknown, and for a native method), and the bits between
- * are the number of its method. One frame with the two highest bits set may precede the Java frames
- * (jvm/foreign_calls.h). A stack of a compiler thread of the JVM may begin with the method that it compiles: a Java
- * frame with the bytecode index 0xfffe.
+ * A frame is a return address or a Java frame. In a Java frame:
+ * - The highest bit is set, which no address has.
+ * - The lowest 16 bits are the bytecode index; 0xffff if it is unknown, and for a native method.
+ * - The bits between are the number of the method.
+ *
+ * One frame with the two highest bits set may precede the Java frames (jvm/foreign_calls.h). A stack of a compiler
+ * thread of the JVM may begin with the method that it compiles: a Java frame with the bytecode index 0xfffe.
  */
 #ifndef MALLOMETER_SAMPLE_STACK_TREE_H
 #define MALLOMETER_SAMPLE_STACK_TREE_H

@@ -1,8 +1,5 @@
-/*
- * Replaces src/platform/arch.h in tests of the logic: this file's include directory comes first. It implements the
- * additions of that file in C, with a point of interruption (given.h) in the middle. The caller's frame pointer is a
- * value that the test sets.
- */
+/* Replaces src/platform/arch.h in tests of the logic. It implements the additions of that file in C, with a point in
+ * the middle at which the test can interrupt them (given.h). The test sets the caller's frame pointer. */
 #ifndef MALLOMETER_PLATFORM_ARCH_H
 #define MALLOMETER_PLATFORM_ARCH_H
 

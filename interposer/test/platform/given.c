@@ -136,7 +136,7 @@ void *memory_reserve(size_t bytes) {
   return begin;
 }
 
-/* Clears the memory. Memory can be reserved again only if it was the last that was reserved. */
+/* Clears the memory. The test can reserve it again only if it was reserved last. */
 void memory_give_back(void *memory, size_t bytes) {
   char *begin = memory;
   size_t whole = memory_whole_pages(bytes);
@@ -342,8 +342,8 @@ static bool reading_fails(void) {
   return true;
 }
 
-/* Calls `mapping` with each mapping of the range and whether it was accessed. Also reports an accessed mapping before
- * the range and one after it, as if the program had mapped them. */
+/* Calls `mapping` with each mapping of the range and whether it was accessed, and with an accessed mapping before the
+ * range and one after it, as if the program had mapped them. */
 bool page_use_read(bool (*mapping)(uintptr_t begin, bool used)) {
   size_t count = range_taken / given_page_bytes, end;
   given_cpu_ns += given_reading_ns;

@@ -1,10 +1,8 @@
 /*
  * The platform for tests of the library's logic. It implements the functions of src/platform by arrays and by
- * variables that the test sets. The test sets the clock, refuses memory, chooses the size of pages and whether they
- * were accessed, and lets the library's thread run step by step. At each point where another thread could act, it can
- * call a function that acts as that thread.
- *
- * Each case runs in a process of its own, so that it begins with empty tables.
+ * variables that the test sets. The test sets the clock, refuses memory, chooses the size of pages and which were
+ * accessed, and lets the library's thread run step by step. At each point where another thread could act, it can call
+ * a function that acts as that thread.
  */
 #ifndef MALLOMETER_TEST_PLATFORM_GIVEN_H
 #define MALLOMETER_TEST_PLATFORM_GIVEN_H
@@ -24,8 +22,8 @@
 /* ---- The clock ----------------------------------------------------------------------------------------- */
 
 extern uint64_t given_monotonic_ns, given_realtime_ns, given_cpu_ns;
-/* Lets coarse_clock_advance() advance the clock by the time that the sampler charges for samples, as happens without a
- * vDSO. Otherwise only the test changes the clock. */
+/* If true, coarse_clock_advance() advances the clock by the time that samples are charged, as happens without a vDSO.
+ * Otherwise only the test changes the clock. */
 extern bool given_clock_passes;
 
 /* ---- Memory -------------------------------------------------------------------------------------------- */
@@ -38,7 +36,7 @@ extern bool given_lock_of_all;
 /* The resident bytes of process_memory(). */
 extern uint64_t given_resident_bytes;
 
-/* Refuses one request for memory or for a change of pages. 1 refuses the next request, 2 the one after it; 0 refuses
+/* Refuses one request for memory or for a change of pages: 1 refuses the next one, 2 the one after it; 0 refuses
  * none. */
 void refuse_memory_request(unsigned number);
 
@@ -51,8 +49,8 @@ size_t memory_taken(void);
 struct mapping;
 extern const struct mapping *given_rows;
 extern size_t given_row_count;
-/* A function of the test that returns the state of a page, an enum page_state. PAGE_UNKNOWN stands for a kernel that
- * does not report the state. If this is NULL, all pages are in memory. */
+/* A function of the test that returns the state of a page (enum page_state), or NULL if all pages are in memory.
+ * PAGE_UNKNOWN stands for a kernel that does not report the state. */
 extern uint8_t (*given_page_state)(uintptr_t address);
 /* A function of the test that memory_copy() calls before it copies. */
 extern void (*given_while_copying)(void);
@@ -60,8 +58,7 @@ extern void (*given_while_copying)(void);
 extern const char *given_trials_of_copying[2], *given_trial_of_mincore;
 /* The enum memory_copying of the latest memory_copy(). */
 extern int given_copying;
-/* Whether /proc/self/pagemap is missing, so that the library cannot see which pages are swapped; and the result of
- * process_swapped_bytes(). */
+/* Simulates that /proc/self/pagemap is missing, and the result of process_swapped_bytes(). */
 extern bool given_no_pagemap;
 extern uint64_t given_swapped_bytes;
 
@@ -71,7 +68,7 @@ extern uint64_t given_swapped_bytes;
 extern size_t given_range_bytes;
 extern char *const given_range;
 
-/* These functions mark the pages of the bytes as accessed, lock or unlock them as mlock(2) does, and unmap them. */
+/* The functions mark the pages of the bytes as accessed, lock or unlock them as mlock(2) does, and unmap them. */
 void given_use(const void *begin, size_t bytes);
 void given_lock(const void *begin, size_t bytes, bool locked);
 void given_unmap(const void *begin, size_t bytes);
@@ -94,12 +91,12 @@ extern size_t given_mappings, given_most_mappings;
 
 extern bool given_threads_refused;
 
-/* Lets the thread that the code under test has started run until it waits for a change or ends, while the test waits.
- * The code may have only one thread at a time. */
+/* Lets the thread that the code under test has started run until it waits or ends. The code may have only one thread
+ * at a time. */
 void thread_goes_on(void);
 
-/* The threads of the process, without the calling one. thread_has_stored_registers() returns true if the word at a
- * thread's stack pointer is the address of the instruction at which it waits. */
+/* The other threads of the process. thread_has_stored_registers() returns true if the word at a thread's stack
+ * pointer is the address of the instruction at which it waits. */
 struct given_thread {
   bool waits;
   struct waiting_thread waiting;
@@ -138,9 +135,10 @@ extern uintptr_t given_frame_pointer;
 /* ---- Interruptions ------------------------------------------------------------------------------------- */
 
 /*
- * Calls `meanwhile`, which acts as another thread or a signal handler, when the code under test reaches its next point
- * of interruption (`point` 1), or a later one. Points are in the middle of each addition of platform/arch.h, before
- * each atomic load, compare-and-exchange and change of bits, and in thread_name(). `meanwhile` itself has no points.
+ * Calls `meanwhile`, which acts as another thread or a signal handler, when the code under test reaches the point of
+ * interruption with the number `point`, counted from 1. Points are in the middle of each addition of platform/arch.h,
+ * before each atomic load, compare-and-exchange and change of bits, and in thread_name(). `meanwhile` itself has no
+ * points.
  */
 void interrupt_at(unsigned point, void (*meanwhile)(void));
 
@@ -166,11 +164,8 @@ static inline int apart(int (*test)(unsigned), unsigned number) {
 
 enum { REACHED = 0, NOT_REACHED = 42 };
 
-/*
- * Runs a case with the numbers 1, 2, 3, ..., each in a process of its own, until the case returns NOT_REACHED.
- * Returns the last number that was reached. To save time, a POINTS_APART above 1 makes steps of this size, and steps
- * of 1 after the first NOT_REACHED.
- */
+/* Runs a case with the numbers 1, 2, 3, ..., each in a process of its own, until the case returns NOT_REACHED.
+ * Returns the last number that was reached. If POINTS_APART is above 1, skips numbers to save time. */
 static inline unsigned at_each_point(int (*test)(unsigned)) {
   unsigned points = 0, step = POINTS_APART;
   for (;;) {

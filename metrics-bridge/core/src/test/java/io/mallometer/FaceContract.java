@@ -441,7 +441,7 @@ public abstract class FaceContract {
     }
   }
 
-  /** Each scrape uses a new thread, because one thread may get the same snapshot for up to 5 s. */
+  /** Scrapes use new threads, because one thread may get the same snapshot for up to 5 s. */
   @Test
   void aScrapeShowsOneSnapshotWhilePollsGoOn() {
     mallometer.setCounters(multiplesOf(1));

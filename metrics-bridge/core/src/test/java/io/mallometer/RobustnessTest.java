@@ -136,7 +136,7 @@ class RobustnessTest {
     assertThat(split).isTrue();
   }
 
-  /** Only times depend on the clock. */
+  /** The clock affects only times. */
   @Test
   void clocksMayJump() throws Exception {
     try (Mallometer mallometer = open(MemorySource.ofThisProcess())) {

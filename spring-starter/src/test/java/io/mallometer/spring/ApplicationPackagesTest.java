@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.Setting;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurationPackages;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -13,6 +14,7 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.support.GenericApplicationContext;
 
 /** Checks which packages count as the application's own. A frame in them names a call site. */
+@Tag("any-jdk")
 class ApplicationPackagesTest {
 
   private final ApplicationContextRunner application =

@@ -191,7 +191,7 @@ class EndpointAccessTest {
   }
 
   /**
-   * All contexts share the allocator. So an earlier trim delays the next, even if its context is
+   * Contexts share the allocator. So an earlier trim delays the next, even if its context is
    * closed.
    */
   private static void aSecondTrimIsRefused() {

@@ -26,6 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 @EnabledIf("io.mallometer.spring.Matrix#newest")
 @Tag("context")
 @Tag("process")
+@Tag("any-jdk")
 class StartAgainTest {
 
   private static final String ADVICE = "Native memory is not counted";

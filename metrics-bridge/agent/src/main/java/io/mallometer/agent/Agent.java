@@ -12,13 +12,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * The entry point of {@code java -javaagent:mallometer-agent.jar=port=9464,host=127.0.0.1 ...}. The
  * agent registers the MBeans {@code io.mallometer:type=*} when the application or an external
- * client begins to use JMX; the agent does not start JMX. With a port it also serves metrics to
- * Prometheus and a page to people. With {@code recording=FILE} it also keeps a recording, a file
- * that survives a kill.
+ * client begins to use JMX. With a port it also serves metrics to Prometheus and a page to people.
+ * With {@code recording=FILE} it also keeps a recording, a file that survives a kill.
  *
- * <p>If the library is not preloaded, the agent attaches it; memory that was allocated before is
- * then known as a sum only. One line on standard error states the result or the failure; after a
- * failure the application continues.
+ * <p>If the library is not preloaded, the agent attaches it; of the memory that was allocated
+ * before, only the sum is then known. One line on standard error states the result or the failure.
+ * After a failure the application continues.
  *
  * <p>The command line loads the agent into a running JVM to ask it a question ({@link #agentmain}).
  * The agent then registers and serves nothing.
@@ -41,8 +40,8 @@ final class Agent {
   private static final List<String> MODULES = List.of("java.logging", "java.management");
 
   /**
-   * The rest of the agent, in a class loader of its own. Loaded once in a process, however often
-   * the JVM loads the agent. Guarded by the class's monitor.
+   * The agent's main part, in a class loader of its own. A process loads it only once, even if the
+   * JVM loads the agent again. Guarded by the class's monitor.
    */
   private static @Nullable Payload payload;
 

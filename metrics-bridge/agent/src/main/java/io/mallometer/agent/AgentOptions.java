@@ -12,10 +12,9 @@ import java.util.TreeMap;
  * The options after the equals sign of {@code -javaagent:mallometer-agent.jar=}, such as {@code
  * port=9464,host=127.0.0.1,config=/etc/app/mallometer.yml}.
  *
- * <p>The file named by {@code config} takes the same options. It suits values that contain commas
- * or must not appear in a list of processes. It is written in a subset of YAML: names, nested by
- * indentation or by dots, each with a text. Options on the command line take precedence over the
- * file.
+ * <p>The file named by {@code config} has the same options, in a subset of YAML: names, nested by
+ * indentation or by dots, each with a text. A value that contains commas, or that a list of
+ * processes must not show, belongs in the file. Options on the command line take precedence.
  */
 final class AgentOptions {
 
@@ -56,7 +55,8 @@ final class AgentOptions {
   }
 
   /**
-   * Returns the options in lines of YAML by name, with a dot between the names of nested levels.
+   * Parses lines of YAML. The name of a nested option consists of the names of its levels, joined
+   * by dots.
    */
   static Map<String, String> lines(List<String> lines) {
     Map<String, String> options = new LinkedHashMap<>();

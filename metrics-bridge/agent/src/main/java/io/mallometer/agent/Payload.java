@@ -26,8 +26,8 @@ final class Payload {
   private static final String COMMANDS = "io.mallometer.agent.command.Commands";
 
   /**
-   * A class that the first call of {@code Mallometer.open()} loads, so every class loader with an
-   * open {@code Mallometer} has loaded it.
+   * A class that {@code Mallometer.open()} loads. Only a class loader that has loaded it can have
+   * an open {@code Mallometer}.
    */
   private static final String OPENED = "io.mallometer.Mallometer$Shared";
 
@@ -99,9 +99,9 @@ final class Payload {
   }
 
   /**
-   * Returns class loaders in which the application itself, for example through the starter, has an
-   * open {@code Mallometer}. Searches all classes only if the class loaders of the latest search
-   * have none.
+   * Returns class loaders in which the application itself has an open {@code Mallometer}, for
+   * example through the starter. Searches all loaded classes only if none of the class loaders
+   * found before still has one.
    */
   private List<ClassLoader> applicationBridges() {
     synchronized (found) {

@@ -65,8 +65,8 @@ final class PayloadLoader extends ClassLoader {
   }
 
   /**
-   * Reads a jar inside the agent's jar. Avoids a URL connection, which would load twenty classes of
-   * the JDK, and {@code readAllBytes}, which would join a hundred small arrays.
+   * Reads a jar inside the agent's jar. This way loads fewer classes of the JDK than a URL
+   * connection, and copies less than {@code readAllBytes}.
    */
   private static byte @Nullable [] inJar(File agent, String name) throws IOException {
     try (ZipFile outer = new ZipFile(agent)) {

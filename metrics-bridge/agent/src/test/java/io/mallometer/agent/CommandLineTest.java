@@ -86,6 +86,7 @@ class CommandLineTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void runSaysTheMaximumOfForkedProgramsToo() throws Exception {
     Result result = call("run", "--monitor", "maximum", "--", "bash", "-c", "(:); :");
 
@@ -141,6 +142,7 @@ class CommandLineTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void aSignalToUsEndsTheProgramFirst() throws Exception {
     Path ended = directory.resolve("ended");
     Process wrapper =
@@ -170,6 +172,7 @@ class CommandLineTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void reportPrintsWhatTheFileRecorded() throws Exception {
     Path recording = directory.resolve("recording");
     ProcessBuilder program = builder("--version");
@@ -185,6 +188,7 @@ class CommandLineTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void aReportOfAMomentThatIsNotThereEndsWithCodeThree() throws Exception {
     Path recording = directory.resolve("recording");
     ProcessBuilder program = builder("--version");

@@ -33,6 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
  * OpenTelemetry's own classes.
  */
 @Tag("process")
+@Tag("any-jdk")
 class OtlpTest {
 
   /**

@@ -600,6 +600,7 @@ class ProcessCommandsTest {
    * for longer.
    */
   @Test
+  @Tag("any-jdk")
   @Order(12)
   void theApplicationsOwnBridgeAnswersCommands() throws Exception {
     ProcessBuilder builder =
@@ -633,6 +634,7 @@ class ProcessCommandsTest {
   }
 
   @Test
+  @Tag("any-jdk")
   @Order(12)
   void aFacadeThatTheApplicationClosedStaysClosed() throws Exception {
     ProcessBuilder builder =

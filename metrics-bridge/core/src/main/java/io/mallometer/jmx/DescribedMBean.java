@@ -231,7 +231,7 @@ final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistra
 
   @Override
   public void preDeregister() {
-    // Nothing forbids the removal of the MBean.
+    // The MBean may always be removed.
   }
 
   @Override

@@ -52,7 +52,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Meter {
 
-  /** How the value of a meter changes. */
+  /** A type tells how a meter changes. */
   public enum Type {
     /** A number that only grows while the process lives. */
     COUNTER,
@@ -323,7 +323,7 @@ public final class Meter {
                       + " ends (not_followed), and paths of allocations (no_path)")
               .table(CALL_SITES, "DroppedSamples"));
 
-  /** All meters and attributes. Their records are read at the first request. */
+  /** Records of all meters and attributes are read at the first request. */
   private static final class All {
 
     static final List<Meter> METERS =

@@ -75,7 +75,7 @@ public record Account(
     MALLOMETER("mallometer"),
     /** Anonymous memory that the program or a library mapped. The call site names the row. */
     MAPPED("mapped by a call site"),
-    /** Other anonymous memory that belongs neither to malloc nor to the JVM. */
+    /** The other anonymous memory belongs neither to malloc nor to the JVM. */
     ANONYMOUS("anonymous memory outside malloc"),
     /** Kernel memory of the cgroup, such as page tables and kernel stacks. */
     KERNEL("kernel memory"),

@@ -24,10 +24,10 @@ public enum LeakEvidence implements Tagged {
    */
   SLOTS,
 
-  /** Only the ages of the sampled objects are known. */
+  /** The sampled objects' ages alone are known. */
   AGES,
 
-  /** Only sums over all objects of the site are known. */
+  /** Just sums over all objects of the site are known. */
   NONE;
 
   /** Returns the name in JSON. */

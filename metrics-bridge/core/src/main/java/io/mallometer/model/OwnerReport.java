@@ -66,7 +66,7 @@ public record OwnerReport(
      * the holder.
      */
     KEPT("kept"),
-    /** Only a local variable of a thread was found to keep the holder. */
+    /** A thread's local variable alone was found to keep the holder. */
     LOCAL_VARIABLE("in a local variable of a thread"),
     /**
      * A Java object holds the address. The search did not look for what keeps this object alive.
@@ -74,13 +74,13 @@ public record OwnerReport(
     HELD("held"),
     /** A chain of references keeps the holder, but it is longer than the search followed. */
     DEEPER("kept by something deeper than was looked"),
-    /** Only soft references lead to the holder, so the collector frees it when heap is scarce. */
+    /** Soft references alone lead to the holder, so the collector frees it if heap is scarce. */
     SOFTLY("softly kept"),
-    /** Only weak references lead to the holder, so a garbage collection frees it. */
+    /** Weak references alone lead to the holder, so garbage collection frees it. */
     WEAKLY("weakly kept"),
-    /** Only a cleaner has the address. The owner is garbage that no collection has found yet. */
+    /** A cleaner alone has the address. The owner is garbage that no collection found yet. */
     GARBAGE("the owner is garbage that no collection has found yet"),
-    /** Only garbage has the address, and no cleaner frees the memory. */
+    /** Garbage alone has the address; no cleaner frees the memory. */
     UNREACHABLE("only garbage has the address, and nothing frees it"),
     /** No Java {@code long} has the address as its value. */
     NOBODY("no Java long holds it");

@@ -243,8 +243,8 @@ final class PprofReport implements Report {
         if (frame.kind() == StackFrame.Kind.NATIVE && !frame.owner().isEmpty()) {
           location.number(2, libraries.of(frame.owner()));
         }
-        // With a symbol, the offset is relative to the symbol. It is not written then, because it
-        // is no address in the library.
+        // The offset is relative to a symbol if there is one. It is not written then, because it is
+        // no address in the library.
         location.number(3, frame.name().isEmpty() ? frame.offset() : 0);
         profile.message(4, location.message(4, line)).moveTo(out);
       }

@@ -50,8 +50,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All views of a process, by name. To add a view, add its name to {@link #NAMES}, and the view to
- * {@link #view} or, if it takes parameters, to {@link #answer}.
+ * The views of a process have names. A new view needs its name in {@link #NAMES}, and the view in
+ * {@link #view} or, if it takes parameters, in {@link #answer}.
  */
 public final class Views {
 

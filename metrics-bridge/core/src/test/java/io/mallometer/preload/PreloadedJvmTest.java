@@ -144,10 +144,7 @@ class PreloadedJvmTest {
     assertThat(ChildJvm.await(condition)).isTrue();
   }
 
-  /**
-   * Only this thread is counted, because JIT compilers may allocate and free as much in other
-   * threads.
-   */
+  /** No other thread is counted, because JIT compilers may allocate and free as much there. */
   @Test
   void compressorsThatAreNotEndedStayLive() {
     try (NativeScope scope = mallometer.counting().threadScope()) {

@@ -95,6 +95,7 @@ class NativeMemoryProfilerTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void withoutAForkTheLibraryIsAttachedAndTheProcessCounted() throws RunnerException {
     Map<String, ? extends Result<?>> results = run("three", "threads=all", 0);
     assertThat(score(results, "calls")).isBetween(2.9, 6.0);

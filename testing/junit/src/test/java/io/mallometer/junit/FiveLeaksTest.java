@@ -11,6 +11,7 @@ import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.TestExecutionResult.Status;
 
 @Tag("counted")
+@Tag("any-jdk")
 class FiveLeaksTest {
 
   @Test

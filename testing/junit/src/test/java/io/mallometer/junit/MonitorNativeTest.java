@@ -22,6 +22,7 @@ import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.TestExecutionResult.Status;
 
 @Tag("counted")
+@Tag("any-jdk")
 class MonitorNativeTest {
 
   private static final Map<String, Engine.Ended> ENDED = new TreeMap<>();

@@ -10,6 +10,7 @@ import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.TestExecutionResult.Status;
 
 @Tag("counted")
+@Tag("any-jdk")
 class ParallelTest {
 
   private static final Map<String, String> PARALLEL =

@@ -67,18 +67,15 @@ final class AttachedJvm implements Source {
   private static final int LONGER = 4;
 
   /**
-   * The directory in which the JVM creates its socket, whatever java.io.tmpdir is. The JDK creates
-   * its request file there if it cannot do so in the JVM's working directory.
+   * The directory of the JVM's socket, whatever java.io.tmpdir is. The JDK also creates its request
+   * file there if it cannot do so in the JVM's working directory.
    */
   private static final Path MEETING_PLACE = Path.of("/tmp");
 
   /** A part of the JDK's message when its time limit has passed. */
   private static final String NO_RESPONSE = "respond within";
 
-  /**
-   * The version that an agent reports if it cannot find its own, because the application has a
-   * package named like the agent's package.
-   */
+  /** The version that an agent reports if it cannot find its own. */
   private static final String UNKNOWN = "unknown";
 
   private final JvmProcess process;
@@ -283,10 +280,10 @@ final class AttachedJvm implements Source {
   }
 
   /**
-   * Asks the agent with which the JVM was started, through the agent's socket. If the agent was
-   * loaded once more, JDK 21 and newer would print a warning. Returns false if there is no such
-   * agent, if the socket's directory belongs to another user, or if another process listens:
-   * containers that share /tmp can have equal process ids.
+   * Asks the agent with which the JVM was started, through the agent's socket, because JDK 21 and
+   * newer warn when an agent is loaded later. Returns false if there is no such agent, if the
+   * socket's directory belongs to another user, or if another process listens (containers that
+   * share /tmp can have equal process ids).
    */
   private boolean askedBySocket() throws IOException {
     Path place = process.proc().resolve("root/tmp/.mallometer-" + process.pidInside());

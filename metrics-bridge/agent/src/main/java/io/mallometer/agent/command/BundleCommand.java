@@ -49,10 +49,6 @@ final class BundleCommand implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  /**
-   * Returns the file's name, which contains the process id. If the user gave an address, the
-   * process is asked for its id.
-   */
   private String name(Source source) throws Exception {
     String pid =
         target.isProcess() ? target.given() : source.get("overview").json().at("pid").text();

@@ -14,9 +14,8 @@ import java.nio.file.attribute.PosixFilePermissions;
 
 /**
  * A Unix socket that forwards each connection to another socket, in both directions. Its file
- * appears as soon as the other socket exists, so a client that waits for this file waits for the
- * other socket. A symbolic link would not do: JDK 17 looks for the socket in its own /tmp only, and
- * from update 21 on it follows no symbolic link there.
+ * appears as soon as the other socket exists, so a client can wait for this file instead. A
+ * symbolic link does not suffice: from update 21 on, JDK 17 follows no symbolic link to the socket.
  */
 final class ForwardingSocket implements Closeable {
 
@@ -106,8 +105,8 @@ final class ForwardingSocket implements Closeable {
         forward(server.accept());
       }
     } catch (IOException | InterruptedException e) {
-      // The socket is closed, or its file cannot appear. The client that waits for the file has a
-      // time limit of its own.
+      // The socket is closed, or its file cannot appear. A client that waits for the file has a
+      // time limit.
       return;
     }
   }

@@ -72,7 +72,6 @@ final class GateOptions {
   @Spec(Spec.Target.MIXEE)
   private CommandSpec specification = CommandSpec.create();
 
-  /** Compares, prints the comparison and returns the exit code. */
   int exitCode(Comparing comparing) throws IOException {
     Tolerance tolerance;
     Format chosen;

@@ -52,9 +52,10 @@ final class GrowthRates {
   }
 
   /**
-   * Returns the growth of a value per minute up to the latest reading, from the newest reading that
-   * is at least {@code shortest} older.
+   * Returns the growth of a value per minute, from the newest reading that is old enough to the
+   * latest reading.
    *
+   * @param shortest the least time between both readings
    * @return {@code NaN} if no reading is old enough, or if one of both readings lacks the value
    */
   double perMinute(String name, Duration shortest) {

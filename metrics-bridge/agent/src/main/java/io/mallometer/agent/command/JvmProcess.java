@@ -73,7 +73,6 @@ record JvmProcess(long pid, Path proc) {
     }
   }
 
-  /** Returns the failure for a stopped process, with the remedy; empty if it is not stopped. */
   Optional<Failure> stopped() {
     return state() == 'T' || state() == 't'
         ? Optional.of(

@@ -34,7 +34,6 @@ final class Output implements AutoCloseable {
         new BufferedOutputStream(new FileOutputStream(FileDescriptor.out)), null, null);
   }
 
-  /** Opens an output to a file, or to standard output if the path is null. */
   static Output to(@Nullable Path path) throws IOException {
     if (path == null) {
       return standard();

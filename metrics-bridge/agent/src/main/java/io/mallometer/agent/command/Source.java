@@ -39,7 +39,6 @@ interface Source extends AutoCloseable {
   @Override
   void close();
 
-  /** Returns the failure for a question that was refused with an HTTP status and a reason. */
   static Failure refusal(int status, String reason) {
     int code =
         switch (status) {

@@ -65,8 +65,8 @@ final class Target {
   }
 
   /**
-   * Returns a sentence on how to start counting in a JVM. The sentence is empty if the JVM counts,
-   * if its status names another remedy than an attach, or if the user named an address.
+   * Returns a sentence that offers to attach. It is empty if the JVM's status does not name an
+   * attach as the remedy, or if the user named an address.
    *
    * @param target the process as the user named it
    * @param root the view {@code nativememory}

@@ -39,7 +39,7 @@ final class TopScreen {
   private static final String MALLOC = "malloc";
 
   /**
-   * On a screen with fewer columns than this, a table has two columns of numbers instead of four.
+   * A table has two columns of numbers instead of four on a screen with fewer columns than this.
    */
   private static final int NARROW = 80;
 
@@ -193,7 +193,6 @@ final class TopScreen {
     return ofProcess.perMinute(figure, GrowthRates.SHORTEST);
   }
 
-  /** Returns the lines of the screen: {@code height} lines of {@code width} characters. */
   List<String> lines(int width, int height, Sort sort) {
     List<String> lines = new ArrayList<>();
     if (diagnosis.at("sentence").present()) {

@@ -33,13 +33,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The agent's HTTP server. {@code /metrics} has Prometheus' formats. {@code /nativememory} and the
- * paths below it have the views of the Actuator endpoint and the page, to which {@code /}
- * redirects.
+ * paths below it have the views of the Actuator endpoint and the page for people, to which {@code
+ * /} redirects.
  *
- * <p>Slow clients cannot delay health and metrics: the network thread answers health, and one
- * thread, which waits for no client, answers metrics only. Another thread checks each password that
- * was not admitted before, because the check may take 0.5 s. All other answers share a few threads,
- * each of which may wait for its client.
+ * <p>Slow clients cannot delay health and metrics. The network thread answers health. One thread,
+ * which waits for no client, answers only metrics. Another thread checks passwords that were not
+ * admitted before, which may take 0.5 s each. A few threads share all other answers, and may wait
+ * for their clients.
  */
 final class AgentServer implements AutoCloseable {
 
@@ -65,7 +65,7 @@ final class AgentServer implements AutoCloseable {
   private static final String METRICS = "metrics";
 
   /**
-   * In a route, stands for the last part of a path, such as the name of a view or the number of a
+   * Stands in a route for the last part of a path, such as the name of a view or the number of a
    * call site.
    */
   private static final String ANY_NAME = "{name}";
@@ -88,8 +88,8 @@ final class AgentServer implements AutoCloseable {
   private final Optional<SSLContext> tls;
 
   /**
-   * The views; null before the first request that needs them. The views and the handler of metrics
-   * are created late, because their classes take long to load.
+   * The views. They and the handler of metrics are null until a request needs them, because their
+   * classes take long to load.
    */
   private @Nullable Views views;
 
@@ -205,7 +205,7 @@ final class AgentServer implements AutoCloseable {
 
   /**
    * Returns the code that answers each method and path. A path that ends in {@value #ANY_NAME}
-   * stands for all paths with another last part that have no entry. HEAD is answered like GET.
+   * matches each last part that has no entry of its own. HEAD is answered like GET.
    */
   private Map<String, Consumer<Exchange>> routes() {
     Map<String, Consumer<Exchange>> all = new HashMap<>();
@@ -226,7 +226,7 @@ final class AgentServer implements AutoCloseable {
     return Map.copyOf(all);
   }
 
-  /** Lets the threads that serve everything but health, metrics and logins answer a request. */
+  /** Answers a request on the shared threads, which do not serve health, metrics and logins. */
   private Consumer<Exchange> shared(Answering answering) {
     return exchange -> exchange.in(others, () -> answering.answer(exchange));
   }
@@ -418,7 +418,7 @@ final class AgentServer implements AutoCloseable {
       plain.close();
       return;
     }
-    // After a failed write the stream stays open, because closing it would make a partial answer
+    // The stream stays open after a failed write, because closing it would make a partial answer
     // look complete.
     OutputStream out = zipped ? new GZIPOutputStream(plain) : plain;
     body.writeTo(out);

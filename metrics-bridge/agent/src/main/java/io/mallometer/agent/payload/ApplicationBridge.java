@@ -14,9 +14,9 @@ import java.util.stream.Stream;
 
 /**
  * The {@code Mallometer} that the application itself has opened, for example through the starter.
- * Its classes belong to another class loader and have their own poller, history and verdicts. This
- * class opens a second one to create the views and closes it immediately: the views read what the
- * first one polls.
+ * It belongs to another class loader and has a poller, history and verdicts of its own. To create
+ * its views, this class opens a second one there and closes it immediately; the views show what the
+ * application's one polls.
  */
 final class ApplicationBridge {
 
@@ -82,7 +82,6 @@ final class ApplicationBridge {
     return (Instant) called(point.getClass(), "time", point);
   }
 
-  /** The answer to one request by the application's {@code Views} object. */
   record Reply(int status, String type, Writing writer) {}
 
   @FunctionalInterface

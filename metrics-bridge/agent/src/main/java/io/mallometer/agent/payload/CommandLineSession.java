@@ -20,13 +20,12 @@ import java.util.function.Supplier;
 
 /**
  * Answers questions of the command line. If the application itself has an open {@code Mallometer},
- * for example the starter's, that one answers GET ({@link ApplicationBridge}).
+ * for example the starter's, its views answer GET ({@link ApplicationBridge}).
  *
  * <p>For the other questions this class opens a {@code Mallometer} and closes it two minutes after
  * the last question. It polls every second, or at the interval of an agent or attach that is
- * polling already. The command {@code attach} opens another one, which polls at the usual interval
- * until a detach, because names of Java frames and evidence of leaks must be collected between
- * questions too.
+ * polling already. The command {@code attach} opens another one that polls until a detach, because
+ * names of Java frames and evidence of leaks must be collected between questions, too.
  */
 final class CommandLineSession {
 
@@ -238,8 +237,8 @@ final class CommandLineSession {
   }
 
   /**
-   * Opens a {@code Mallometer}, which reads the counters every second, or at the interval of an
-   * agent or attach that reads them already.
+   * Opens a {@code Mallometer} that polls every second, or at the interval of an agent or attach
+   * that is polling already.
    */
   private static Mallometer opened() {
     Mallometer joined = Entry.open();
@@ -250,9 +249,9 @@ final class CommandLineSession {
   }
 
   /**
-   * Replaces the given {@code Mallometer} by one that polls every second. One that polls every 50
-   * ms takes the first reading, so that it comes sooner. The given one is closed last, because the
-   * poller stops and loses its state when none is open.
+   * Replaces the given {@code Mallometer} by one that polls every second. First, another one polls
+   * every 50 ms until the first reading, so that this reading comes sooner. The given one is closed
+   * last, because the poller loses its state when no {@code Mallometer} is open.
    */
   private static Mallometer oftenPolled(Mallometer joined) {
     try (Mallometer quick = Entry.open(every(SOON))) {

@@ -9,8 +9,7 @@ import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
 
 /**
- * States whether and how a JVM counts native memory, for the line that the agent prints at its
- * start and for the command line.
+ * States whether and how a JVM counts native memory. The agent prints this at its start.
  *
  * @param active whether the JVM counts
  * @param sentence how the JVM counts, or why it does not and the remedy

@@ -22,17 +22,16 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * The functions that the agent calls in the payload (the code in an isolated class loader). The
- * agent calls them by reflection, with types of the JDK only. {@link #accept}, which every start
- * calls, implements an interface of the JDK instead, because JDK 25 generates classes for a call by
- * reflection, which takes time.
+ * The functions that the agent calls in the payload (the code in an isolated class loader). Calls
+ * are made by reflection, with types of the JDK only. For {@link #accept}, which every start calls,
+ * an interface of the JDK replaces reflection, which costs time because JDK 25 generates classes
+ * for it.
  */
 public final class Entry implements BiConsumer<Map<String, String>, Consumer<String>> {
 
   /**
    * The property for the directories in which the agent's JNA searches libraries. Without it, JNA
-   * runs the program ldconfig. An application's own JNA reads another property, because the agent's
-   * class loader renames this one.
+   * runs the program ldconfig. JNA in the application reads a property of another name.
    */
   private static final String LIBRARY_PATH = "mallometer.jna.searchpath";
 
@@ -53,10 +52,9 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
   }
 
   /**
-   * Starts polling, attaches the library if it does not count yet and the options allow it, serves
-   * and pushes as the options request, and registers the MBeans and the events of Flight Recorder.
-   * All of this lasts for the life of the JVM. Returns when everything is registered: never, if JMX
-   * is not used.
+   * Starts polling and what the options request, and registers the MBeans and the events of Flight
+   * Recorder, for the life of the JVM. Attaches the library if it does not count yet and the
+   * options allow it. Returns when everything is registered: never, if JMX is not used.
    *
    * @param given the options by name and the key {@code agent version}
    * @param said receives one line that states the result, one for each setting without effect, and
@@ -107,8 +105,8 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
   }
 
   /**
-   * Listens for questions of the command line. If that fails, each command loads the agent once
-   * more.
+   * Listens for questions of the command line. If that fails, each command must load the agent
+   * again.
    */
   private static void takeQuestions(String version) {
     try {

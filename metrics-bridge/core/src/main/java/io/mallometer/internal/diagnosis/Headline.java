@@ -41,8 +41,8 @@ final class Headline {
   private static final double HALF = 0.5;
 
   /**
-   * Below this resident share of a suspect's live bytes, the sentence says how much of the
-   * suspect's rate is resident.
+   * The sentence says how much of a suspect's rate is resident if less than this share of its live
+   * bytes is.
    */
   private static final double MOSTLY_RESIDENT = 0.75;
 

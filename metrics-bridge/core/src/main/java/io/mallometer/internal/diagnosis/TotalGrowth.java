@@ -51,8 +51,8 @@ final class TotalGrowth {
   static final Duration LONGEST_WARM_UP = Duration.ofMinutes(30);
 
   /**
-   * For this long after the start-up, all readings since then are used to distinguish a warm-up
-   * from growth; later, only those since the growth began.
+   * Warm-up and growth are distinguished by all readings since the start-up for this long after it;
+   * later, only by those since the growth began.
    */
   private static final Duration YOUNG = Duration.ofHours(2);
 
@@ -88,8 +88,8 @@ final class TotalGrowth {
   private static final double WARM_UP_PER_SECOND = (1 << 19) / 60.0;
 
   /**
-   * One fall in ten minutes is enough to measure growth between low points if the sites whose
-   * memory cleaners free have at least this many live bytes.
+   * Growth between low points can be measured by one fall in ten minutes if the sites whose memory
+   * cleaners free have at least this many live bytes.
    */
   private static final double LEAST_GARBAGE = 8 << 20;
 

@@ -304,8 +304,7 @@ public final class Recorder {
 
   private void tellHowThePreviousRunEnded(Path previous, String whereItIs) {
     try {
-      // Without the library nothing has checked the file. It may be a pipe, and reading would
-      // block.
+      // The file is unchecked without the library. It may be a pipe, and reading would block.
       if (!RecordedLife.isOwn(previous)) {
         return;
       }

@@ -41,7 +41,7 @@ final class AllocationTrend {
 
   private final List<Birth> laterBirths = new ArrayList<>();
 
-  /** For each of {@link #laterBirths}, the third (0 to 2) of its site's time of arrivals. */
+  /** {@link #laterBirths} came in these thirds (0 to 2) of the sites' times of arrivals. */
   private final List<Integer> thirds = new ArrayList<>();
 
   private final double firstAge;

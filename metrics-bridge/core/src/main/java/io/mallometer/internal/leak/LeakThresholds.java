@@ -224,7 +224,7 @@ public final class LeakThresholds {
   static final double OUTLASTED_SECONDS = 300;
 
   /**
-   * For an object that outlasted the longest timeout, the largest probability that an access was
+   * An object that outlasted the longest timeout has at most this probability that an access was
    * missed in a time without evidence.
    */
   static final double HIDDEN_PROBABILITY = 0.01;
@@ -246,13 +246,13 @@ public final class LeakThresholds {
   static final double SEARCH_PAUSE_SECONDS = 60;
 
   /**
-   * After this time, in seconds at time scale 1, memory is searched again even if nothing changed
+   * Memory is searched again after this time, in seconds at time scale 1, even if nothing changed
    * and no CPU time is left.
    */
   static final double SEARCH_REPEAT_SECONDS = 3_600;
 
   /**
-   * After a garbage collection, memory is searched again if the unused bytes that are not proved
+   * Memory is searched again after a garbage collection if the unused bytes that are not proved
    * lost have grown by this factor since the previous search.
    */
   static final double SEARCH_GROWTH = 1.25;

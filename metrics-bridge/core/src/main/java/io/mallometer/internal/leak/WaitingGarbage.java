@@ -47,7 +47,7 @@ final class WaitingGarbage {
   private static final double MOST_SINCE = 2;
 
   /**
-   * Each of the last two old collections must have freed at least this share of the bytes that the
+   * The last two old collections must each have freed at least this share of the bytes that the
    * other freed.
    */
   private static final double EVEN_SHARE = 0.25;
@@ -217,7 +217,7 @@ final class WaitingGarbage {
     private double freedByEachYoung;
     private long since = Long.MAX_VALUE;
 
-    /** How many collections had begun when the oldest live sample was allocated. */
+    /** The oldest live sample was allocated after this many collections began. */
     private long oldest = Long.MAX_VALUE;
 
     Sums(List<Integer> sites) {
@@ -290,7 +290,7 @@ final class WaitingGarbage {
 
     boolean waitsForOld(boolean waitsAlready) {
       double met = Math.max(bytesMet(0), bytesMet(1));
-      // Few bytes are live just after a collection, so an earlier verdict is judged by the bytes
+      // Live bytes are few just after a collection, so an earlier verdict is judged by the bytes
       // before that collection.
       return freesNearlyAll()
           && areFew(leftByBoth, waitsAlready ? Math.max(met, all.bytes) : all.bytes)

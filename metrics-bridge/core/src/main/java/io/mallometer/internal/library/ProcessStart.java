@@ -66,7 +66,7 @@ public final class ProcessStart {
       // ticks.
       long ticks = Long.parseLong(uptime.split(" ")[0].replace(".", ""));
       long running = ticks - Long.parseLong(fields[START_TICKS]);
-      // In a container, the uptime can be that of the container and the start times those of the
+      // The uptime in a container can be that of the container and the start times those of the
       // host.
       return running < 0 ? Optional.empty() : Optional.of(now.minusNanos(running * TICK_NANOS));
     } catch (NumberFormatException | ArrayIndexOutOfBoundsException e) {

@@ -50,7 +50,7 @@ public final class OwnerFinder {
   private record Field(String holder, boolean throughNative, boolean ofGarbage) {}
 
   private static final class HoldersOfField {
-    /** For each sample, the objects that contain its address; empty for a static field. */
+    /** A sample maps to the objects that contain its address; empty for a static field. */
     final Map<Integer, Set<Integer>> samples = new HashMap<>();
 
     String holder = "";

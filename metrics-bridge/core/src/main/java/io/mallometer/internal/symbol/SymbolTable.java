@@ -38,8 +38,8 @@ final class SymbolTable {
   private final long @Nullable [] asked;
 
   /**
-   * For each requested address, the start of the last function before it, even if that function is
-   * not in this table.
+   * The last function before each requested address starts here, even if that function is not in
+   * this table.
    */
   private final long[] nearest;
 
@@ -132,14 +132,14 @@ final class SymbolTable {
     private final long @Nullable [] asked;
 
     /**
-     * For each requested address, the start of the last function between the previous requested
-     * address and this one; 0 if there is none.
+     * The last function between each requested address and the previous one starts here; 0 if there
+     * is none.
      */
     private final long[] nearest;
 
     /**
-     * For each page of the module, whether this page or the next contains a requested address. Null
-     * if all functions are requested.
+     * A page of the module is near if it or the next one contains a requested address. Null if all
+     * functions are requested.
      */
     private final boolean @Nullable [] near;
 

@@ -216,7 +216,7 @@ class DiagnosisTest {
   }
 
   /**
-   * Only two readings contain the size of the heap. The process with a heap of 700 MiB stays below
+   * The size of the heap is in only two readings. The process with a heap of 700 MiB stays below
    * the limit; with 2,000 MiB it would exceed it.
    */
   @Test
@@ -285,7 +285,7 @@ class DiagnosisTest {
         .noneMatch(finding -> finding.topic().equals("unexplained"));
   }
 
-  /** At the lower end of the confidence interval, the limit is more than half an hour away. */
+  /** The limit is more than half an hour away at the lower end of the confidence interval. */
   @Test
   void whatMayTakeLongerIsToWatchOnly() {
     Situation noisy =
@@ -645,7 +645,7 @@ class DiagnosisTest {
     assertThat(nearly.diagnosis().state()).isEqualTo(State.WATCH);
   }
 
-  /** At the limit, the kernel reclaims memory, so growth seems to slow down. */
+  /** The kernel reclaims memory at the limit, so growth seems to slow down. */
   @Test
   void aFullLimitDoesNotHideWhatFilledIt() {
     Situation full = new Situation(Duration.ofMinutes(13), second -> Math.min(960, 400 + second));
@@ -677,7 +677,7 @@ class DiagnosisTest {
             "Open the runbook: docs/runbooks/leak-suspected.md");
   }
 
-  /** Only memory that no pointer refers to is called lost. Idle memory may still be used. */
+  /** Lost memory is only what no pointer refers to. Idle memory may still be used. */
   @Test
   void whatIsLostIsSaidToHaveLeakedSoFar() {
     Situation leaks = new Situation(HALF_AN_HOUR, second -> 400);

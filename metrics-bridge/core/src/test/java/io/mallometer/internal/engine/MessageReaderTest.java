@@ -113,7 +113,7 @@ class MessageReaderTest {
         .isEmpty();
   }
 
-  /** How the previous run ended does not explain why this run ends. */
+  /** The previous run's end does not explain why this run ends. */
   @Test
   void thePreviousRunIsNotInTheSentence() {
     Finding previous = new Finding("previous", Diagnosis.State.WATCH, KILLED.sentence());

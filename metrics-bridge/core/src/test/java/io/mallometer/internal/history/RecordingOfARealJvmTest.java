@@ -145,7 +145,7 @@ class RecordingOfARealJvmTest {
     assertThat(recording).doesNotExist();
   }
 
-  /** All Java threads hang, including mallometer's poller, but the library records on its own. */
+  /** Java threads all hang, including mallometer's poller, but the library records on its own. */
   @Test
   void aJvmThatHangsIsRecordedOn() throws Exception {
     Path heartbeat = Files.createFile(directory.resolve("heartbeat"));

@@ -181,7 +181,7 @@ class LeakDetectorTest {
     assertThat(verdict.suspected().objects().value()).isBetween(143.0, 145.0);
   }
 
-  /** It is unknown whether objects from before the observation are used. */
+  /** Whether objects from before the observation are used is unknown. */
   @Test
   void whatWasAllocatedBeforeObservationBeganIsNotCalledIdle() {
     site(1, "Cart.zip");
@@ -311,7 +311,7 @@ class LeakDetectorTest {
         .contains("; the longest for 38 min, beyond any timeout of this program (30 min); +");
   }
 
-  /** For 20 s (void time) no access is observed. The program may have used all objects then. */
+  /** No access is observed for 20 s (void time). The program may have used all objects then. */
   @Test
   void voidTimeThatMayHideAScanDelaysTheVerdict() {
     detector = new LeakDetector(MallometerOptions.defaults());
@@ -600,7 +600,7 @@ class LeakDetectorTest {
     assertThat(leak.suspected().objects().value()).isEqualTo(8);
   }
 
-  /** None of the third stack's observed objects is old enough to be idle. */
+  /** No observed object of the third stack is old enough to be idle. */
   @Test
   void stacksWithoutAnObjectThatCouldBeIdleDoNotCountAsIdle() {
     twoStacksOfAParser();
@@ -618,7 +618,7 @@ class LeakDetectorTest {
     }
   }
 
-  /** Each stack alone has too few objects for a verdict. */
+  /** A stack alone has too few objects for a verdict. */
   @Test
   void cachesOfOneNameThatAreFilledOneAfterTheOtherAreNeitherALeakNorUnused() {
     for (int stack = 0; stack < 12; stack++) {
@@ -677,7 +677,7 @@ class LeakDetectorTest {
         .containsExactlyInAnyOrder(tuple(1, LeakEvidence.LOST), tuple(2, LeakEvidence.OUTLASTED));
   }
 
-  /** Each stack alone has less than 1 MiB of idle objects. */
+  /** A stack alone has less than 1 MiB of idle objects. */
   @Test
   void whatAStackLosesIsToldIfAllStacksTogetherAreUnused() {
     detector = new LeakDetector(MallometerOptions.defaults());
@@ -800,7 +800,7 @@ class LeakDetectorTest {
         objects.removeIf(object -> object.site() == 1);
       }
       LeakReport report = evaluate(second);
-      // Until minute 46 the caches are smaller than the leak, so they are part of the same suspect.
+      // The caches are smaller than the leak until minute 46, so they are part of the same suspect.
       if (second > 46 * MINUTE) {
         assertThat(verdict(report, 2).verdict()).isEqualTo(Verdict.UNUSED);
         assertThat(verdict(report, 3).verdict()).isEqualTo(Verdict.UNUSED);
@@ -832,7 +832,7 @@ class LeakDetectorTest {
     assertThat(leak.suspected().objects().value()).isEqualTo(8);
   }
 
-  /** Only objects of the first two stacks, less than 1 MiB, outlasted the longest timeout. */
+  /** Objects of only the first two stacks, less than 1 MiB, outlasted the longest timeout. */
   @Test
   void whatOutlastedTheLongestTimeoutNeedsAMebibyte() {
     detector = new LeakDetector(MallometerOptions.defaults());
@@ -896,7 +896,7 @@ class LeakDetectorTest {
     }
   }
 
-  /** Each of 20 stacks has too few objects to be {@code GROWING} alone. Stack 30 is unused. */
+  /** The 20 stacks have too few objects to be {@code GROWING} alone. Stack 30 is unused. */
   @Test
   void whatGrowsTogetherIsToldBesideAStackThatIsUnused() {
     site(30, "Parser.node");
@@ -933,7 +933,7 @@ class LeakDetectorTest {
     }
     SiteVerdict unused = verdict(evaluate(4 * MINUTE + EPOCH), 1);
     assertThat(unused.site().stacks()).isEqualTo(2);
-    // Of the 88 observed objects, 28 are of the growing stack. They are older than 105 s: 90 s plus
+    // The growing stack has 28 of the 88 observed objects. They are older than 105 s: 90 s plus
     // three epochs.
     assertThat(unused.sentence()).contains(": 60 of 88 observed objects");
   }
@@ -954,7 +954,7 @@ class LeakDetectorTest {
     assertThat(verdict(evaluate(71 * MINUTE), 0).sentence()).contains("20 of 20 observed objects");
   }
 
-  /** One leak has several stacks because of inlining and different native offsets. */
+  /** A leak has several stacks because of inlining and different native offsets. */
   @Test
   void stacksOfOneNameAreOneSuspect() {
     for (int number = 1; number <= 3; number++) {
@@ -1036,8 +1036,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * Each minute a new stack begins, whose objects live for an hour. So each stack that is live at
-   * the end has only grown.
+   * A new stack, whose objects live for an hour, begins each minute. So each stack live at the end
+   * has only grown.
    */
   @Test
   void stacksOfOneNameThatTakeTurnsAreAPoolAndDoNotGrow() {
@@ -1105,7 +1105,7 @@ class LeakDetectorTest {
     assertThat(verdict(evaluate(36 * MINUTE), 1).verdict()).isEqualTo(Verdict.HEALTHY);
   }
 
-  /** From minute 31 on, the library has no evidence of the site. */
+  /** The library has no evidence of the site from minute 31 on. */
   @Test
   void aLeakThatCannotBeSeenAnyMoreShowsWhatMadeItOne() {
     site(1, "Cart.zip");
@@ -1124,7 +1124,7 @@ class LeakDetectorTest {
     steadily(1, 550, 9, 50, 256 * KIB);
     steadily(1, 1_400, 2, 90, 256 * KIB);
     assertThat(settled(30 * MINUTE, 1).verdict()).isEqualTo(Verdict.LEAK);
-    // One object of the last third of the time is left. With so few, a new suspect would only be
+    // The last third of the time has one object left. With so few, a new suspect would only be
     // {@code UNUSED}.
     objects.removeIf(object -> object.bornNanos() == nanos(1_400));
     for (int i = 1; i <= TO_CLEAR_A_LEAK + 1; i++) {

@@ -228,7 +228,7 @@ class LostMemoryTest {
     assertThat(library.searches.size() * library.cpuSeconds).isBetween(14.0, 6 + 4 * 3.6 + 1);
   }
 
-  /** Each hour one search may exceed the CPU time that is allowed. */
+  /** A search may exceed the allowed CPU time once an hour. */
   @Test
   void aLargeProcessIsSearchedOnceAnHour() {
     library.cpuSeconds = 7;

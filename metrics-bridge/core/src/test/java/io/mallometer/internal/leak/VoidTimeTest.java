@@ -52,12 +52,12 @@ class VoidTimeTest {
     }
     assertThat(voidTime.secondsSince(START)).isEqualTo(5_000);
     assertThat(voidTime.secondsSince(at(9_000))).isEqualTo(500);
-    // Only 4,950 s since second 100 are void. But the oldest spans were merged into one that began
+    // Void time since second 100 is 4,950 s. But the oldest spans were merged into one that began
     // before second 100, and all its void time counts.
     assertThat(voidTime.secondsSince(at(100))).isEqualTo(5_000);
   }
 
-  /** In each 500 s, 10 s are void: an access in them would not be seen. */
+  /** Void time is 10 s in each 500 s: an access then would not be seen. */
   @Test
   void usesAreHiddenWithTheVoidPartOfTheTimeInWhichTheyCame() {
     for (int i = 1; i <= 8; i++) {
@@ -68,8 +68,8 @@ class VoidTimeTest {
     // 1,250.
     assertThat(voidTime.hiddenUseProbability(at(0), at(1_250), 1_000))
         .isCloseTo(20 / 750.0 + Math.pow(30 / 1_250.0, 2), within(1e-12));
-    // At least two uses came, each within a span of 600 s, of which 20 s are void. The second term
-    // is for three uses.
+    // Uses came at least twice, each within a span of 600 s, of which 20 s are void. The second
+    // term is for three.
     assertThat(voidTime.hiddenUseProbability(at(0), at(2_400), 1_000))
         .isCloseTo(Math.pow(20 / 600.0, 2) + Math.pow(50 / 2_400.0, 3), within(1e-12));
     assertThat(voidTime.hiddenUseProbability(at(0), at(4_000), 0)).isZero();

@@ -506,9 +506,7 @@ class WaitingGarbageTest {
     assertThat(answer().answer()).isEqualTo(GarbageAnswer.NOT_TOLD);
   }
 
-  /**
-   * Each of the two stacks has too few samples by itself, and the second one has no live memory.
-   */
+  /** The two stacks have too few samples by themselves, and the second one has no live memory. */
   @Test
   void aReportHasTheAnswerForAllStacksOfAName() {
     LeakDetector detector = new LeakDetector(MallometerOptions.defaults());
@@ -572,8 +570,8 @@ class WaitingGarbageTest {
   }
 
   /**
-   * Until a cleaner of the JDK frees a sample, only the stack of the site tells that such a cleaner
-   * frees the objects.
+   * The stack of the site alone tells that a cleaner of the JDK frees the objects, until one frees
+   * a sample.
    */
   @Test
   void whatACleanerOfTheJdkFreesMayBeGarbageUntilACollectionMeetsIt() {

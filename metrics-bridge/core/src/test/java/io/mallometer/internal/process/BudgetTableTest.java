@@ -98,8 +98,8 @@ class BudgetTableTest {
   }
 
   /**
-   * Only pages that the process copied by writing count, because the kernel can drop the others and
-   * read them again from the file.
+   * Pages count only if the process copied them by writing, because the kernel can drop the others
+   * and reread them from the file.
    */
   @Test
   void ofMappedFilesOnlyWhatWasWrittenCounts() {

@@ -64,8 +64,8 @@ class HotSpotTest {
   }
 
   /**
-   * Without a configured limit, the code cache is bounded by its default size, and direct buffers
-   * by the size of the heap. The segments of the code cache may have a page more in sum.
+   * If no limit is configured, the code cache is bounded by its default size, and direct buffers by
+   * the size of the heap. The segments of the code cache may have a page more in sum.
    */
   @Test
   void whatNobodyLimitedMayStillBeBounded() {

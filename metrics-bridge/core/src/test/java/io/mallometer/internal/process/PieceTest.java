@@ -42,7 +42,7 @@ class PieceTest {
     assertThat(Piece.byFrames(range)).isTrue();
   }
 
-  /** Without the section .symtab only exported functions have names. */
+  /** Exported functions alone have names without section .symtab. */
   @Test
   void withoutSymbolsTheRulesDecideOnMetadataAndTheRestIsTheJvms() {
     List<MappedRange> range = List.of(ofJvm("", "", ""));
@@ -112,7 +112,7 @@ class PieceTest {
     assertThat(Piece.byFrames(List.of(range(List.of(), Owner.PROGRAM)))).isFalse();
   }
 
-  /** After an attach, the ranges that the JVM mapped at its start are unknown. */
+  /** The ranges that the JVM mapped at its start are unknown after an attach. */
   @Test
   void rulesDecideIfTheStartOfTheJvmWasNotRecorded() {
     List<StackFrame> later =

@@ -183,7 +183,7 @@ class ProcessMemorySourceTest {
     assertThat(files.mappingsRead).isEqualTo(splits);
   }
 
-  /** After an attach with an unknown baseline, live and retained memory cannot be distinguished. */
+  /** Live and retained memory cannot be distinguished after an attach with an unknown baseline. */
   @Test
   void anUnknownBaselineLeavesMallocUndivided() {
     assertThat(parts(new Baseline(5_000_000, 300_000)))

@@ -128,7 +128,7 @@ class ResidentSplitTest {
   }
 
   /**
-   * Without VmFlags, a reservation looks like the guard pages of a stack, but the parts still add
+   * A reservation without VmFlags looks like the guard pages of a stack, but the parts still add
    * up.
    */
   @Test
@@ -151,8 +151,8 @@ class ResidentSplitTest {
   }
 
   /**
-   * With {@code vm.overcommit_memory=2}, the kernel ignores {@code MAP_NORESERVE}, so no mapping
-   * has the flag {@code nr}.
+   * The kernel with {@code vm.overcommit_memory=2} ignores {@code MAP_NORESERVE}, so no mapping has
+   * the flag {@code nr}.
    */
   @Test
   void partsAreTheSameWhereNoMappingSaysThatItIsReserved() {
@@ -285,7 +285,7 @@ class ResidentSplitTest {
             new MappedChunks.Searched(),
             List.of());
 
-    // At most 14 MiB of unknown memory are presumed to be the JVM's: two bitmaps of 4 MiB, four
+    // Unknown memory of at most 14 MiB is presumed to be the JVM's: two bitmaps of 4 MiB, four
     // tables of half a MiB, and 4 MiB for other structures.
     assertThat(split.presumedBytes()).isEqualTo(14 * MIB);
     assertThat(split.parts())
@@ -525,7 +525,7 @@ class ResidentSplitTest {
         .isZero();
   }
 
-  /** With glibc 2.41 and newer, a huge page can split a heap into two mappings. */
+  /** A huge page can split a heap into two mappings with glibc 2.41 and newer. */
   @Test
   void aHeapOfAnArenaIsKnownByItsHeader() {
     long heap = 0x7f0014000000L;

@@ -50,6 +50,7 @@ class PreloadedServiceIT {
   }
 
   @Test
+  @Tag("any-jdk")
   void aServiceThatWasProcessedAheadOfTimeIsCountedToo() throws Exception {
     try (PreloadedService processed =
         PreloadedService.startProcessed("--mallometer.poll-interval=250ms")) {

@@ -167,7 +167,7 @@ public final class HttpListener implements AutoCloseable {
     }
     long now = System.nanoTime();
     if (now - checked >= CHECK_NANOS) {
-      // At most two intervals count as the clients' delay: in a longer time this thread was late or
+      // The clients' delay counts up to two intervals: in a longer time this thread was late or
       // asleep.
       long passed = Math.min(now - checked, 2 * CHECK_NANOS);
       checked = now;

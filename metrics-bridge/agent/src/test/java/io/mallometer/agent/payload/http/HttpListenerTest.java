@@ -223,7 +223,7 @@ class HttpListenerTest {
 
     try (Socket first = asking("GET /later HTTP/1.0\r\n\r\n")) {
       begun.await();
-      // One of the two requests waits in the worker pool. Either may come first.
+      // The worker pool holds one of the two requests. Either may come first.
       try (Socket second = asking("GET /small HTTP/1.0\r\n\r\n");
           Socket third = asking("GET /small HTTP/1.0\r\n\r\n")) {
         List<CompletableFuture<String>> answers =

@@ -126,8 +126,8 @@ final class RecordedCallSites {
   private final NamedSites named = new NamedSites();
 
   /**
-   * How many sites {@link #nameMethods} has gone through, in the library's order; -1 before the
-   * first reading.
+   * {@link #nameMethods} went through this many sites, in the library's order; -1 before the first
+   * reading.
    */
   private int namedUpTo = -1;
 
