@@ -267,9 +267,9 @@ public final class Kernels {
   abstract static class Stated implements Kernel {
 
     enum Truth {
-      /** Code uses or frees all memory within the longest idle time; its amount is bounded. */
+      /** All memory is used or freed within the longest idle time, and its amount has a bound. */
       LOOK_ALIKE,
-      /** Code uses all memory again within the longest idle time; its amount has no bound. */
+      /** All memory is used again within the longest idle time, and its amount has no bound. */
       GROWING,
       /** Java code refers to objects that it never uses again or frees. */
       LEAK,

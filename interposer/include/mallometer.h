@@ -65,7 +65,7 @@ enum mallometer_mode {
   MALLOMETER_MODE_ATTACHED = 2   /* Attached: counts since mallometer_attach(). */
 };
 
-/* Objects count with this size in allocated, freed and live bytes. */
+/* The size with which an object counts in allocated, freed and live bytes. */
 enum mallometer_byte_unit {
   MALLOMETER_UNIT_USABLE = 1, /* malloc_usable_size() of the object, read from the allocator at each event. */
   /* The usable size, read from glibc's chunk header. Before glibc 2.43, an object with its own mapping counts 8 bytes
@@ -88,7 +88,7 @@ struct mallometer_counters {
   uint64_t monotonic_ns; /* CLOCK_MONOTONIC at the beginning of the reading, in nanoseconds. */
   uint32_t flags;        /* A set of mallometer_snapshot_flags. */
   uint32_t threads;      /* Live threads with at least one event. 1 in a thread snapshot. */
-  /* Events are counted, allocations by size class. */
+  /* The number of events; allocations are divided by size class. */
   uint64_t allocations[MALLOMETER_SIZE_CLASSES];
   uint64_t frees;
   uint64_t failed;
@@ -203,9 +203,9 @@ struct mallometer_report {
   /* Nanoseconds for which the latest check of all pointers held the loader's lock, which blocks dlopen and dlsym. */
   uint64_t attach_lock_ns;
   /*
-   * glibc's figure of live bytes exceeded live_bytes by drift_bytes at the latest comparison in
-   * mallometer_attach_check(). The bound is the largest normal difference: the errors of both readings plus 1,600
-   * bytes a thread, which glibc and the loader allocate. A larger one means that some calls are not seen, and
+   * How far glibc's own figure of live bytes exceeded live_bytes at the latest comparison in
+   * mallometer_attach_check(), and the largest normal difference: the errors of both readings plus 1,600 bytes for
+   * each thread, which glibc and the loader allocate. A larger difference means that some calls are not seen, and
    * `reason` says "incomplete". Both are 0 before the first comparison.
    */
   int64_t drift_bytes;
@@ -219,7 +219,8 @@ struct mallometer_report {
   uint64_t slots_reserved_bytes;
   uint64_t slots_taken_bytes;
   uint64_t slots_excess_bytes;
-  /* mallometer_ranges() knows `ranges`, at most 65,536, and has forgotten `ranges_forgotten`, the smallest first. */
+  /* The number of ranges that mallometer_ranges() knows, at most 65,536, and the number that it has forgotten, the
+   * smallest first. */
   uint64_t ranges;
   uint64_t ranges_forgotten;
   /* Changes of ranges that were missed because another thread held the lock for a millisecond. After 64 in a row,
@@ -478,7 +479,7 @@ enum mallometer_leaks_state {
   MALLOMETER_LEAKS_FAILED = 3 /* Off until the process ends; `reason` says why. */
 };
 
-/* madvise(MADV_COLD) or /proc/self/clear_refs clears the kernel's accessed bits of slots. */
+/* The ways to clear the kernel's accessed bits of slots: madvise(MADV_COLD) or /proc/self/clear_refs. */
 enum mallometer_leaks_method { MALLOMETER_LEAKS_BY_COLD = 1, MALLOMETER_LEAKS_BY_CLEAR_REFS = 2 };
 
 /* The number of slot sizes: 4 KiB, 64 KiB, 1 MiB, 16 MiB. */

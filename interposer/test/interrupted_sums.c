@@ -70,7 +70,7 @@ static void churns(void) {
 
 static void churns_again(void) {
   churns();
-  reads_until_interruption = 70; /* another attempt to add the counters is interrupted */
+  reads_until_interruption = 70; /* also interrupts the 70th read after this one */
 }
 
 static void takes_a_snapshot(void) {

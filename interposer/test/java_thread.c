@@ -75,7 +75,7 @@ static void end(void) {
   CHECK_EQUAL(java_thread_footprint(), 0);
 }
 
-/* A wake must lead to a call of work(), even during work() or during the pause afterwards. */
+/* Each wake must lead to a call of work(), even during work() or during the pause afterwards. */
 static void works_again_after_each_wake(void) {
   wakes_at_work = 3;
   works = 0;
@@ -89,7 +89,7 @@ static void works_again_after_each_wake(void) {
   end();
 }
 
-/* No other thread may start after this one ended with the JVM. */
+/* After the JVM has ended, no thread may start. */
 static void closes_for_good(void) {
   java_thread_start(&java, work);
   int before = starts;

@@ -129,8 +129,8 @@ static void without_shared_memory(void) {
   CHECK_EQUAL(read_memory().file_bytes, 8);
 }
 
-/* A container without a cgroup namespace sees the cgroup's path on the host in /proc/self/cgroup, but mounts only its
- * own part of the hierarchy. */
+/* In a container without a cgroup namespace, /proc/self/cgroup names the cgroup by its path on the host, but only the
+ * container's part of the hierarchy is mounted. */
 static void without_a_namespace(void) {
   version_2();
   snprintf(files[2].text, LONGEST,

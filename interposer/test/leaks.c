@@ -558,7 +558,7 @@ static void merged(void) {
 }
 
 static bool is_mapped_singly(size_t size) {
-  size_t *object = memalign(4096, size); /* the library places no object with this alignment in a slot */
+  size_t *object = memalign(4096, size); /* the library never places objects of this alignment in a slot */
   CHECK(object && !is_slot(object));
   return object[-1] & 2;
 }
@@ -750,8 +750,8 @@ static void locked_object(void) {
   works();
 }
 
-/* If SIGCHLD is ignored, the kernel keeps no exit status of ended children. The library tests the system in child
- * processes, and must learn their results another way. */
+/* With SIGCHLD ignored, the kernel keeps no exit status of ended children. The library tests the system in child
+ * processes, and must learn their results in another way. */
 static void without_children(void) {
   signal(SIGCHLD, SIG_IGN);
   uint64_t begin = now_ns();
@@ -762,7 +762,7 @@ static void without_children(void) {
   CHECK(waitpid(-1, NULL, __WALL) == -1 && errno == ECHILD);
 }
 
-/* The library cannot read accessed bits without free descriptors. It must state this reason, and resume the
+/* Without free descriptors the library cannot read accessed bits. It must state this reason, and resume the
  * observation when descriptors are free again. */
 static void without_descriptors(void) {
   struct rlimit limit, none = {0, 0};
@@ -1062,7 +1062,7 @@ static void estimates_have_no_bias(void) {
   start();
   for (unsigned run = 0; run < 4; run++) {
     double kept = keep_some();
-    if (run > 0) { /* the sites are new in the first run, and the library does not yet place their objects in slots */
+    if (run > 0) { /* in the first run, the sites are new, and the library does not yet place their objects in slots */
       truth += kept;
       estimate += estimated(64, 64 + 8 * KEEPING_SITES + 16, &variance);
     }
@@ -1077,7 +1077,7 @@ static void estimates_have_no_bias(void) {
 /* The slots must take at most 1 MiB although nothing is freed, and a new call site must still get a slot. */
 static void memory_is_bounded(void) {
   enum { FULL_ROUNDS = 30 };
-  const unsigned sites = (unsigned)(60 * 4096 / page_size); /* 1 MiB holds one-page slots for all of these sites */
+  const unsigned sites = (unsigned)(60 * 4096 / page_size); /* one-page slots for all of these sites fit into 1 MiB */
   epochs_of(10);
   start();
   CHECK(observed().limit_bytes == 1 << 20);
@@ -1098,7 +1098,7 @@ static void memory_is_bounded(void) {
   in_slots(&late, 1, 5000, one_of_many);
 }
 
-/* The library could place four more objects of this call site in slots in each of a hundred epochs. It must place
+/* In each of a hundred epochs the library could place four more objects of this call site in slots. It must place
  * fewer the more of them are already there. */
 static void who_keeps_much_gets_fewer_slots(void) {
   epochs_of(10);

@@ -72,7 +72,7 @@ static int two_that_start_at_once_reserve_once(unsigned point) {
   interrupt_at(point, another_starts);
   CHECK(!call_sites_start());
   if (!was_interrupted()) return NOT_REACHED;
-  CHECK_EQUAL(memory_taken(), call_sites_footprint()); /* the tables of one thread remain */
+  CHECK_EQUAL(memory_taken(), call_sites_footprint()); /* only one thread's tables remain */
   return REACHED;
 }
 
@@ -113,7 +113,7 @@ CASE(frees_are_told_by_the_collections_before_them) {
   CHECK(row.samples == 1 && row.after_first_young == 1 && row.old[0].collection == 0);
   given_monotonic_ns += 3000000000u;
   allocate(CLEANED_CODE, OBJECT_5, CLEANED_SIZE);
-  pauses++;                                       /* a collection of the old generation begins */
+  pauses++; /* a collection of the old generation begins */
   CHECK_EQUAL(collections_now().old, 4);
   CHECK(collection_seen_ns(4) > 0 && collection_seen_ns(2) == 0);
   CHECK(deallocate(OBJECT_2));

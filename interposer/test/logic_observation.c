@@ -661,8 +661,8 @@ CASE(slots_take_a_share_of_what_is_resident) {
   CHECK_EQUAL(described().limit_bytes, MEBIBYTE);
 }
 
-/* No object may be placed in a slot above three quarters of the kernel's limit of mappings until less than half of
- * the limit is in use. */
+/* Once the process has three quarters of the mappings that the kernel allows, no object may be placed in a slot until
+ * it has less than half. */
 CASE(a_crowded_process_has_no_room_until_it_has_half) {
   void *object = object_in_slot();
   void *freed = allocate();

@@ -41,7 +41,7 @@ static uintptr_t other_code(void) {
   return 0x1000 + 16 * (number++ % 1000);
 }
 
-/* Allocations all come from new callers, and are sampled. */
+/* Each allocation comes from a new caller, and is sampled. */
 CASE(samples_are_billed_for_what_they_do) {
   enum { SAMPLES = 10 };
   start();
@@ -51,7 +51,7 @@ CASE(samples_are_billed_for_what_they_do) {
   CHECK_EQUAL(given_monotonic_ns, 1000 * SECOND);
 }
 
-/* The sampler samples nothing at an interval of 0. It must charge the time of its calls at every 64th call. */
+/* At an interval of 0 the sampler samples nothing. It must charge the time of its calls at every 64th call. */
 CASE(visits_are_billed) {
   start();
   sampler_set_interval(0);
@@ -164,9 +164,9 @@ CASE(the_stalest_call_path_gives_way) {
 }
 
 /*
- * A call site allocates blocks of 256 KiB at 1 GB/s, another one 20 objects of 100 bytes a second. Samples of half of
- * the blocks would take more than the allowed time, a tenth of the default. Nevertheless objects of the second site
- * must be sampled.
+ * One call site allocates blocks of 256 KiB at 1 GB/s, another one 20 objects of 100 bytes a second. Samples of half
+ * of the blocks would take more than the allowed time, a tenth of the default. Nevertheless objects of the second
+ * site must be sampled.
  */
 CASE(a_hot_path_of_large_blocks_does_not_hide_a_small_leak) {
   enum { SECONDS = 60, BLOCKS_A_SECOND = 4000, LEAKED_A_SECOND = 20, BLOCK = 262144, LEAKED = 100 };
@@ -189,8 +189,8 @@ CASE(a_hot_path_of_large_blocks_does_not_hide_a_small_leak) {
   CHECK(fabs((double)totals.estimated_bytes / truth - 1) < 0.05);
 }
 
-/* If the clock jumps ahead by an hour, the governor must have saved less credit than the 18 s that samples may take
- * in an hour. */
+/* Samples may take 18 s in an hour. After the clock jumps ahead by an hour, they must not take all of this time at
+ * once. */
 CASE(a_jump_ahead_gives_no_more_than_may_be_saved) {
   start();
   allocates_much(SECOND, 20 * MICROSECOND);

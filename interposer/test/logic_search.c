@@ -160,9 +160,8 @@ CASE(freed_objects_are_marked) {
   for (unsigned i = 0; i < 3; i++) CHECK_EQUAL(rows[i].freed, i < 2);
 }
 
-/*
- * The room for objects is halved between two call sites, so some of the first site's 6,000 objects must be left out.
- */
+/* Each of two call sites has half of the room for objects, so some of the first site's 6,000 objects must be left
+ * out. */
 CASE(more_objects_than_there_is_room_for_are_left_out) {
   begin();
   for (unsigned i = 0; i < 6000; i++) add(i, SITE);
@@ -260,7 +259,7 @@ CASE(what_cannot_be_written_and_devices_are_not_read) {
   CHECK_EQUAL(rows[0].references, 0);
 }
 
-/* The search cannot know without /proc/self/pagemap which shared pages this process has touched, so it must not read
+/* Without /proc/self/pagemap, the search cannot know which shared pages this process has touched, so it must not read
  * any. */
 CASE(without_pagemap_shared_pages_are_counted_and_not_read) {
   begin();

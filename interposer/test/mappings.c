@@ -250,7 +250,7 @@ static void signal_stack(void) {
 }
 
 /* The library does not count in this process. Each call must reach the next library that defines mmap
- * (next_mappings.c). Calls from before the library's initialization must have succeeded. */
+ * (next_mappings.c), and calls before the library's initialization must have succeeded. */
 static void reach_the_next(void) {
   const int *seen = dlsym(RTLD_DEFAULT, "next_mappings_seen"), *early = dlsym(RTLD_DEFAULT, "next_mappings_early");
   CHECK(seen != NULL && early != NULL);

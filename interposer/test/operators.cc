@@ -1,7 +1,7 @@
 /*
- * Operator new must be one allocation in every form, and operator delete one free, for every allocator that
- * mallometer calls, even if the allocator defines operators of its own. When memory is refused, the C++ standard
- * requires that the new handler is called and std::bad_alloc is thrown. The nothrow forms must return null.
+ * Every form of operator new must count as one allocation and every form of operator delete as one free, even if the
+ * allocator defines operators of its own. When memory is refused, operator new must call the new handler and throw
+ * std::bad_alloc, as the C++ standard requires. The nothrow forms must return null.
  */
 #include <cstring>
 #include <new>

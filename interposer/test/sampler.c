@@ -151,7 +151,7 @@ static void rare_sites_are_found_among_hot_ones(void) {
 
 /* ---- Unbiased estimates ------------------------------------------------------------------------------- */
 
-/* A sampler with fixed gaps between samples would always sample the same site of some regular patterns. */
+/* Some patterns are so regular that a sampler with fixed gaps between samples would always sample the same site. */
 static unsigned pattern_site(unsigned pattern, unsigned i) {
   switch (pattern) {
     case 0:

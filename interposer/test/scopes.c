@@ -431,8 +431,8 @@ static void thread_ends(void) {
   }
 }
 
-/* A thread reads and closes scopes that other threads open and close. Only one close of a scope may succeed, and a
- * reading must not mix figures of different scopes. */
+/* One thread reads and closes scopes that other threads also close. Only one of two closes may succeed, and a reading
+ * must not mix figures of different scopes. */
 enum { RACERS = 3, RACES = 20000 };
 static uint32_t shared[RACERS];
 static bool races_end;

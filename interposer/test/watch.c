@@ -405,8 +405,8 @@ static size_t taken_of_alternate_stack(void) {
   return alternate_bytes - untouched;
 }
 
-/* The library's handler must run on a thread's alternate signal stack and use at most 3 KiB in addition to what the
- * kernel uses. */
+/* In threads with an alternate signal stack, the library's handler must run on it and use at most 3 KiB in addition
+ * to what the kernel uses. */
 static void little_stack_is_enough_where_there_is_another(void) {
   alternate = new_stack(alternate_bytes = 65536);
   start();
@@ -438,8 +438,8 @@ static void measure_signal(int signal) {
   taken_for_signal = (size_t)(alternate + alternate_bytes - (char *)__builtin_frame_address(0));
 }
 
-/* The library's handler must not overflow a tiny alternate stack. It cannot record the access there. The kernel's part is
- * measured: AT_MINSIGSTKSZ includes registers (AMX) that the kernel stores only for programs that use them. */
+/* The library's handler must not overflow a tiny alternate stack. It cannot record the access there. The kernel's part
+ * is measured: AT_MINSIGSTKSZ includes registers (AMX) that the kernel stores only for programs that use them. */
 static void a_tiny_alternate_stack_is_not_overflowed(void) {
   alternate = new_stack(alternate_bytes = 65536);
   use_alternate_stack();
@@ -456,8 +456,8 @@ static void a_tiny_alternate_stack_is_not_overflowed(void) {
   CHECK(!access_of(site_of_keeper(), MALLOMETER_WRITE));
 }
 
-/* An alternate stack of 2 KiB is too little even for the kernel's part of a signal on a processor with many
- * registers. The library must not watch objects of a thread with such a stack. */
+/* On a processor with many registers, the kernel alone may need more than an alternate stack of 2 KiB for a signal.
+ * The library must not watch objects of a thread with so small a stack. */
 static void beside_a_minimal_alternate_stack_nothing_is_watched(void) {
   alternate = new_stack(alternate_bytes = 2048);
   start();

@@ -126,7 +126,7 @@ struct thread_scoping {
 
 /* The sampler's data of a thread, except its filters. Only the owner uses it, unless a field says otherwise. */
 struct thread_sampling {
-  /* Calls of the sampler change the state of the random number generator, so it shares no cache line with other
+  /* Each call of the sampler changes the state of the random number generator, so it shares no cache line with other
    * threads. */
   _Alignas(64) uint64_t random;
   struct burst burst;
@@ -147,7 +147,7 @@ struct slab {
    * differ by a multiple of the page size. */
   uint8_t unused[2048];
   struct of_sampler {
-    /* Numbers in `filter` were drawn for these levels: an allocation is passed to the sampler with probability
+    /* The level for which each number in `filter` was drawn: an allocation is passed to the sampler with probability
      * 2^-level. */
     uint8_t levels[FILTER_BUCKETS];
     struct large_path large_paths[LARGE_PATHS];

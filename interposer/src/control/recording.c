@@ -157,7 +157,7 @@ static void take_memory(struct recording_sample *record, const struct memory_rea
 static char names[RECORDING_NAMES_SLOT_BYTES - RECORDING_FRAME_BYTES];
 static size_t names_bytes;
 static char known_names[sizeof names + 1];
-static char clause[400]; /* the termination message says this about the present memory */
+static char clause[400]; /* the part of the termination message about the present memory */
 
 static void hand_names_over(void) {
   if (__atomic_load_n(&names_bytes, __ATOMIC_ACQUIRE) == 0) {

@@ -9,7 +9,7 @@
 #include "platform/loader.h"
 #include "platform/visibility.h"
 
-/* The compiler assumes that dlsym, a leaf function, calls no function in this file, so both are volatile. */
+/* Both are volatile, because the compiler assumes that dlsym, a leaf function, calls no function in this file. */
 static void (*volatile pending)(void *);
 static void *volatile pending_argument;
 

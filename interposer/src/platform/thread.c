@@ -84,8 +84,8 @@ bool thread_sleeps(uint32_t id) {
   return end_of_name && end_of_name[1] == ' ' && memchr("SZX", end_of_name[2], 3);
 }
 
-/* This many words of a waiting thread's stack, from its stack pointer on, are searched for a return address into the
- * C library's function that awaits a condition. */
+/* The number of words of a waiting thread's stack, from its stack pointer on, that are searched for a return address
+ * into the C library's function that waits for a condition. */
 #define MOST_WORDS_BELOW ((size_t)64)
 
 struct code {

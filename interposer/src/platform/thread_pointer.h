@@ -22,8 +22,8 @@
 
 /* A library that dlopen loads shares 64 bytes of TLS with others; a pointer takes 8 of them. */
 #define DECLARE_THREAD_POINTER(type, name) extern HIDDEN __thread type *name __attribute__((tls_model("initial-exec")))
-/* The file that defines the variable would access it through a call of the loader (__tls_get_addr) without the TLS
- * model. */
+/* Without the TLS model, the file that defines the variable would access it through a call of the loader
+ * (__tls_get_addr). */
 #define DEFINE_THREAD_POINTER(type, name, initial) \
   __thread type *name __attribute__((tls_model("initial-exec"))) = (initial)
 #define THREAD_POINTER_START(name) ((void)0)

@@ -259,7 +259,7 @@ static void step(struct machine *m, uint8_t operation, struct reader *r) {
     case 0x07: /* undefined */
       set_saved(m, read_uleb(r), LOST, 0);
       break;
-    case 0x08: /* DW_CFA_same_value */
+    case 0x08: /* same_value */
       set_saved(m, read_uleb(r), UNTOUCHED, 0);
       break;
     case 0x09: /* register */

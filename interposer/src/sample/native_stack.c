@@ -19,8 +19,8 @@ static bool kernel_tells; /* whether a system call reports which memory is reada
 
 /* ---- Readable memory ---------------------------------------------------------------------------------- */
 
-/* Memory from `begin` to `end` is known to be readable. Pages from `end` to `limit` are tested before their first
- * read. */
+/* From `begin` to `end` the memory is known to be readable. From `end` to `limit`, each page is tested before its
+ * first read. */
 struct readable {
   uintptr_t begin, end, limit;
 };

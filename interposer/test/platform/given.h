@@ -68,7 +68,7 @@ extern uint64_t given_swapped_bytes;
 extern size_t given_range_bytes;
 extern char *const given_range;
 
-/* The functions mark the pages of the bytes as accessed, lock or unlock them as mlock(2) does, and unmap them. */
+/* These functions mark the pages of the bytes as accessed, lock or unlock them as mlock(2) does, and unmap them. */
 void given_use(const void *begin, size_t bytes);
 void given_lock(const void *begin, size_t bytes, bool locked);
 void given_unmap(const void *begin, size_t bytes);

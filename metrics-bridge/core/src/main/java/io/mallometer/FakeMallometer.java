@@ -118,7 +118,10 @@ public final class FakeMallometer extends Mallometer {
     library.setCallSites(sites);
   }
 
-  /** Polls as the poller's thread does: stores the call sites if live bytes are at their peak. */
+  /**
+   * Polls as the background thread does, which also stores the call sites when live bytes reach a
+   * new peak.
+   */
   public void keepPeak() {
     engine.profiles().published(engine.poller().poll());
   }

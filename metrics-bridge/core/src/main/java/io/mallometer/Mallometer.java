@@ -89,7 +89,6 @@ public class Mallometer implements AutoCloseable {
   private static final String ON_A_VIRTUAL_THREAD =
       "a virtual thread has no counters of its own: its carrier thread, which changes, has them";
 
-  /** The number of instances that are open in this class loader. */
   private static final AtomicInteger OPEN = new AtomicInteger();
 
   private final Engine engine;
@@ -129,9 +128,9 @@ public class Mallometer implements AutoCloseable {
   }
 
   /**
-   * Opens an instance. A process has one configuration: the options of the instance that was opened
-   * first apply until it is closed. Other options are logged at level WARNING and apply after that.
-   * Never throws for an absent or unreachable library.
+   * Opens an instance. A process has one configuration: the options of the first open instance
+   * apply until that instance is closed. Other options are logged at level WARNING and apply only
+   * afterwards. Never throws for an absent or unreachable library.
    */
   public static Mallometer open(MallometerOptions options) {
     return new Mallometer(ofThisProcess(), Optional.of(options));
@@ -150,9 +149,9 @@ public class Mallometer implements AutoCloseable {
   }
 
   /**
-   * Returns a snapshot for code that reads values one by one, such as a scrape. Further calls on
-   * this thread return the same snapshot, until the thread calls {@link #poll()} or makes no call
-   * for 250 ms, but for at most 5 s.
+   * Returns a snapshot for code that reads values one by one, such as a scrape. Calls on one thread
+   * return the same snapshot for at most 5 s, until the thread calls {@link #poll()} or makes no
+   * call for 250 ms.
    */
   public Snapshot scraped() {
     return poller.scraped();
@@ -218,8 +217,8 @@ public class Mallometer implements AutoCloseable {
 
   /**
    * Returns class metadata by class loader, also without the library. A reading stops the program
-   * for about a microsecond for each class and each loader, so the result is held for 30 s. If it
-   * may take more than 20 ms, it is refused with the reason.
+   * for about a microsecond for each class and each loader. If this may exceed 20 ms, the reading
+   * is refused with the reason. Results are held for 30 s.
    */
   public ClassLoaders classLoaders() {
     return engine.loaders().read();
@@ -385,8 +384,8 @@ public class Mallometer implements AutoCloseable {
     }
 
     /**
-     * Returns an executor that measures each task which it passes on, whichever platform thread
-     * runs it.
+     * Returns an executor that measures each of its tasks, on whichever platform thread the task
+     * runs.
      */
     public ScopedExecutor across(Executor executor, ScopeOptions options) {
       return new ScopedExecutor(executor, () -> threadScope(options));
@@ -424,9 +423,9 @@ public class Mallometer implements AutoCloseable {
     }
 
     /**
-     * Returns the resident set by the code that requested it: call sites of mappings and of malloc,
-     * files, and other kinds of memory. Waits at most ten seconds for the polling thread, which
-     * reads it. A reading is returned again for at least a second.
+     * Returns the resident set, divided by the code that requested the memory: call sites of
+     * mappings and of malloc, files, and other kinds. Waits at most ten seconds until the polling
+     * thread has read it. The same reading is returned for at least a second.
      */
     public ResidentStacks resident() {
       try {
@@ -437,19 +436,19 @@ public class Mallometer implements AutoCloseable {
     }
 
     /**
-     * Samples nearly every allocation until the result is closed, so that the values of call sites
-     * are exact, or very nearly, for this time. Each allocation of the process takes some
-     * microseconds more: use this in tests and for short times.
+     * Samples nearly every allocation until the result is closed, which makes the values of call
+     * sites nearly exact. Each allocation of the process then takes some microseconds more: use
+     * this in tests and for short times.
      */
     public CloseLook closely() {
       return new CloseLook(engine.library());
     }
 
     /**
-     * Returns the changes of the call sites between two moments of the last hour, of which the
-     * second may be the present. Moments are kept every 15 s for ten minutes, and every minute
-     * before; the nearest one is used if it is at most two minutes away. If {@code from} is before
-     * the first reading, the changes are those since that reading.
+     * Returns the changes of the call sites between two moments of the last hour; {@code to} may be
+     * the present. Compares the nearest stored readings: there is one every 15 s for the last ten
+     * minutes, and one a minute before. A reading that is more than two minutes away is not used.
+     * If {@code from} is before the first reading, the changes begin with that reading.
      */
     public SiteChanges changes(Instant from, Instant to) {
       try {
@@ -460,9 +459,9 @@ public class Mallometer implements AutoCloseable {
     }
 
     /**
-     * Returns the changes of the call sites over a time, up to a reading. Compares with the nearest
-     * kept moment, as {@link #changes(Instant, Instant)} does; the result names that moment. Takes
-     * no new reading.
+     * Returns the changes of the call sites from a stored reading to the given one. The stored
+     * reading is the one nearest to {@code over} ago, as in {@link #changes(Instant, Instant)}; the
+     * result has its time. Takes no new reading.
      *
      * @param now the result of {@link #read()}
      */
@@ -475,9 +474,9 @@ public class Mallometer implements AutoCloseable {
     }
 
     /**
-     * Returns the call sites of the latest moment of a kind: at most 2,048 sites, those with most
-     * live and with most allocated bytes. If there was no such moment, the result has no sites, and
-     * a reason.
+     * Returns the call sites at the latest moment of a kind, such as the peak: at most 2,048 sites,
+     * those with most live and with most allocated bytes. If there was no such moment, the result
+     * is empty and has a reason.
      */
     public CallSites at(KeptMoment moment) {
       try {
@@ -488,8 +487,8 @@ public class Mallometer implements AutoCloseable {
     }
 
     /**
-     * Returns the live bytes in the last hour of two kinds of groups of call sites: those with most
-     * live bytes, and those that grew most. The latest reading is at most 15 s old, or at most 30 s
+     * Returns the live bytes of groups of call sites in the last hour: of the groups with most live
+     * bytes, and of those that grew most. The latest reading is at most 15 s old, or at most 30 s
      * if readings are expensive.
      *
      * @param most the number of groups of each kind
@@ -539,8 +538,8 @@ public class Mallometer implements AutoCloseable {
     private Leaks() {}
 
     /**
-     * Returns the latest verdicts. Call sites are judged every 15 s, or less often, down to once a
-     * minute, to use at most 0.1 % of a processor.
+     * Returns the latest verdicts. Call sites are judged every 15 s, or as rarely as once a minute
+     * if this would use more than 0.1 % of a processor.
      */
     public LeakReport report() {
       Status status = status();
@@ -620,8 +619,9 @@ public class Mallometer implements AutoCloseable {
 
     /**
      * Returns the latest reading of the memory pools of other libraries, such as Netty's; empty if
-     * none was found. After this call the next reading comes ten seconds after the latest one
-     * instead of a minute, or later (up to two minutes) if readings are expensive.
+     * none was found. Pools are read once a minute; this call makes the next reading come ten
+     * seconds after the latest. If readings are expensive, they come later, after at most two
+     * minutes.
      */
     public Optional<PoolReport> pools() {
       engine.pools().ask();
@@ -644,9 +644,9 @@ public class Mallometer implements AutoCloseable {
 
     /**
      * Calls {@code listener} once for each request above {@link SelfReport#hugeThresholdBytes()},
-     * until the subscription or the instance is closed. Earlier ones that the library still stores
-     * are reported too. At most 64 requests a second are reported; the listener gets the number of
-     * those it missed. The first exception of a listener is logged.
+     * also for earlier ones that the library still stores, until the subscription or the instance
+     * is closed. Reports at most 64 requests a second, and the number of those left out. The first
+     * exception of a listener is logged.
      */
     public Subscription onHugeAllocation(HugeAllocationListener listener) {
       HugeAllocationWatch watch =

@@ -36,10 +36,9 @@ public final class NativeScope implements AutoCloseable {
   }
 
   /**
-   * Opens a scope over the calling thread before any {@link Mallometer} is open, such as in the
-   * start of an application. Does not open one, so the first that the application opens still
-   * decides about the options. The scope is empty on a virtual thread, or if the library is not
-   * preloaded.
+   * Opens a scope over the calling thread without a {@link Mallometer}, for use early in the start
+   * of an application. The options of the first instance that the application opens later still
+   * apply. The scope is empty on a virtual thread, or if the library is not preloaded.
    */
   public static NativeScope ofThread() {
     return Mallometer.threadScope(Mallometer.ofThisProcess(), ScopeOptions.defaults());
@@ -59,8 +58,8 @@ public final class NativeScope implements AutoCloseable {
 
   /**
    * Returns the sampled call sites of the memory that the scope retains, most bytes first. Takes
-   * milliseconds and allocates, so read {@link #figures()} first. Empty unless the scope is open,
-   * {@link ScopeOptions#matched() matched}, and over the calling thread.
+   * milliseconds and allocates, so read {@link #figures()} first. Empty if the scope is closed, not
+   * {@link ScopeOptions#matched() matched}, or not over the calling thread.
    */
   public List<RetainedSite> retained() {
     try {

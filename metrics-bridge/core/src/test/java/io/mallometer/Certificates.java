@@ -51,7 +51,6 @@ public final class Certificates {
     return context;
   }
 
-  /** Writes a certificate of a store as a PEM file in the store's directory. Returns the file. */
   public static Path pem(Path store, String alias) throws Exception {
     String certificate =
         Base64.getMimeEncoder().encodeToString(open(store).getCertificate(alias).getEncoded());

@@ -56,7 +56,6 @@ public final class ChildJvm {
     return environment("LD_PRELOAD", library.toString());
   }
 
-  /** Sets the program's {@code LD_PRELOAD}, unless the program attaches the library itself. */
   public ChildJvm preloadUnless(boolean attaches, Path library) {
     return attaches ? this : preload(library);
   }
@@ -99,7 +98,6 @@ public final class ChildJvm {
     return this;
   }
 
-  /** Limits the program with these arguments of {@code ulimit}. */
   public ChildJvm limited(String limits) {
     prefix.addAll(List.of("sh", "-ec", "ulimit " + limits + "; exec \"$@\"", "sh"));
     return this;
@@ -193,7 +191,6 @@ public final class ChildJvm {
         words("REQUIRE_JDKS", " +").map(Integer::valueOf).toList());
   }
 
-  /** Prints a row of a table of results. It begins with the JDK and how the library was loaded. */
   public static void printRow(Path home, boolean attached, Object... cells) {
     System.out.println(
         Stream.concat(
@@ -220,9 +217,9 @@ public final class ChildJvm {
   }
 
   /**
-   * Returns the homes of the JDKs on which a test attaches the library, or on which it preloads it.
-   * To save time, JDKs before release {@link #FIRST_ATTACHED} only preload it and later ones only
-   * attach it, unless {@code -Dsoak.all=true} is set or one of these groups is empty.
+   * Returns the homes of the JDKs on which a test attaches the library (true) or preloads it
+   * (false). To save time, JDKs before release {@link #FIRST_ATTACHED} only preload it and later
+   * ones only attach it, unless {@code -Dsoak.all=true} is set or one of these groups is empty.
    */
   public static List<Path> jdksWith(boolean attached) {
     List<Path> older = jdksBetween(17, FIRST_ATTACHED - 1);
@@ -257,7 +254,6 @@ public final class ChildJvm {
     }
   }
 
-  /** Returns the feature release that a JDK's file "release" states; 0 if it states none. */
   private static int feature(Path home) {
     try (Stream<String> lines = Files.lines(home.resolve("release"))) {
       return lines

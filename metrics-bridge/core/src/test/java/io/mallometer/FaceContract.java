@@ -441,7 +441,7 @@ public abstract class FaceContract {
     }
   }
 
-  /** Scrapes use new threads, because one thread may get the same snapshot for up to 5 s. */
+  /** Each scrape uses a new thread, because one thread may get the same snapshot for up to 5 s. */
   @Test
   void aScrapeShowsOneSnapshotWhilePollsGoOn() {
     mallometer.setCounters(multiplesOf(1));
@@ -585,7 +585,6 @@ public abstract class FaceContract {
     return using(390_000, limitBytes);
   }
 
-  /** Returns memory with 140,000 bytes of page cache, of which 10,000 are inactive. */
   private static ProcessMemory using(long workingSetBytes, double limitBytes) {
     return new ProcessMemory(
         310_000,
@@ -650,7 +649,6 @@ public abstract class FaceContract {
         List.of(new ThreadStacks.ThreadPool("http-nio-#-exec-#", 2, 40_000)), "");
   }
 
-  /** Returns transparent huge pages that hold a fifth of the resident set of {@link #memory}. */
   public static HugePages hugePages() {
     return new HugePages(
         60_000,
@@ -680,7 +678,7 @@ public abstract class FaceContract {
 
   /**
    * Returns a pool with one suspect, a line of code that holds {@code heldBytes} bytes in buffers.
-   * Its oldest tracked buffer has been in use for {@code risingSeconds}.
+   * The oldest tracked buffer of this line is held for {@code risingSeconds}.
    */
   public static PoolReport pools(double heldBytes, double risingSeconds) {
     PoolReport.BufferSite site =

@@ -107,7 +107,6 @@ public final class KnowsEverything implements AutoCloseable {
         FaceContract.attachedCounters(new Baseline(5_000_000, 300_000)));
   }
 
-  /** Returns the memory at a second of {@link #grow}. A mapped file grows by 1 MiB per second. */
   private static ProcessMemory memory(long workingSetBytes, int second) {
     return new ProcessMemory(
         14,

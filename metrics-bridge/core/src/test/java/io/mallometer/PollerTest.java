@@ -259,7 +259,7 @@ class PollerTest {
   }
 
   /**
-   * The readings load classes, which is slow while the application starts. So each has its own
+   * Both readings load classes, which is slow while the application starts. So each has its own
    * poll.
    */
   @Test

@@ -66,10 +66,6 @@ public final class PublicNames {
     }
   }
 
-  /**
-   * Checks that the keys of all JSON answers are listed. The keys of the table of call sites have
-   * their own section.
-   */
   public static void checkAnswers(Collection<String> shown) {
     Map<Boolean, List<String>> ofTable =
         shown.stream().collect(Collectors.partitioningBy(name -> name.startsWith("table ")));
@@ -78,8 +74,8 @@ public final class PublicNames {
   }
 
   /**
-   * Returns whether a line is the name, begins with the name and a dot or brackets, or is a pattern
-   * with a star that matches the name.
+   * Returns whether a line of the file lists a name: as itself, as the start of a longer name, or
+   * by a pattern with a star.
    */
   private static boolean stands(String name, String line) {
     return line.equals(name)
@@ -101,8 +97,8 @@ public final class PublicNames {
   }
 
   /**
-   * Asks a service repeatedly, for at most a minute, until it has shown all unmarked names of a
-   * section. Returns all names that it has shown.
+   * Asks a service repeatedly, for at most a minute, until it has shown all names of a section
+   * without the mark {@value #IN_SOME_STATES}. Returns all names that it has shown.
    */
   public static Set<String> await(String section, Supplier<Collection<String>> asked) {
     Set<String> expected = listed(section);

@@ -136,7 +136,7 @@ class RobustnessTest {
     assertThat(split).isTrue();
   }
 
-  /** The clock affects only times. */
+  /** A jump of the clock changes times, but no counts. */
   @Test
   void clocksMayJump() throws Exception {
     try (Mallometer mallometer = open(MemorySource.ofThisProcess())) {

@@ -16,7 +16,7 @@ public final class ShownNames {
 
   /**
    * The labels whose values depend on the program, such as paths. Mallometer fixes the values of
-   * all other labels, so these values are public names.
+   * all other labels, so those values are listed in the file of public names.
    */
   private static final Set<String> OPEN_LABELS =
       Set.of(
@@ -123,7 +123,10 @@ public final class ShownNames {
     return names;
   }
 
-  /** Adds the keys of an answer. Another view's answer inside it is listed under that view only. */
+  /**
+   * Adds the keys of an answer. If it contains the answer of another view, the keys of that answer
+   * are listed only under the other view.
+   */
   public static void addAnswer(Set<String> names, String view, Object answer) {
     if (!(answer instanceof Map<?, ?> map)) {
       addKeys(names, view + " ", answer);

@@ -34,9 +34,8 @@ public final class SimulatedCheckpoints {
   private SimulatedCheckpoints() {}
 
   /**
-   * Returns the JVM option that adds CRaC's classes to a program.
-   *
-   * @param directory the directory for the classes
+   * Returns the JVM option that adds CRaC's classes to a program, and writes the classes to {@code
+   * directory}.
    */
   public static String option(Path directory) {
     try {
@@ -69,8 +68,8 @@ public final class SimulatedCheckpoints {
   }
 
   /**
-   * Returns the names of the files and sockets, except the JVM's, that were open at any time within
-   * a second. Those in {@link #OF_A_MOMENT} count only if they were open the whole second.
+   * Returns the names of the files and sockets that were open at any time within a second, without
+   * those of the JVM. Files like {@link #OF_A_MOMENT} count only if they stayed open.
    */
   public static Set<String> open() throws Exception {
     Set<String> seen = new TreeSet<>(targets());

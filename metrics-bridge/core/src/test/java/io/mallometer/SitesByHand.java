@@ -31,9 +31,8 @@ public final class SitesByHand {
   }
 
   /**
-   * Returns a site with a library frame on top of a Java frame. It has allocated twice its live
-   * bytes, and three quarters of its live bytes are resident. Each object has ten bytes. The
-   * variance of each estimate {@code e} is {@code e * e / 100}.
+   * Returns a site with a library frame on top of a Java frame. The variance of each estimate
+   * {@code e} is {@code e * e / 100}.
    */
   public static CallSite site(int number, String name, String library, double liveBytes) {
     int dot = name.lastIndexOf('.');

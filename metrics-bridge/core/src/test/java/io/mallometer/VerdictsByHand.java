@@ -29,7 +29,6 @@ public final class VerdictsByHand {
 
   private VerdictsByHand() {}
 
-  /** Returns a report with these verdicts in this order. Accesses to objects were observed. */
   public static LeakReport report(SiteVerdict... verdicts) {
     List<SiteVerdict> sites = Arrays.asList(verdicts);
     Map<String, SiteVerdict.Garbage> garbage =
@@ -164,8 +163,8 @@ public final class VerdictsByHand {
   }
 
   /**
-   * Returns a verdict on a site whose objects are freed by the garbage collections of {@code
-   * answer}. Those of {@code OLD} free half of the bytes.
+   * Returns a verdict that says whether garbage collections free the site's objects. If {@code
+   * answer} is {@code OLD}, old collections free half of the bytes.
    */
   public static SiteVerdict garbage(
       Verdict verdict, String site, double bytes, GarbageAnswer answer, double bytesPerSecond) {
@@ -247,7 +246,7 @@ public final class VerdictsByHand {
         "");
   }
 
-  /** Returns a report whose observation goes on, but does not add objects, for this reason. */
+  /** Returns a report that tells why no further objects are observed. */
   public static LeakReport pausedReport(String reason) {
     return new LeakReport(TIME, observation(reason), List.of(), "");
   }

@@ -36,7 +36,7 @@ final class NativeScopeMeters {
   private static final Log logger = LogFactory.getLog(NativeScopeMeters.class);
 
   /**
-   * This is measured.
+   * The method, scheduled task or request whose memory is measured.
    *
    * @param scope the name of a method or scheduled task; empty for a request
    * @param uri the route of a request; otherwise empty

@@ -191,7 +191,7 @@ class EndpointAccessTest {
   }
 
   /**
-   * Contexts share the allocator. So an earlier trim delays the next, even if its context is
+   * All contexts share the allocator. So an earlier trim delays the next, even if its context is
    * closed.
    */
   private static void aSecondTrimIsRefused() {

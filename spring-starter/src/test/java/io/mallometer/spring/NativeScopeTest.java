@@ -147,7 +147,7 @@ class NativeScopeTest {
   }
 
   /**
-   * The threads read the same fake counters, so bytes that were allocated while both had a scope
+   * Both threads read the same fake counters, so bytes that were allocated while both had a scope
    * open are counted twice.
    */
   @Test

@@ -51,7 +51,6 @@ public final class Application {
     return Thread.getAllStackTraces().keySet().stream().map(Thread::getName).toList();
   }
 
-  /** Waits until the agent's poller runs, or until the agent's start has ended. */
   private static void awaitPoller() throws InterruptedException {
     while (threads().contains(START) && !threads().contains("mallometer-poller")) {
       Thread.sleep(5);

@@ -11,7 +11,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 
-/** An application under the agent that is checkpointed and restored. */
 public final class CheckpointedApplication {
 
   private CheckpointedApplication() {}
@@ -45,7 +44,6 @@ public final class CheckpointedApplication {
     System.out.println("main ends");
   }
 
-  /** Repeats the request until the agent, which starts in parallel, answers. */
   private static List<String> scrape(int port) throws InterruptedException {
     URI uri = URI.create("http://127.0.0.1:" + port + "/metrics?name[]=mallometer_active");
     for (int i = 0; i < 1_000; i++) {

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("process")
 class CommandLineTest {
 
-  /** JVM options that make a command faster, whose JVM lives for half a second. */
+  /** JVM options that make a command faster. A command runs for only half a second. */
   static final List<String> QUICK =
       List.of("-Xmx64m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");
 

@@ -13,7 +13,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Runs the commands for baselines and thresholds as people and scripts do. */
 @Tag("process")
 @Tag("any-jdk")
 class GateCommandsTest {
@@ -129,7 +128,7 @@ class GateCommandsTest {
     assertThat(run(directory, "sh", "-c", script.formatted(copy, ""))).endsWith("\n1\n");
   }
 
-  /** The seventh of nine commits leaks a Deflater, and the fifth does not compile. */
+  /** Of nine commits, the seventh leaks a Deflater, and the fifth does not compile. */
   @Test
   void aBisectionFindsTheCommitThatLeaks() throws Exception {
     Path repository = Files.createDirectory(directory.resolve("repository"));

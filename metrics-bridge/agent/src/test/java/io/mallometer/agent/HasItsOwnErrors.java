@@ -8,7 +8,7 @@ public final class HasItsOwnErrors {
 
   private HasItsOwnErrors() {}
 
-  /** Prints what the agent writes to the new stream during its start and 1 s longer. */
+  /** Prints what the agent writes to the new stream until 1 s after the agent has started. */
   public static void main(String[] arguments) throws InterruptedException {
     ByteArrayOutputStream errors = new ByteArrayOutputStream();
     System.setErr(new PrintStream(errors, true));

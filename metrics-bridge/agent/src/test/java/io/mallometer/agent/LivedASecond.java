@@ -1,6 +1,8 @@
 package io.mallometer.agent;
 
-/** An application that needs only java.base, and lives as long as the agent takes to start. */
+/**
+ * An application that needs only java.base and runs for 1 s, about as long as the agent's start.
+ */
 public final class LivedASecond {
 
   private LivedASecond() {}

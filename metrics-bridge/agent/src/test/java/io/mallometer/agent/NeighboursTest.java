@@ -84,8 +84,8 @@ class NeighboursTest {
   }
 
   /**
-   * Returns the names and labels of the series. Leaves out the values of labels for sites and
-   * libraries, because they depend on the load.
+   * Returns the names and labels of the series, without the names of call sites and libraries,
+   * which depend on the load.
    */
   private static Set<String> series(String exposition) {
     Set<String> series = new TreeSet<>();

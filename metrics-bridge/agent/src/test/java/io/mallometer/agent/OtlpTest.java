@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Runs an application with the agent. The test parses the metrics that it pushes with
+ * Runs an application under the agent, and parses the metrics that the agent pushes with
  * OpenTelemetry's own classes.
  */
 @Tag("process")
@@ -37,8 +37,8 @@ import org.junit.jupiter.api.io.TempDir;
 class OtlpTest {
 
   /**
-   * A property of the JVM's own JMX server. It makes the agent start the exporter without waiting
-   * for the application to use JMX.
+   * A property of the JVM's own JMX server. With it the agent starts the exporter at once, instead
+   * of when the application uses JMX.
    */
   private static final String JMX_IS_USED = "-Dcom.sun.management.any=1";
 
@@ -82,8 +82,7 @@ class OtlpTest {
               .flatMap(resource -> resource.getScopeMetricsList().stream())
               .flatMap(scope -> scope.getMetricsList().stream())
               .collect(Collectors.toMap(Metric::getName, Function.identity()));
-      // The exporter adds metrics of its own from the second collection on, which this push may
-      // show.
+      // From the second collection on, a push also contains the exporter's own metrics.
       assertThat(metrics.keySet())
           .allMatch(name -> name.matches("(native|cgroup|mallometer|otel\\.sdk)\\..*"));
       assertThat(metrics.get("native.malloc.live").getUnit()).isEqualTo("By");
@@ -176,7 +175,7 @@ class OtlpTest {
     return scheme + "://127.0.0.1:" + server.getAddress().getPort() + "/v1/metrics";
   }
 
-  /** Returns a directory as {@code mvn dependency:copy-dependencies} makes it. */
+  /** Returns a directory of jars like that of {@code mvn dependency:copy-dependencies}. */
   private Path exporter() throws IOException {
     Path jars = Files.createDirectory(directory.resolve("exporter"));
     for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {

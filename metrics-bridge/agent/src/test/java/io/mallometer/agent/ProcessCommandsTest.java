@@ -172,8 +172,8 @@ class ProcessCommandsTest {
   @Tag("any-jdk")
   @Order(4)
   void leaksAreShownWithTheirVerdict() throws Exception {
-    // The agent first loads classes, whose allocations use up most of the CPU time that samples
-    // may take. So the command is repeated until the leak is sampled.
+    // At first, loading the agent uses up the CPU time that samples may take. So the command is
+    // repeated until the leak is sampled.
     Result leaks = call("leaks", pid(), "--all", "--duration", "3s");
     for (int i = 0; i < 10 && !leaks.out().contains("DeflaterLeak.main"); i++) {
       leaks = call("leaks", pid(), "--all", "--duration", "3s");
@@ -333,8 +333,8 @@ class ProcessCommandsTest {
   }
 
   /**
-   * The command must remove the file by which the JDK requests the attach, because the JDK itself
-   * is still waiting when the command ends.
+   * The command ends while the JDK still waits for the attach. So the command must remove the file
+   * by which the JDK requests it.
    */
   @Test
   @Tag("any-jdk")
@@ -566,8 +566,8 @@ class ProcessCommandsTest {
   }
 
   /**
-   * The application's own {@code Mallometer} object, in another class loader, sees the attach when
-   * it polls next.
+   * The application has its own {@code Mallometer} object in another class loader, which sees the
+   * attach at its next poll.
    */
   @Test
   @Order(12)
@@ -596,8 +596,8 @@ class ProcessCommandsTest {
   }
 
   /**
-   * The application's own Mallometer object gives the answers, because it has observed the process
-   * for longer.
+   * Commands are answered by the application's own Mallometer object, because it has observed the
+   * process for longer.
    */
   @Test
   @Tag("any-jdk")
@@ -800,7 +800,6 @@ class ProcessCommandsTest {
     }
   }
 
-  /** The JVM has its own /tmp, like a service with PrivateTmp. */
   @Test
   @Tag("any-jdk")
   @Order(17)
@@ -906,8 +905,8 @@ class ProcessCommandsTest {
         deaf,
         log,
         process -> {
-          // A killed JVM with the same process id may have left this file, which would be taken for
-          // the socket of this JVM.
+          // A killed JVM with this process id may have left the file, which then looks like this
+          // JVM's socket.
           Files.deleteIfExists(Path.of("/tmp/.java_pid" + process.pid()));
           refuses(6, "did not answer within 3 s", "report", "" + process.pid(), "--timeout", "3s");
           assertThat(Path.of("/proc/" + process.pid(), "cwd/.attach_pid" + process.pid()))

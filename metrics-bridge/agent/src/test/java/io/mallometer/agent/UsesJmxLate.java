@@ -13,12 +13,12 @@ import javax.management.openmbean.CompositeData;
 import javax.management.openmbean.TabularData;
 
 /**
- * Uses JMX only after the agent's first reading of the resident memory, 5 s after the start. The
- * JVM's log of loaded classes, whose path is the argument, shows when that happens.
+ * Uses JMX only after the agent has read the resident memory, 5 s after the start. The argument is
+ * the path of the JVM's log of loaded classes, which shows when that happens.
  */
 public final class UsesJmxLate {
 
-  /** A class that only the reading of the resident memory needs. */
+  /** A class that the JVM loads when the agent first reads the resident memory. */
   private static final String LOADED = "io.mallometer.internal.process.ResidentSplit";
 
   /** The pause between two scrapes. Scrapes in faster succession would show the same snapshot. */

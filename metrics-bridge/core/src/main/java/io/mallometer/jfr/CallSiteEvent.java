@@ -13,7 +13,7 @@ import jdk.jfr.Period;
 import jdk.jfr.StackTrace;
 
 /**
- * The call site is among those with most live bytes. The stack is text, because Flight Recorder's
+ * One of the call sites with the most live bytes. The stack is text, because Flight Recorder's own
  * stacks have no place for native frames.
  */
 @Name(NativeMemoryEvents.CALL_SITE)

@@ -231,7 +231,7 @@ final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistra
 
   @Override
   public void preDeregister() {
-    // The MBean may always be removed.
+    // The MBean may be removed at any time.
   }
 
   @Override

@@ -20,9 +20,7 @@ public @interface Description {
   @DescriptorKey("meaning")
   String value();
 
-  /**
-   * Returns the class of the record that a {@link Row}, or each {@link Row} of a list, contains.
-   */
+  /** Returns the class of the record in each {@link Row} that the method returns. */
   @DescriptorKey("rows")
   Class<? extends Record> rows() default Record.class;
 

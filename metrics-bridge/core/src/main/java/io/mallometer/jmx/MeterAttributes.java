@@ -19,8 +19,8 @@ import javax.management.openmbean.TabularType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The attributes of an MBean that the list of meters defines. An unknown number is null. Tables
- * omit unknown rows.
+ * The attributes of an MBean that show {@link Meter meters}. An unknown number is null. Tables omit
+ * unknown rows.
  */
 final class MeterAttributes {
 

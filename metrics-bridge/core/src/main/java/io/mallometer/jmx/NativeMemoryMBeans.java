@@ -10,15 +10,15 @@ import javax.management.NotificationBroadcasterSupport;
  * Registers the MBeans {@code io.mallometer:type=Diagnosis}, {@code NativeMemory}, {@code
  * Allocator}, {@code CallSites} and {@code LeakDetector}.
  *
- * <p>The first registration of a name wins: a second web application waits without a message until
- * the name is free. Closing unregisters only the MBeans of this object.
+ * <p>If another object, for example in a second web application, has registered a name, this object
+ * registers its MBean when the name is free. Closing unregisters only the MBeans of this object.
  */
 public final class NativeMemoryMBeans implements AutoCloseable {
 
   /** The name of the MBean of the diagnosis. */
   public static final String DIAGNOSIS_NAME = "io.mallometer:type=Diagnosis";
 
-  /** The name of the MBean of counters and of the parts of memory. */
+  /** The name of the MBean of the memory of the process. */
   public static final String NAME = "io.mallometer:type=NativeMemory";
 
   /** The name of the allocator's MBean. */
@@ -27,7 +27,7 @@ public final class NativeMemoryMBeans implements AutoCloseable {
   /** The name of the call sites' MBean. */
   public static final String CALL_SITES_NAME = "io.mallometer:type=CallSites";
 
-  /** The name of the MBean of verdicts. */
+  /** The name of the MBean of call sites that leak or are suspected. */
   public static final String LEAK_DETECTOR_NAME = "io.mallometer:type=LeakDetector";
 
   private final List<Registration> registrations;

@@ -10,14 +10,14 @@ import org.jspecify.annotations.Nullable;
  * library does not count. Live and peak values are also unknown after an interruption of counting,
  * and after an attach that could not determine the live bytes.
  *
- * <p>The operations work on one scope that all clients of this MBean share, and on no other.
+ * <p>All clients of this MBean share the one measurement that its operations start and stop.
  */
 public interface NativeMemoryMXBean extends Described.OfNativeMemory, Described.OfEach {
 
   /**
-   * The type of the notification of a monitor's event. The user data is composite data of {@code
-   * monitor}, {@code time}, {@code bytes} and {@code details}, the lines of a stack or of call
-   * sites.
+   * The type of the notification that a monitor has reported an event. The user data contains
+   * {@code monitor}, {@code time}, {@code bytes} and {@code details}. The details are the lines of
+   * a stack or of call sites.
    */
   String MONITOR = "io.mallometer.monitor";
 

@@ -16,8 +16,8 @@ import javax.management.openmbean.CompositeData;
 import javax.management.openmbean.SimpleType;
 
 /**
- * Sends an MBean's notifications until it is closed. Their user data is open data, which clients
- * can read without classes of mallometer.
+ * Sends the notifications of an MBean until this object is closed. The user data is of the open
+ * types of JMX, so clients need no classes of mallometer.
  */
 final class Notifications extends NotificationBroadcasterSupport implements AutoCloseable {
 

@@ -147,7 +147,7 @@ final class OpenRecords {
     }
   }
 
-  /** Returns a map as a table. Its values may be null. */
+  /** Returns a map as a table. Values in the map may be null. */
   static TabularDataSupport rows(TabularType type, Map<?, ?> map) {
     TabularDataSupport table = new TabularDataSupport(type);
     map.forEach(

@@ -12,7 +12,7 @@ final class OpenText {
 
   private OpenText() {}
 
-  /** Returns text without a final newline; empty for an unknown value. */
+  /** Returns the text without a final newline. Empty if the value is null. */
   static String of(@Nullable Object value) {
     List<String> lines = new ArrayList<>();
     add(lines, "", "", value);

@@ -16,7 +16,7 @@ import javax.management.ObjectName;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An MBean that is registered, or waits without a message until its name is free. Closing
+ * An MBean that is registered, or that will be registered when its name is free. Closing
  * unregisters only what this object registered.
  */
 final class Registration implements AutoCloseable {

@@ -8,8 +8,8 @@ import javax.management.openmbean.CompositeType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A record as composite data for an MBean, with an item for each published component, as {@link
- * FigureTree} maps it.
+ * A record as composite data for an MBean. It has an item for each component that {@link
+ * FigureTree} publishes.
  *
  * <p>A proxy of {@code JMX.newMXBeanProxy} returns this class, because the JDK cannot map a record
  * with an {@code Optional}.
@@ -55,7 +55,9 @@ public final class Row implements CompositeDataView {
     return OpenText.of(data);
   }
 
-  /** Returns all items, whatever type the JDK has derived from this class. */
+  /**
+   * Returns all items. Ignores {@code type}, which the JDK derives from the getters of this class.
+   */
   @Override
   public CompositeData toCompositeData(CompositeType type) {
     return data;

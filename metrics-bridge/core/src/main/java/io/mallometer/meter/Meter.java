@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The meters, listed once for all outputs. {@link io.mallometer.model.Figure} names the meters
- * without labels. All other meters are listed here. Meaning, unit, type and value are always those
+ * without labels. All other meters are listed here. The meaning, unit and type of a meter are those
  * of a component of a record.
  *
  * <p>Names are in Micrometer's style. Prometheus replaces dots by underscores, appends the unit,
@@ -47,12 +47,11 @@ import org.jspecify.annotations.Nullable;
  * {@code native.allocator.*} an allocator that reports them, and {@code mallometer.samples*}
  * sampling. {@code native.memory.*} and {@code cgroup.*} need only the operating system.
  *
- * <p>The histogram of request sizes is not in the list, because Micrometer has no meter for it:
- * {@link #REQUEST_SIZE}.
+ * <p>The list omits the histogram {@link #REQUEST_SIZE}, because Micrometer has no such meter.
  */
 public final class Meter {
 
-  /** A type tells how a meter changes. */
+  /** The way in which the value of a meter changes. */
   public enum Type {
     /** A number that only grows while the process lives. */
     COUNTER,
@@ -63,7 +62,9 @@ public final class Meter {
   /** A tag (label) of a series. */
   public record Tag(String key, String value) {}
 
-  /** The value of a series in a snapshot, at the time the clock shows; {@code NaN} if unknown. */
+  /**
+   * Computes the value of a series from a snapshot and the present time; {@code NaN} if unknown.
+   */
   @FunctionalInterface
   public interface Figure {
     double of(Snapshot snapshot, Clock clock);
@@ -83,9 +84,8 @@ public final class Meter {
   public record Attribute(String bean, String name, boolean isTable) {}
 
   /**
-   * A record in the snapshot.
-   *
-   * @param in finds the record; returns null if it is unknown
+   * A record in the snapshot, and the MBean that shows it. The function returns null if the record
+   * is unknown.
    */
   private record Part<T extends Record>(
       String bean, Class<T> kind, Function<Snapshot, @Nullable T> in) {
@@ -123,8 +123,8 @@ public final class Meter {
     }
 
     /**
-     * Looks up the component at the first call. Two threads may do so at the same time without
-     * harm.
+     * Looks up the component at the first call. Two threads may do so at the same time: the result
+     * is the same.
      */
     Component component() {
       @Nullable Component known = component;
@@ -220,7 +220,7 @@ public final class Meter {
 
   private static final Cell REQUEST_SIZES = COUNTERS.cell("requestSizes");
 
-  /** The time for testing whether a value is known. The result does not depend on it. */
+  /** Whether a value is known does not depend on the time, so tests for this use any time. */
   private static final Clock ANY_TIME = Clock.fixed(Instant.EPOCH, ZoneOffset.UTC);
 
   private static final Label SERVING = new Label("allocator", STATISTICS.cell("kind"));
@@ -323,7 +323,10 @@ public final class Meter {
                       + " ends (not_followed), and paths of allocations (no_path)")
               .table(CALL_SITES, "DroppedSamples"));
 
-  /** Records of all meters and attributes are read at the first request. */
+  /**
+   * Holds all meters and attributes. A class of its own delays reading the records until the first
+   * request.
+   */
   private static final class All {
 
     static final List<Meter> METERS =
@@ -471,7 +474,6 @@ public final class Meter {
     return new Meter(name, cell, rows(tag, cell));
   }
 
-  /** Returns a meter that shows information in its tags. Its only series has the value 1. */
   private static Meter info(String name, Cell cell, Label... tags) {
     return new Meter(name, cell, named((snapshot, clock) -> 1, tags))
         .noting(
@@ -505,8 +507,8 @@ public final class Meter {
   }
 
   /**
-   * Returns a series for each row of a table, sorted by key. So another order of the rows does not
-   * change the series.
+   * Returns a series for each row of a table. Sorts the rows by key, because a change of their
+   * order must not change the series.
    */
   private static Function<Snapshot, List<Series>> rows(String tag, Cell table) {
     return snapshot -> {
@@ -544,7 +546,10 @@ public final class Meter {
     return Double.NaN;
   }
 
-  /** Returns one series for each size class: the number of allocations of at most that size. */
+  /**
+   * Returns a series for each size class. Its value is the number of allocations up to the largest
+   * size of the class.
+   */
   private static Series[] upToEachSize() {
     return IntStream.range(0, SizeDistribution.CLASSES)
         .mapToObj(

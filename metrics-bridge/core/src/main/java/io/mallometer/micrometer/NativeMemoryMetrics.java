@@ -28,8 +28,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Binds {@link Meter#all() all meters} to Micrometer registries.
  *
- * <p>Each meter reads the snapshot {@link Mallometer#scraped()}. After each poll, the binder adds
- * and removes meters to follow the series: for example, some exist only while mallometer counts.
+ * <p>Each meter reads the snapshot {@link Mallometer#scraped()}. Some values are known only at
+ * times, for example while mallometer counts, so the binder adds and removes meters after each
+ * poll.
  *
  * <p>A binder may be bound to any number of registries. A registry has each meter once, even with
  * two binders. If one binder is closed, the other adds the meters again after the next poll.
@@ -91,9 +92,10 @@ public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
   }
 
   /**
-   * Returns the name and tags that a registry's filters give to {@link Meter#REQUEST_SIZE}, for
-   * code that publishes that histogram beside Micrometer. Registers a gauge of that name for a
-   * moment, because Micrometer applies filters only then.
+   * Returns the name and tags that {@link Meter#REQUEST_SIZE} gets from the filters of a registry.
+   * Code that publishes this histogram without Micrometer needs them.
+   *
+   * <p>Registers a gauge of that name for a moment, because Micrometer applies filters only then.
    *
    * @return empty if the filters deny the meter
    */
@@ -152,7 +154,7 @@ public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
     private final MeterRegistry registry;
     private final Map<Key, io.micrometer.core.instrument.Meter> registered = new HashMap<>();
 
-    /** Whether the registry has all current series and no others. */
+    /** Whether the latest update of the registry succeeded. */
     private boolean complete;
 
     /**
@@ -227,8 +229,8 @@ public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
   }
 
   /**
-   * Returns a listener that holds the binding only weakly, because a registry never drops a
-   * listener.
+   * Returns a listener with only a weak reference to the binding, because a registry keeps its
+   * listeners forever.
    */
   private static Consumer<io.micrometer.core.instrument.Meter> disturbing(
       WeakReference<Binding> binding) {

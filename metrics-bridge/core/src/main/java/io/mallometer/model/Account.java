@@ -10,9 +10,8 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * The growth of the process's memory in a window of time, as a table. Its rows add up to the growth
- * of the total. The figures at both ends of the window are means of the readings in up to 50
- * seconds.
+ * The growth of the process's memory in a window of time, as a table. The rows add up to the growth
+ * of the total. The figures at each end of the window are means over up to 50 seconds.
  */
 public record Account(
     @Figure("The first reading of the window") Instant from,
@@ -30,36 +29,41 @@ public record Account(
                 + "most first; they are no part of the total")
         List<FilePages> files) {
 
-  /** The basis of the account if the cgroup has a limit: the charged bytes. */
+  /**
+   * The {@link #basis} if the cgroup has a limit: the total is the memory charged to the cgroup.
+   */
   public static final String CHARGED = "charged";
 
-  /** The basis of the account if the cgroup has no limit: the resident bytes. */
+  /** The {@link #basis} if the cgroup has no limit: the total is the resident memory. */
   public static final String RESIDENT = "resident";
 
-  /** Kind of a row. */
+  /** The kind of a row. */
   public enum Kind implements Tagged {
     /** The sum of all rows. */
     TOTAL("memory"),
-    /** Live bytes of one call site on pages in memory. The call site names the row. */
+    /**
+     * Resident part of the live bytes of one call site. The name of the row is that of the call
+     * site.
+     */
     SITE("call site"),
-    /** Live bytes of the chunks of a memory pool, of all its call sites. */
+    /** Live bytes of the chunks of a memory pool, over all call sites that allocated chunks. */
     POOL("chunks of a pool"),
     /** Live bytes of all call sites that have no row of their own. */
     OTHER_SITES("other call sites"),
     /**
-     * The difference between the live bytes of malloc and those of all call sites, beyond the error
-     * of the samples.
+     * Live bytes of malloc minus those estimated for all call sites. Its growth is the part that
+     * the error of the samples cannot explain.
      */
     SAMPLING("sampling difference"),
     /** Live bytes of malloc if no call site is known. */
     LIVE("live memory of malloc"),
-    /** Resident memory of malloc minus the live bytes on pages in memory. */
+    /** Resident memory of malloc that is not live. */
     RETAINED("malloc retained"),
     /** Resident memory of malloc if live bytes are not counted. */
     MALLOC("malloc"),
     /** The Java heap. */
     HEAP("Java heap"),
-    /** Class metadata, the compressed class space included. */
+    /** Class metadata, including the compressed class space. */
     METASPACE("metaspace"),
     /** Compiled and generated code. */
     CODE("code cache"),
@@ -67,15 +71,18 @@ public record Account(
     STACKS("thread stacks"),
     /** Structures of the JVM that are not from malloc. */
     JVM("JVM structures"),
-    /** Pages of mapped files that the process copied by writing. */
+    /** Pages of a mapped file that became private copies because the process wrote to them. */
     COPIES("written pages of files"),
     /** Shared memory that is mapped. */
     SHARED("shared memory"),
     /** Memory of mallometer itself. */
     MALLOMETER("mallometer"),
-    /** Anonymous memory that the program or a library mapped. The call site names the row. */
+    /**
+     * Anonymous memory that the program or a library mapped. The name of the row is that of the
+     * call site.
+     */
     MAPPED("mapped by a call site"),
-    /** The other anonymous memory belongs neither to malloc nor to the JVM. */
+    /** Anonymous memory outside malloc and the JVM that is in no other row. */
     ANONYMOUS("anonymous memory outside malloc"),
     /** Kernel memory of the cgroup, such as page tables and kernel stacks. */
     KERNEL("kernel memory"),
@@ -178,7 +185,10 @@ public record Account(
     /** The name of the count of loaded classes. */
     public static final String CLASSES = "classes";
 
-    /** The name of the count of deleted files that are still mapped or open, and of their pages. */
+    /**
+     * The name of the count of deleted files that are still mapped or open. The row of their pages
+     * in {@link Account#files} has this name too.
+     */
     public static final String DELETED_FILES = "deleted files";
   }
 

@@ -14,8 +14,8 @@ import java.util.List;
  *
  * <p>System memory is what the allocator obtained from the operating system: memory that the
  * program uses, memory retained for later requests, and overhead. These are sizes of virtual
- * memory. Retained memory may not be resident: a trim of glibc returns pages without lowering the
- * retained bytes.
+ * memory, so retained memory may not be resident: glibc returns pages in a trim but still counts
+ * them as retained.
  */
 public record AllocatorStatistics(
     @Figure("When the statistics of the allocator were read, less often than the counters")
@@ -111,9 +111,8 @@ public record AllocatorStatistics(
   /**
    * Returns these statistics with {@link #trimmableBytes}.
    *
-   * <p>The figure is exact for jemalloc and tcmalloc. For glibc it is a lower bound, because glibc
-   * does not remember which free pages it returned. All pages that are not resident count as
-   * returned, also those of live objects that the program has not written.
+   * <p>The figure is exact for jemalloc and tcmalloc. For glibc it is a lower bound: glibc does not
+   * remember which free pages it returned, so all pages that are not resident count as returned.
    *
    * @param mallocResidentBytes the resident memory of the allocator; {@code NaN} if unknown
    */

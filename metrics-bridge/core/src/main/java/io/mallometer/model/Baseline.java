@@ -27,8 +27,8 @@ public record Baseline(
   public static final Baseline NONE = new Baseline(0, 0);
 
   /**
-   * Returns whether the live bytes at the attach are known. Otherwise the live bytes are unknown
-   * too.
+   * Returns whether the number of bytes that were live at the attach is known. If not, the present
+   * live bytes are unknown too.
    */
   public boolean known() {
     return !Double.isNaN(bytes);
@@ -39,7 +39,10 @@ public record Baseline(
     return known() ? bytes + errorBytes : errorBytes;
   }
 
-  /** Returns a sentence such as {@code 84.1 MiB ± 300 KiB were allocated before the attach}. */
+  /**
+   * Returns the memory in words, such as {@code 84.1 MiB ± 300 KiB were allocated before the
+   * attach}.
+   */
   @Figure("The same in words")
   public String sentence() {
     String error = HumanText.bytes(errorBytes);
@@ -49,8 +52,8 @@ public record Baseline(
   }
 
   /**
-   * Compares all components. Written out because the JDK would generate a class for the comparison
-   * at run time.
+   * Compares all components. For the default method of a record, the JDK would generate a class at
+   * run time.
    */
   @Override
   public boolean equals(Object other) {

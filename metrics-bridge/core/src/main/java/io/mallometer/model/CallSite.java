@@ -48,8 +48,8 @@ public record CallSite(
     implements SiteFigures {
 
   /**
-   * Quantiles of the ages of live sampled objects, weighted by the bytes that each object stands
-   * for. {@code NaN} without such objects.
+   * The ages of the live sampled objects of a site. Each object counts by the bytes that it stands
+   * for. {@code NaN} without live samples.
    */
   public record Ages(
       @Figure(value = "The age that half of the live bytes exceed", unit = SECONDS) double median,
@@ -164,8 +164,8 @@ public record CallSite(
   }
 
   /**
-   * Returns the index at which the package ends, or -1. The part after a slash, in the name of a
-   * hidden class, does not count.
+   * Returns the index at which the package ends, or -1. Ignores the part after a slash, which only
+   * hidden classes have.
    */
   private static int packageEnd(String className) {
     int slash = className.indexOf('/');

@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * A reading of all call sites is immutable.
+ * All call sites, as read at one time. This class is immutable.
  *
  * @param sites the sites, most live bytes first
  * @param buildIds the build ids in hexadecimal digits, by the names of the libraries in frames;
@@ -35,10 +35,7 @@ public record CallSites(
   /** The bytes that glibc needs for each object beyond its usable size. */
   static final int SIZE_WORD = 8;
 
-  /**
-   * The time from which on the sites contain allocations. After an attach, older allocations belong
-   * to no site.
-   */
+  /** When and how counting began. After an attach, older allocations belong to no site. */
   public record Origin(
       @Figure("How the library came to count: preloaded, attached or none") String mode,
       @Figure("When counting began; empty if it did not") Optional<Instant> since,
@@ -99,7 +96,7 @@ public record CallSites(
   }
 
   /**
-   * Returns this reading with its origin.
+   * Returns this reading with the time and way in which counting began.
    *
    * @param counted the counters from about the same time
    */
@@ -117,8 +114,8 @@ public record CallSites(
   }
 
   /**
-   * Estimates the bytes from before the attach as the live bytes minus those of all sites. The
-   * result is at least 0 and at most the live bytes at the attach.
+   * Estimates the live bytes from before the attach: the live bytes of the process minus those of
+   * all sites. The result is at least 0 and at most the live bytes at the attach.
    */
   private Origin afterAttach(SelfReport self, NativeCounters counted) {
     double bytes = 0;

@@ -72,9 +72,11 @@ public record CgroupMemory(
   }
 
   /**
-   * Returns the bytes that count toward the limit. These are the charged bytes without cached and
-   * mapped files, because the kernel drops files before it kills a process. If the bytes of files
-   * are unknown, returns the working set or, without that, the charged bytes.
+   * Returns the bytes that count toward the limit: the charged bytes without files, because the
+   * kernel drops files before it kills a process.
+   *
+   * <p>If the bytes of files are unknown, returns the working set. If that is unknown too, returns
+   * the charged bytes.
    */
   public double usedBytes() {
     Long files = parts.get(ChargedPart.PAGE_CACHE);

@@ -31,7 +31,6 @@ public record ClassLoaders(
 
   private static final int MOST_NAMED = 3;
 
-  /** The fewest loaders that count as many. */
   private static final int MANY_LOADERS = 20;
 
   /** The class loaders that are instances of one class. */

@@ -38,8 +38,7 @@ public enum CodeOwner implements Tagged {
   private static final String LIBRARY_OF_JVM = "libjvm.";
 
   /**
-   * A part of the name of each HotSpot function that allocates for Java code, for example direct
-   * buffers.
+   * HotSpot functions with this text in their names allocate for Java code, such as direct buffers.
    */
   private static final String UNSAFE = "!Unsafe_";
 
@@ -50,7 +49,7 @@ public enum CodeOwner implements Tagged {
   }
 
   /**
-   * Returns the owner of a call site. The first Java frame outside of the JDK decides.
+   * Returns the owner of a call site. The first Java frame outside of the JDK usually decides.
    *
    * @param name the name of the call site
    * @param frames the stack, innermost first

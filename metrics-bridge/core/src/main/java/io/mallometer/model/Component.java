@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * @param always whether JSON contains the component as {@code null} while it is unknown
  * @param grows whether the numbers only grow while the process lives
  * @param meter the meter that shows the component without labels; empty if there is none
- * @param attribute the attribute of an MBean that shows the component without a key; empty if there
+ * @param attribute the attribute of an MBean that shows the component as one value; empty if there
  *     is none
  * @param type the type
  * @param accessor returns the value in a record; a handle, because Java 17 generates a class for a
@@ -60,8 +60,8 @@ public record Component(
       };
 
   /**
-   * Returns the published components of a record class in their order, then the figures that the
-   * record computes, sorted by name. If no component has a {@link Figure}, all are published.
+   * Returns the published components of a record class in their order: those with a {@link Figure},
+   * or all if none has one. Figures that the record computes follow, sorted by name.
    */
   public static List<Component> of(Class<?> kind) {
     return KNOWN.get(kind);
@@ -130,8 +130,7 @@ public record Component(
   }
 
   /**
-   * Returns a component. If it is a record with {@link Figure#inline}, returns the components of
-   * that record instead.
+   * Returns a component, or its parts if it is a record with {@link Figure#inline}.
    *
    * @param container returns the record with this component
    */

@@ -34,11 +34,11 @@ public record Diagnosis(
     @Figure("The names of the account's rows that the sentence names, in its order")
         List<String> named) {
 
-  /** The states. The mildest comes first. */
+  /** The states, mildest first. */
   public enum State implements Tagged {
-    /** No other state holds, and the process was observed for long enough. */
+    /** Nothing needs attention, and the process was observed for long enough to tell. */
     HEALTHY,
-    /** No graver state holds, but the process was not observed for long enough. */
+    /** Nothing needs attention so far, but the process was not observed for long enough to tell. */
     TOO_EARLY,
     /** Memory grows, or a suspect has much of it. There is time to investigate. */
     WATCH,
@@ -58,8 +58,8 @@ public record Diagnosis(
   }
 
   /**
-   * The memory limit, and the time until memory reaches it if it continues to grow. The Java heap
-   * is assumed to grow to its maximum.
+   * The memory limit, and the time until memory reaches it at the present growth. The Java heap is
+   * assumed to grow to its maximum.
    */
   public record Limit(
       @Figure(value = "The limit; unknown without one", unit = BYTES) double bytes,
@@ -88,7 +88,7 @@ public record Diagnosis(
     /** The source of the limit that holds for all processes of the cgroup. */
     public static final String CGROUP = "cgroup";
 
-    /** The source of the machine's memory, which is the limit if no other is set. */
+    /** The source if no limit is set: the machine's memory is the limit. */
     public static final String MACHINE = "machine";
 
     /** The limit if none is known. */
@@ -141,14 +141,14 @@ public record Diagnosis(
         List.of());
   }
 
-  /** Returns this diagnosis with an earlier beginning of its present state. */
+  /** Returns this diagnosis with the time at which its state began. */
   public Diagnosis since(Instant began) {
     return held(state, began, sentence, actions, named);
   }
 
   /**
-   * Returns this diagnosis with the state, beginning, sentence, actions and rows of an earlier
-   * diagnosis that still holds.
+   * Returns this diagnosis with parts of an earlier diagnosis that still holds: the state, its
+   * beginning, the sentence, the actions and the named rows.
    */
   public Diagnosis held(
       State held, Instant began, String words, List<String> toDo, List<String> rows) {

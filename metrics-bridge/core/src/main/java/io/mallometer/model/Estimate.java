@@ -82,9 +82,10 @@ public record Estimate(
   }
 
   /**
-   * Returns the upper end of the 95 % interval. It exceeds the count of the whole process only if
-   * the estimate does. Without samples, the square root of the variance is the weight of one
-   * sample.
+   * Returns the upper end of the 95 % interval. It is at most {@link #most}, unless the estimate
+   * itself is larger.
+   *
+   * <p>Without samples, the square root of the variance must be the weight of one sample.
    */
   @Figure(value = "The upper end of the 95 % interval", unit = COUNT)
   public double high() {

@@ -35,7 +35,7 @@ public @interface Figure {
   String meter() default "";
 
   /**
-   * Returns the attribute of an MBean that shows the figure without a key; empty if there is none.
+   * Returns the attribute of an MBean that shows the figure as one value; empty if there is none.
    */
   String attribute() default "";
 

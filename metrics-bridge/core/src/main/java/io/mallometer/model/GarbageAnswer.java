@@ -2,7 +2,7 @@ package io.mallometer.model;
 
 import java.util.Locale;
 
-/** Past garbage collections tell this about a call site whose objects are freed by cleaners. */
+/** What past garbage collections tell about a call site whose objects are freed by cleaners. */
 public enum GarbageAnswer implements Tagged {
   /** Cleaners free no object of the site, or nothing is known about cleaners. */
   NONE,

@@ -11,7 +11,7 @@ import java.time.Instant;
  * @param netBytes the bytes allocated minus the bytes freed since counting began; negative if much
  *     memory from before an attach was freed
  * @param usedBytes the bytes that count toward the cgroup's limit
- * @param residentUsedBytes the resident bytes that count toward any other limit
+ * @param residentUsedBytes the resident bytes that count toward a limit that is not the cgroup's
  */
 public record HistoryPoint(
     @Figure("The time of the reading, by the wall clock") Instant time,
@@ -51,8 +51,8 @@ public record HistoryPoint(
   }
 
   /**
-   * Returns the bytes allocated minus the bytes freed. After an attach, adds glibc's size word of
-   * each object, because the live bytes include it too.
+   * Returns the bytes allocated minus the bytes freed. After an attach, adds the word that glibc
+   * needs for each object, because the live bytes include it too.
    */
   private static double net(NativeCounters counted, ByteUnit unit) {
     if (!counted.complete()) {

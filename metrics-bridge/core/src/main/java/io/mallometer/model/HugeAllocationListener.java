@@ -5,8 +5,8 @@ package io.mallometer.model;
 public interface HugeAllocationListener {
 
   /**
-   * Receives a request, at most one poll interval after it was made. Runs on a thread of mallometer
-   * that runs only listeners.
+   * Receives a request, at most one poll interval after it was made. Mallometer calls this on a
+   * thread that runs only listeners.
    *
    * @param missedBefore the number of requests that were lost since the previous call, because
    *     there were more than the library stores

@@ -4,7 +4,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * A kind of moment, such as the peak. The call sites of the latest moment of each kind are stored.
+ * A kind of moment whose call sites are stored, such as the peak. Only the latest moment of each
+ * kind is stored.
  */
 public enum KeptMoment {
   /** The poll with the most live bytes. */

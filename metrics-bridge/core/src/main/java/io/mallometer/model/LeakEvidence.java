@@ -24,10 +24,10 @@ public enum LeakEvidence implements Tagged {
    */
   SLOTS,
 
-  /** The sampled objects' ages alone are known. */
+  /** Only the ages of the sampled objects are known. */
   AGES,
 
-  /** Just sums over all objects of the site are known. */
+  /** Only sums over all objects of the site are known. */
   NONE;
 
   /** Returns the name in JSON. */

@@ -3,8 +3,8 @@ package io.mallometer.model;
 import java.time.Duration;
 
 /**
- * The kind of a program, which determines after which idle time an object is suspected. A call site
- * whose objects were used or freed after longer idle times gets a longer time.
+ * The kind of a program. It determines how long an object must be idle before it is suspected. The
+ * time is longer for a call site whose objects were used or freed after longer idle times.
  */
 public enum LeakWorkload {
   /** Works periodically, and accesses all its data within some periods. */

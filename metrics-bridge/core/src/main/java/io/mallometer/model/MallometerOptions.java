@@ -9,7 +9,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The values of {@link Setting settings}. Immutable.
+ * The values of {@link Setting settings}. This class is immutable.
  *
  * <pre>{@code
  * MallometerOptions.defaults().with(Setting.POLL_INTERVAL, Duration.ofSeconds(1))
@@ -19,7 +19,7 @@ public final class MallometerOptions {
 
   private static final MallometerOptions DEFAULTS = new MallometerOptions(Map.of());
 
-  /** The values that are not the default. */
+  /** The values that differ from the defaults. */
   private final Map<Setting<?>, Object> given;
 
   private MallometerOptions(Map<Setting<?>, Object> given) {
@@ -58,15 +58,15 @@ public final class MallometerOptions {
 
   /** Returns the value of a setting; empty if it was not given and has no default. */
   public <T> Optional<T> find(Setting<T> setting) {
-    @SuppressWarnings("unchecked") // a setting has values of its own type only
+    @SuppressWarnings("unchecked") // Each setting maps to a value of its own type.
     @Nullable T value = (@Nullable T) given.get(setting);
     return value == null ? Optional.ofNullable(setting.defaultValue()) : Optional.of(value);
   }
 
   /**
-   * Returns the value of a setting that has a default.
+   * Returns the value of a setting, or its default.
    *
-   * @throws IllegalArgumentException if it has no default and was not given
+   * @throws IllegalArgumentException if the setting has no default and was not given
    */
   public <T> T get(Setting<T> setting) {
     Optional<T> value = find(setting);

@@ -59,8 +59,8 @@ public record MonitorOptions(Kind kind, long bytes, int thread, Optional<Path> f
   }
 
   /**
-   * Returns this monitor, limited to the requests of one thread. Requests of other threads then
-   * take none of the 64 places that the library has for each monitor.
+   * Returns this monitor, limited to the requests of one thread. Then requests of other threads do
+   * not fill the 64 places that the library has for each monitor.
    *
    * @param thread the kernel's number; 0 for all threads
    */

@@ -157,9 +157,11 @@ public record NativeCounters(
   }
 
   /**
-   * Returns the number of live objects; for a scope or a thread the change, which may be negative.
-   * {@code NaN} if counting was off for some time or began with an attach, because objects are
-   * missing then.
+   * Returns the number of live objects. For a scope or a thread, returns the change, which may be
+   * negative.
+   *
+   * <p>{@code NaN} if counting was off for some time or began with an attach, because some objects
+   * were not counted then.
    */
   @Figure(
       value =

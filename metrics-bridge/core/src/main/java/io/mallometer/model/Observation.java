@@ -59,7 +59,7 @@ public record Observation(
       @Figure(value = "Processor time that the observation took", unit = SECONDS)
           double cpuSeconds) {
 
-    /** The period of a process in which nothing is observed. */
+    /** The value for a process in which nothing is observed. */
     public static final Period NONE = new Period("", 0, 0, Double.NaN, 0, 0, 0);
   }
 

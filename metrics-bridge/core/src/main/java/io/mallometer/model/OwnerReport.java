@@ -57,30 +57,42 @@ public record OwnerReport(
       @Figure("Why a search would be refused; empty if it would not") String refusal) {}
 
   /**
-   * The ways in which Java objects hold native memory, strongest first. It is {@link #HELD} if the
-   * search did not follow references.
+   * The ways in which Java objects hold native memory, strongest first. If the search did not
+   * follow references, the way is {@link #HELD}.
    */
   public enum Holding implements Tagged {
     /**
-     * A path of strong references leads from a static field, a thread or a JNI global reference to
-     * the holder.
+     * Strong references lead from a static field, a thread or a JNI global reference to the Java
+     * object that has the address.
      */
     KEPT("kept"),
-    /** A thread's local variable alone was found to keep the holder. */
-    LOCAL_VARIABLE("in a local variable of a thread"),
     /**
-     * A Java object holds the address. The search did not look for what keeps this object alive.
+     * Only a local variable of a thread was found to keep the Java object with the address alive.
      */
+    LOCAL_VARIABLE("in a local variable of a thread"),
+    /** A Java object has the address. The search did not look for what keeps this object alive. */
     HELD("held"),
-    /** A chain of references keeps the holder, but it is longer than the search followed. */
+    /**
+     * A chain of references keeps the Java object with the address alive, but it is longer than the
+     * search followed.
+     */
     DEEPER("kept by something deeper than was looked"),
-    /** Soft references alone lead to the holder, so the collector frees it if heap is scarce. */
+    /**
+     * Only soft references lead to the Java object with the address, so the collector frees it when
+     * heap is scarce.
+     */
     SOFTLY("softly kept"),
-    /** Weak references alone lead to the holder, so garbage collection frees it. */
+    /**
+     * Only weak references lead to the Java object with the address, so a garbage collection frees
+     * it.
+     */
     WEAKLY("weakly kept"),
-    /** A cleaner alone has the address. The owner is garbage that no collection found yet. */
+    /**
+     * Only a cleaner has the address. The object that owns the memory is garbage that no collection
+     * has found yet.
+     */
     GARBAGE("the owner is garbage that no collection has found yet"),
-    /** Garbage alone has the address; no cleaner frees the memory. */
+    /** Only garbage has the address, and no cleaner frees the memory. */
     UNREACHABLE("only garbage has the address, and nothing frees it"),
     /** No Java {@code long} has the address as its value. */
     NOBODY("no Java long holds it");
@@ -129,8 +141,8 @@ public record OwnerReport(
   }
 
   /**
-   * A path from a holder to the object that keeps it. Containers on the path are shown as one
-   * element.
+   * A path of references from a Java object that has addresses to what keeps this object alive.
+   * Containers on the path are shown as one element.
    */
   public record Path(
       @Figure("How firm it is") Holding holding,

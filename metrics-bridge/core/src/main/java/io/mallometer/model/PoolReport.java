@@ -60,8 +60,8 @@ public record PoolReport(
     }
 
     /**
-     * Returns the name of the chunks in the {@link Account}. Pools of one library and kind share a
-     * row there.
+     * Returns the name of the chunks' row in the {@link Account}. Pools of one library and kind
+     * share a row.
      */
     public String chunksName() {
       return "%s (%s) chunks".formatted(origin.library(), origin.kind());
@@ -141,7 +141,10 @@ public record PoolReport(
     pools = List.copyOf(pools);
   }
 
-  /** Returns the names of pools' chunks, by the number of the call site that allocated them. */
+  /**
+   * Returns the names of the rows of chunks. The keys are the numbers of the call sites that
+   * allocated the chunks.
+   */
   public Map<Integer, String> chunksBySite() {
     Map<Integer, String> names = new HashMap<>();
     pools.forEach(pool -> pool.sites().forEach(site -> names.put(site, pool.chunksName())));

@@ -49,7 +49,7 @@ public record ProcessMemory(
     return UNKNOWN;
   }
 
-  /** Returns this memory with another division of the resident set, and another budget. */
+  /** Returns this memory with other parts of the resident set and another budget. */
   public ProcessMemory with(Optional<ResidentMemory> split, Optional<MemoryBudget> claims) {
     return new ProcessMemory(
         residentBytes,
@@ -75,8 +75,8 @@ public record ProcessMemory(
   }
 
   /**
-   * Returns the stated limit or the cgroup's, whichever leaves less memory, with the bytes that
-   * count toward it; {@link Limit#NONE} without both.
+   * Returns the stated limit or the limit of the cgroup, whichever leaves less memory. {@link
+   * Limit#NONE} if neither is set.
    */
   public Limit setLimit() {
     double most = cgroup.map(CgroupMemory::limitBytes).orElse(Double.NaN);

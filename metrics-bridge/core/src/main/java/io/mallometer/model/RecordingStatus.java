@@ -1,8 +1,8 @@
 package io.mallometer.model;
 
 /**
- * The state of the recording: the file with the figures of the last hour, which is still there
- * after the process has ended.
+ * The state of the recording. The recording is a file with the figures of the last hour, which
+ * remains after the process has ended.
  *
  * @param life a number in the file's header that no other run has; 0 unless the library records
  */

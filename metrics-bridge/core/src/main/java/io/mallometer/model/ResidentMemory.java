@@ -64,8 +64,8 @@ public record ResidentMemory(
       @Figure(value = "Resident bytes", unit = BYTES) long bytes) {}
 
   /**
-   * The value of {@code decidedBy} if the JVM's memory was told apart by the symbols of its code,
-   * recorded since its start.
+   * The {@link #decidedBy} if the stacks of the calls that reserved memory tell which memory is the
+   * JVM's. They do so only if they were recorded since the JVM started.
    */
   public static final String BY_FRAMES = "frames";
 

@@ -25,11 +25,13 @@ public enum ResidentPart implements Tagged {
    */
   DIRECT_BUFFERS("direct_buffers"),
   /**
-   * Live memory of malloc, without direct buffers and the memory in {@link #GC_AND_JVM}; known
+   * Live memory of malloc, without direct buffers and the memory in {@link #GC_AND_JVM}. Known only
    * while mallometer counts.
    */
   MALLOC_LIVE("malloc_live"),
-  /** Memory of malloc that is free, or that malloc uses itself; known while mallometer counts. */
+  /**
+   * Memory of malloc that is free, or that malloc uses itself. Known only while mallometer counts.
+   */
   MALLOC_RETAINED("malloc_retained"),
   /** Memory of malloc, live or retained, while mallometer does not count. */
   MALLOC("malloc"),

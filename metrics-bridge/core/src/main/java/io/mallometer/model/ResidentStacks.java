@@ -10,7 +10,7 @@ import java.util.List;
  * @param time the time of the reading
  * @param residentBytes the resident set size
  * @param stacks the stacks, most bytes first
- * @param reason the reason why call sites or a newer reading are missing; empty if nothing is
+ * @param reason the reason why call sites are missing or the reading is old; empty if nothing is
  *     missing
  */
 public record ResidentStacks(
@@ -32,7 +32,8 @@ public record ResidentStacks(
   }
 
   /**
-   * Returns only the stacks with a frame that contains the text, ignoring case. The total stays.
+   * Returns the stacks with a frame that contains the text, ignoring case. The resident set size
+   * stays that of the process.
    */
   public ResidentStacks mentioning(String text) {
     return new ResidentStacks(

@@ -65,9 +65,9 @@ public record ScopeCounts(
   }
 
   /**
-   * Returns the sum of two scopes; no thread may have been in both at once. The peak of the result
-   * is the sum of both peaks, which is an upper bound. Its error is as large, because the scopes
-   * may have run one after the other.
+   * Returns the sum of two scopes that no thread was in at the same time. The peak is the sum of
+   * both peaks, an upper bound. Its error is as large, because the scopes may have run one after
+   * the other.
    */
   public ScopeCounts plus(ScopeCounts other) {
     double peak = peakBytes + other.peakBytes;

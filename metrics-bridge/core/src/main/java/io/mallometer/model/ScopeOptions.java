@@ -3,8 +3,8 @@ package io.mallometer.model;
 /**
  * The optional measurements of a scope.
  *
- * @param matched whether frees are matched with allocations by address, which tells temporary from
- *     retained memory. It takes memory and time while the scope is open; see {@code
+ * @param matched whether each free is matched with its allocation by address, to tell temporary
+ *     from retained memory. Matching takes memory and time while the scope is open; see {@code
  *     docs/reference/scopes.md}
  */
 public record ScopeOptions(boolean matched) {

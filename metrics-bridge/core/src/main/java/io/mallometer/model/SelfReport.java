@@ -59,11 +59,11 @@ public record SelfReport(
    * The samples of the library since the process started. All figures are {@code NaN} while nothing
    * is sampled.
    *
-   * @param share the factor, at most 1, by which fewer samples are taken from code that allocates
-   *     rarely, to meet the overhead target
+   * @param share the factor, at most 1, by which code that allocates rarely is sampled less often,
+   *     to meet the overhead target
    * @param tableBytes the part of {@link SelfReport#footprintBytes()} that call sites take; 0 if
    *     call sites are not recorded
-   * @param slots the addresses of the slots: pages that each contain one sampled object
+   * @param slots the addresses that are reserved for sampled objects
    */
   public record Sampling(
       @Figure(
@@ -103,10 +103,7 @@ public record SelfReport(
             Ranges.NONE);
   }
 
-  /**
-   * The numbers of samples that are incomplete: without a call site, without a seen free, or chosen
-   * without regard to the call path.
-   */
+  /** The numbers of incomplete samples, by what they lack. */
   public record Missed(
       @Figure(
               value = "Samples whose call site had no room in the table",
@@ -149,19 +146,19 @@ public record SelfReport(
               grows = true)
           double withoutSite) {
 
-    /** The ranges of a library that records none. */
+    /** The counts of a library that records no ranges. */
     public static final Ranges NONE = new Ranges(Double.NaN, Double.NaN, Double.NaN, Double.NaN);
   }
 
   /**
-   * The addresses that the library reserves for slots: pages that each contain one sampled object,
-   * so that its use can be observed.
+   * The addresses that the library reserves for slots. A slot is whole pages for one sampled
+   * object, so that its use can be observed.
    *
-   * @param address the first address; 0 without any
-   * @param reservedBytes the bytes of these addresses
-   * @param takenBytes the bytes of whole pages that objects in slots take
-   * @param excessBytes the part of {@code takenBytes} beyond the objects; it is in {@link
-   *     SelfReport#footprintBytes()}
+   * @param address the first address; 0 if none are reserved
+   * @param reservedBytes the bytes of all reserved addresses
+   * @param takenBytes the bytes of the pages of used slots
+   * @param excessBytes the part of {@code takenBytes} that the objects do not need; a part of
+   *     {@link SelfReport#footprintBytes()}
    */
   public record SlotPages(long address, long reservedBytes, long takenBytes, long excessBytes) {
 
@@ -178,7 +175,9 @@ public record SelfReport(
   /** The {@link #mode()} of a process that is not counted. */
   public static final String NONE = "none";
 
-  /** The name that is used while only the library could tell the real one. */
+  /**
+   * The text for a name that is not known, such as the allocator of a process without the library.
+   */
   public static final String UNKNOWN = "unknown";
 
   /** Creates the report of a process without the library. */
@@ -186,7 +185,7 @@ public record SelfReport(
     return absent(UNKNOWN);
   }
 
-  /** Creates the report of a process without the library whose allocator is known. */
+  /** Creates the report of a process that lacks the library but has a known allocator. */
   public static SelfReport absent(String allocator) {
     return new SelfReport(
         UNKNOWN,

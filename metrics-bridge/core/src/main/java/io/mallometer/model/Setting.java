@@ -775,12 +775,12 @@ public final class Setting<T> {
     return type;
   }
 
-  /** Returns the type of a value of a {@link Type#CHOICE}. */
+  /** Returns the enum class of the values of a {@link Type#CHOICE}. */
   public Class<?> choiceType() {
     return choices.getClass().getComponentType();
   }
 
-  /** Returns the words of a {@link Type#CHOICE}; an empty list for another type. */
+  /** Returns the words that a {@link Type#CHOICE} allows; an empty list for another type. */
   public List<String> words() {
     return Arrays.stream(choices).map(Setting::word).toList();
   }
@@ -806,7 +806,7 @@ public final class Setting<T> {
     return defaultText;
   }
 
-  /** Returns the values that the setting takes, such as {@code a whole number from 1 to 80}. */
+  /** Returns a description of the allowed values, such as {@code a whole number from 1 to 80}. */
   public String values() {
     String range = range();
     if (range.isEmpty() || range.equals(NOT_NEGATIVE)) {
@@ -859,8 +859,9 @@ public final class Setting<T> {
   }
 
   /**
-   * Returns an exception for a value in the range that breaks another rule, such as "must be at
-   * least 1m".
+   * Returns an exception for a value that breaks a rule.
+   *
+   * @param rule the rule, such as "must be at least 1m"
    */
   public InvalidSettingException invalid(String text, String rule) {
     return invalid(name, text, rule);
@@ -1032,7 +1033,7 @@ public final class Setting<T> {
         : duration.toMillis() + "ms";
   }
 
-  @SuppressWarnings("unchecked") // the type of a setting is the type of its values
+  @SuppressWarnings("unchecked") // A value has the type of its setting.
   private static <V> V cast(@Nullable Object value) {
     return (V) value;
   }

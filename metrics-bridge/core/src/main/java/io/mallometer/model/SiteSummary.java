@@ -43,13 +43,13 @@ public record SiteSummary(
   /** The name for the sum of all other call sites or libraries. */
   public static final String OTHER = "other";
 
-  /** The most names that enter a summary. */
+  /** The worst rank at which a name enters the summary. */
   public static final int TOP = 10;
 
   /** The worst rank at which a name stays in the summary. */
   public static final int STAYING = 15;
 
-  /** The most names that enter {@link #residentSites}. */
+  /** The worst rank at which a name enters {@link #residentSites}. */
   public static final int TOP_RESIDENT = 5;
 
   /** The worst rank at which a name stays in {@link #residentSites}. */
@@ -58,7 +58,7 @@ public record SiteSummary(
   /** The most sites in {@link #largestSites}. */
   public static final int LARGEST = 20;
 
-  /** The estimated live bytes of one name. */
+  /** The estimated live bytes of one library or call site. */
   public record Share(
       @Figure(
               "At most 200 characters, without addresses and numbers that differ between "
@@ -66,7 +66,10 @@ public record SiteSummary(
           String name,
       @Figure(value = "Bytes", unit = BYTES) double liveBytes) {}
 
-  /** Creates a summary of sites that cover all allocations, with unknown resident bytes. */
+  /**
+   * Creates a summary of a process in which all allocations are counted. The resident bytes are
+   * unknown.
+   */
   public SiteSummary(
       Instant time, List<Share> libraries, List<Share> sites, List<Share> largestSites) {
     this(time, libraries, sites, Map.of(), largestSites, 0);

@@ -27,8 +27,8 @@ public record SiteVerdict(
     @Figure("Whether a person acknowledged the site") boolean acknowledged) {
 
   /**
-   * The call sites of one name and library, which share a verdict. The number and the stack are
-   * those of the site with the evidence.
+   * The call sites of one name and library, which share a verdict. {@code number} and {@code
+   * frames} are those of the call site with the evidence.
    */
   public record Site(
       @Figure("The site's name") String name,
@@ -39,7 +39,7 @@ public record SiteVerdict(
       @Figure("Stacks of the other call sites, most bytes first, at most nine")
           List<Stack> others) {
 
-    /** The most stacks that are listed in addition to the stack of the verdict. */
+    /** The largest number of {@link #others}. */
     public static final int MOST_OTHERS = 9;
 
     public Site {
@@ -58,7 +58,7 @@ public record SiteVerdict(
     }
   }
 
-  /** A stack of a site that has several stacks. */
+  /** One of several stacks of a site. */
   public record Stack(
       @Figure("The call site's number") int number,
       @Figure(value = "Its live bytes", unit = BYTES) double liveBytes,
@@ -128,8 +128,8 @@ public record SiteVerdict(
   }
 
   /**
-   * The live memory of a site, and its growth. How much of it is resident is unknown, so it cannot
-   * be compared with a memory limit.
+   * The live memory of a site, and its growth. Parts may not be resident, so it cannot be compared
+   * with a memory limit.
    */
   public record Growth(
       @Figure(value = "Its live bytes", unit = BYTES) double liveBytes,

@@ -13,13 +13,15 @@ import java.util.Set;
  * @param name the Java method, or the demangled native symbol without parameters; empty if unknown
  * @param source the Java source file's name; empty if unknown, and in native code
  * @param line the Java line; 0 if unknown, and in native code
- * @param offset in native code the distance in bytes from the symbol, or else from the library's
- *     load address, or else the address itself; 0 in Java
+ * @param offset in native code, the distance in bytes from the symbol; without a symbol, from the
+ *     library's load address; without a library, the address itself. 0 in Java
  */
 public record StackFrame(
     Kind kind, String owner, String name, String source, int line, long offset) {
 
-  /** The start of the name of a call site in a compiler thread. The compiled method follows. */
+  /**
+   * The first words of the name of a call site in a compiler thread. The compiled method follows.
+   */
   public static final String COMPILATION = "compilation of ";
 
   private static final Set<String> OWNERS_WITH_CLEANER =
@@ -45,7 +47,7 @@ public record StackFrame(
     return new StackFrame(Kind.JAVA, className, method, source, line, 0);
   }
 
-  /** Returns the source line at which a stack contains a Java function; empty if unknown. */
+  /** Returns the source file and line of a Java function in a stack; empty if unknown. */
   public static String place(List<StackFrame> frames, String function) {
     for (StackFrame frame : frames) {
       if (frame.kind() == Kind.JAVA
@@ -64,7 +66,7 @@ public record StackFrame(
 
   /**
    * Returns whether this is a frame of the JDK's machinery for native calls and method handles.
-   * Names omit it, because it differs between JDKs and after compilation.
+   * Names of call sites leave it out, because it differs between JDKs and after compilation.
    */
   public boolean isOfCall() {
     return kind == Kind.JAVA

@@ -1,8 +1,8 @@
 package io.mallometer.model;
 
 /**
- * The state of the termination message: the text in a file that Kubernetes shows for a container
- * that ended. It is the diagnosis while memory is scarce or rises fast.
+ * The state of the termination message: a file that Kubernetes shows for a container that ended.
+ * mallometer writes its diagnosis there while memory is scarce or rises fast.
  */
 public record TerminationMessage(
     @Figure("Whether the file is taken for the message") boolean on,

@@ -21,7 +21,7 @@ public record ThreadStacks(
 
   private static final int MOST_NAMED = 5;
 
-  /** The threads of a process whose threads were not read. */
+  /** The value for a process whose threads were not read. */
   public static final ThreadStacks NONE = new ThreadStacks(List.of(), "");
 
   /** A pool: the threads whose names differ only in numbers. */

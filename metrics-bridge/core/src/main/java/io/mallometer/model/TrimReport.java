@@ -27,7 +27,7 @@ public record TrimReport(
     DONE,
     /** The trim is not possible now: the previous one was too recent, or another one is running. */
     REFUSED,
-    /** The allocator cannot trim, or there is no native library. */
+    /** There is no native library, or the allocator cannot trim. */
     UNSUPPORTED
   }
 

@@ -23,8 +23,8 @@ public enum Verdict implements Tagged {
   WAITS_FOR_GC,
 
   /**
-   * Objects of the site were idle for a long time. They are no leak, because others of the site
-   * were used or freed after as long a time.
+   * Objects of the site were idle for a long time. They are no leak, because the program used or
+   * freed other objects of the site after being idle as long.
    */
   POOL,
 

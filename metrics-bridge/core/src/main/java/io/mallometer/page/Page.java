@@ -8,12 +8,12 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The page as one HTML document with its styles, scripts and runbooks, so a server needs one URL
- * for it. Its Content Security Policy is a list of hashes, and it can send requests only to its own
- * origin. Its URLs are relative, so it works below any path and behind a proxy.
+ * The page as one HTML document with its styles, scripts and runbooks. Its Content Security Policy
+ * lists the hashes of the allowed styles and scripts, and allows requests only to its own origin.
+ * Its URLs are relative, so it works below any path and behind a proxy.
  *
- * <p>The page shows the flame graph, a separate report, in a frame. The page's policy also applies
- * there, so it admits the report's style and script.
+ * <p>The page shows the flame graph, a separate report, in a frame. The policy also applies there,
+ * so it allows the report's style and script.
  */
 public final class Page {
 
@@ -35,7 +35,6 @@ public final class Page {
   private static final InlineText PLOT = InlineText.of(Page.class, "uplot.js");
   private static final InlineText SCRIPT = InlineText.of(Page.class, "page.js");
 
-  /** The runbooks of the documentation that the page contains. */
   static final List<String> RUNBOOKS =
       List.of(
           "after-a-kill",
@@ -77,7 +76,9 @@ public final class Page {
     return bytes("");
   }
 
-  /** Returns the page in UTF-8 with a token, which it sends with requests that change something. */
+  /**
+   * Returns the page in UTF-8. The page sends the token with each request that changes something.
+   */
   public static byte[] bytes(Token token) {
     return bytes(meta("csrf-header", token.header()) + meta("csrf-token", token.value()));
   }

@@ -25,7 +25,6 @@ public final class NativeMemoryCollector extends Collector implements Collector.
 
   private static final String BYTES = "bytes";
 
-  /** The suffix of info metrics in OpenMetrics and Micrometer. */
   private static final String INFO = "_info";
 
   private final Mallometer mallometer;

@@ -12,14 +12,14 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends a profile of the call sites to a Pyroscope store or Grafana Alloy at an interval: the
- * memory allocated since the previous profile, and the live memory. It uses {@code
- * push.v1.PusherService/Push} of the Connect API.
+ * Sends profiles of the call sites to a Pyroscope store or Grafana Alloy at an interval: the memory
+ * allocated since the previous profile, and the live memory. Uses {@code
+ * push.v1.PusherService/Push} of the Connect API, and one daemon thread.
  *
- * <p>It uses one daemon thread. If the store is not available (no connection, or a status of 5xx,
- * 408 or 429), a profile is sent again after 1 s, 2 s, 4 s and so on up to the interval. Meanwhile
- * at most ten profiles of 4 MiB together wait; the oldest are dropped. A profile with any other
- * error status is dropped. The first of several failures in a row is logged.
+ * <p>If the store is not available (no connection, or status 5xx, 408 or 429), a profile is sent
+ * again after 1 s, 2 s, 4 s and so on up to the interval. At most ten profiles, together 4 MiB,
+ * wait; the oldest are dropped. A profile with another error status is dropped. Of several failures
+ * in a row, the first is logged.
  */
 public final class ProfilePush implements AutoCloseable {
 
@@ -34,8 +34,8 @@ public final class ProfilePush implements AutoCloseable {
   private final Log.Once failure = Log.MALLOMETER.once();
 
   /**
-   * The profiles to send. Its monitor also guards {@code before}; a thread holds it while it takes
-   * or sends profiles.
+   * The profiles to send. A thread holds the monitor of this queue while it takes or sends
+   * profiles. The monitor also guards {@code before}.
    */
   private final Deque<byte[]> waiting = new ArrayDeque<>();
 
@@ -66,14 +66,17 @@ public final class ProfilePush implements AutoCloseable {
     return sent;
   }
 
-  /** Returns how many profiles the store refused, or were dropped while it was not available. */
+  /**
+   * Returns the number of profiles that the store refused, or that were dropped while it was not
+   * available.
+   */
   public long dropped() {
     return dropped;
   }
 
   /**
-   * Pauses until {@link #resume()}; waits for a second at most. A push that is cut off is sent
-   * again.
+   * Pauses until {@link #resume()}. Cuts off the current push, which is sent again later, and waits
+   * at most a second for its end.
    */
   public void pause() {
     Thread ended;

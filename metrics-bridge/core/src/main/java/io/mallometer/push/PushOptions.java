@@ -57,7 +57,8 @@ public record PushOptions(
   }
 
   /**
-   * Reads the settings whose names begin with {@code push}; empty without an address.
+   * Reads the settings whose names begin with {@code push}. Returns empty if the address is not
+   * set.
    *
    * @param service the label {@code service_name}, unless the labels contain it
    * @throws InvalidSettingException for a value that is not allowed

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * Pyroscope's service for pushes. A POST by the Connect protocol carries a message {@code
  * push.v1.PushRequest} with one series.
  *
- * <p>The JDK's oldest HTTP client needs no thread and no module but {@code java.base}.
+ * <p>It uses {@link HttpURLConnection}, which needs no thread and no module but {@code java.base}.
  */
 final class Store {
 
@@ -166,8 +166,8 @@ final class Store {
   }
 
   /**
-   * Returns the request. The label {@code __delta__} tells the store that the values are
-   * differences already.
+   * Returns the request. The label {@code __delta__=false} keeps the store from computing
+   * differences, because the values are differences already.
    */
   private ProtobufMessage request(byte[] profile) {
     ProtobufMessage series = new ProtobufMessage();

@@ -17,8 +17,8 @@ import java.util.Map;
 import java.util.regex.Pattern;
 
 /**
- * Writes collapsed stacks, one a line: {@code outer;inner 4096}. Frames have no source lines, so a
- * stack can occur in several lines, which readers add up.
+ * Writes collapsed stacks, one a line: {@code outer;inner 4096}. Frames have no line numbers, so
+ * several lines can have the same stack. Readers add them up.
  */
 final class CollapsedReport implements Report {
 

@@ -17,10 +17,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Writes a file of DHAT, version 2, which Valgrind's {@code dh_view.html} loads. Samples do not
- * give all values of the format. The global maximum is taken to be at the time of the report. Only
- * live objects have a lifetime, the median age of their site. Only sites without live objects count
- * as short-lived ({@code tuth} is 0).
+ * Writes a file of DHAT, version 2, which Valgrind's {@code dh_view.html} loads. Samples lack some
+ * values of the format: the global maximum is taken to be at the time of the report, and only live
+ * objects have a lifetime, the median age of their site. With {@code tuth} 0, only sites without
+ * live objects count as short-lived.
  */
 final class DhatReport implements Report {
 
@@ -28,8 +28,8 @@ final class DhatReport implements Report {
   private static final double MICROSECONDS = 1e6;
 
   /**
-   * The sums over all sites with one stack. The viewer refuses a file in which a stack occurs
-   * twice.
+   * The sums over all call sites that have the same stack. The viewer refuses a file in which a
+   * stack occurs twice.
    */
   private record Figures(
       long bytes, long objects, long liveBytes, long liveObjects, long lifetimes) {
@@ -93,7 +93,7 @@ final class DhatReport implements Report {
     for (CallSite site : sites.sites()) {
       points.merge(Stacks.of(site), Figures.of(site), Figures::plus);
     }
-    // The root has the number 0.
+    // The viewer's root frame has the number 0, so other frames begin at 1.
     Numbering<StackFrame> frames = new Numbering<>(1);
     json.name("pps").beginArray();
     for (Map.Entry<List<StackFrame>, Figures> point : points.entrySet()) {

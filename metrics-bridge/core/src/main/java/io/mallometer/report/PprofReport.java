@@ -210,7 +210,6 @@ final class PprofReport implements Report {
       }
     }
 
-    /** Returns a message of two strings, such as type and unit, or key and value. */
     private ProtobufMessage pair(String first, String second) {
       return new ProtobufMessage().number(1, strings.of(first)).number(2, strings.of(second));
     }
@@ -243,8 +242,8 @@ final class PprofReport implements Report {
         if (frame.kind() == StackFrame.Kind.NATIVE && !frame.owner().isEmpty()) {
           location.number(2, libraries.of(frame.owner()));
         }
-        // The offset is relative to a symbol if there is one. It is not written then, because it is
-        // no address in the library.
+        // With a symbol, the offset is relative to the symbol. It is not written then, because it
+        // is no address in the library.
         location.number(3, frame.name().isEmpty() ? frame.offset() : 0);
         profile.message(4, location.message(4, line)).moveTo(out);
       }

@@ -10,7 +10,9 @@ import java.util.stream.Stream;
 
 /** Formats in which call sites are exported. */
 public enum ReportFormat {
-  /** A stack is one line: the frames, outermost first, separated by semicolons, and the value. */
+  /**
+   * One line for each stack: the frames, outermost first, separated by semicolons, and the value.
+   */
   COLLAPSED(
       "collapsed",
       "text/plain;charset=UTF-8",

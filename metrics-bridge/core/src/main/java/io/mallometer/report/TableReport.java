@@ -17,8 +17,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Writes all values of all call sites as JSON, one line for each site. Within one version, fields
- * may be added, but none is renamed or removed or changes its unit.
+ * Writes all values of all call sites as JSON, one line for each site. Within one version of the
+ * format, fields may be added, but no field is removed, renamed or given another unit.
  */
 final class TableReport implements Report {
 

@@ -18,8 +18,8 @@ final class CachedJson {
   private final Supplier<? extends View> view;
 
   /**
-   * The objects from which the JSON was written, compared by identity. Guarded by this, as are the
-   * next two fields.
+   * The results of {@code subjects} when the JSON was written, compared by identity. This and the
+   * next two fields are guarded by {@code this}.
    */
   private List<Object> of = List.of();
 

@@ -28,14 +28,12 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 
 /**
- * The evidence bundle: a zip for a ticket with all that is known about a process. It contains a
- * text for people, each view, the recordings of this and the previous run, and the settings. It has
- * some hundred KiB without the recordings, at most {@link #MOST_SITES} call sites, and no recording
- * of more than {@link #MOST_RECORDING_BYTES}.
+ * The evidence bundle: a zip for a ticket with a text for people, each view, the recordings of this
+ * and the previous run, and the settings. It contains at most {@link #MOST_SITES} call sites, and
+ * no recording of more than {@link #MOST_RECORDING_BYTES}.
  *
- * <p>The texts contain neither secrets nor memory addresses. They contain only settings of
- * mallometer; the values of secret and unknown settings are masked. The recordings are copied as
- * they are.
+ * <p>The texts contain neither secrets nor memory addresses: the values of secret and unknown
+ * settings are masked. The recordings are copied as they are.
  */
 final class EvidenceBundle {
 

@@ -18,8 +18,8 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answer of {@code nativememory/history}: the last hour in columns, for charts. A column has a
- * number for each time of its record; unknown numbers are {@code NaN} or null.
+ * The answer of {@code nativememory/history}: the last hour in columns, for charts. Each column has
+ * one number for each element of {@code times}; unknown numbers are {@code NaN} or null.
  */
 public record HistoryView(
     @Figure("Where the memory was") Memory memory, @Figure("What was counted") Malloc malloc)

@@ -72,7 +72,7 @@ public record OverviewView(
   private static final Optional<Instant> STARTED = SELF.info().startInstant();
 
   static OverviewView of(Mallometer mallometer, boolean trimAllowed, int askAgainSeconds) {
-    // A request for the pools makes their next reading come sooner.
+    // This call makes the next reading of the pools come sooner.
     mallometer.allocator().pools();
     Snapshot snapshot = mallometer.snapshot();
     return new OverviewView(

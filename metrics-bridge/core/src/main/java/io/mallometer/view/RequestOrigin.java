@@ -6,11 +6,11 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The origin of a request that changes something, as the browser reports it. It protects against a
- * page of another site that makes a viewer's browser trim the allocator or acknowledge a call site.
- * A program that is no browser sends no origin and is allowed.
+ * The origin of a request that changes something, as the browser reports it. It keeps pages of
+ * other sites from making a viewer's browser trim the allocator or acknowledge a call site. A
+ * program that is no browser sends no origin and is allowed.
  *
- * <p>{@code Sec-Fetch-Site} decides if it is sent, because it does not depend on the host name,
+ * <p>If {@code Sec-Fetch-Site} is sent, it decides, because it does not depend on the host name,
  * which a proxy may change. Browsers omit it over plain HTTP to other machines; then {@code Origin}
  * must name the requested host.
  *

@@ -140,11 +140,6 @@ public record SiteQuery(
     return Duration.ofSeconds(number(parameter, text, 1, LONGEST_SECONDS));
   }
 
-  /**
-   * Reads a number.
-   *
-   * @throws IllegalArgumentException if it is not a number, or not in the range
-   */
   static int number(String parameter, String text, int least, int most) {
     try {
       int number = Integer.parseInt(text);

@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
 public interface View {
 
   /**
-   * A view that shows one record or a list of records; an empty object if the record is unknown.
+   * A view that shows one record or a list of records. It shows an unknown record as an empty
+   * object.
    *
    * @param answer the record or the list
    */

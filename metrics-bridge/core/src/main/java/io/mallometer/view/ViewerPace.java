@@ -5,9 +5,8 @@ import java.time.Duration;
 import java.time.Instant;
 
 /**
- * The interval at which each open page sends its request. It is 10 s. It grows, up to 60 s, so that
- * all pages together send at most two requests a second. The number of viewers is the number of
- * requests in the latest interval. Thread-safe.
+ * Determines the interval at which each open page sends its request. It is 10 s, or with many pages
+ * up to 60 s, so that together they send about two requests a second. Thread-safe.
  */
 final class ViewerPace {
 
@@ -25,7 +24,6 @@ final class ViewerPace {
     this.counted = clock.instant();
   }
 
-  /** Counts a request. */
   synchronized void asked() {
     settle();
     requests++;

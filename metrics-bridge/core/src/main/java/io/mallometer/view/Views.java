@@ -50,8 +50,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The views of a process have names. A new view needs its name in {@link #NAMES}, and the view in
- * {@link #view} or, if it takes parameters, in {@link #answer}.
+ * All views of a process, by name. To add a view, add its name to {@link #NAMES}, and the view to
+ * {@link #view} or, if it takes parameters, to {@link #answer}.
  */
 public final class Views {
 
@@ -106,7 +106,7 @@ public final class Views {
   /** The stored JSON of the views that an open page requests repeatedly, by name. */
   private final Map<String, CachedJson> watched;
 
-  /** Creates views that state that neither a trim nor a search for owners is allowed. */
+  /** Creates the views of a process. Pages may offer neither a trim nor a search for owners. */
   public Views(Mallometer mallometer) {
     this(mallometer, false);
   }
@@ -209,10 +209,10 @@ public final class Views {
    *
    * @param name one of {@link #NAMES} or of {@link ReportFormat}
    * @param parameters the parameters by name; an unknown name is refused. {@code sites} takes those
-   *     of {@link SiteQuery}. Reports take {@code filter}, {@code at} and {@code metric}, the value
-   *     to report. {@code pprof} also takes {@code seconds}, the time over which changes are
-   *     reported. {@code leaks} takes {@code owner}, {@code all}, whether to include healthy sites,
-   *     and {@code format}: {@code json}, {@code text} or {@code html}
+   *     of {@link SiteQuery}. Reports take {@code filter}, {@code at} and {@code metric} (the value
+   *     to report); {@code pprof} also takes {@code seconds} (the time over which changes are
+   *     reported). {@code leaks} takes {@code owner}, {@code all} (whether to include healthy
+   *     sites) and {@code format} ({@code json}, {@code text} or {@code html})
    */
   public Answer answer(String name, Map<String, String> parameters) {
     Optional<Told> refusal = refusal(name, parameters.keySet());

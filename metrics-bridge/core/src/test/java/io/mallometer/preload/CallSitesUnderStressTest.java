@@ -112,7 +112,7 @@ class CallSitesUnderStressTest {
         .contains("state=ACTIVE", "\njava=true", "other java=true", "reason=\n", "done")
         .contains("gone=" + SitesUnderStress.KEPT_CLASSES);
     if (!run.interval().equals("1")) {
-      // If the sampling interval is 1 byte, the JVM's own stacks fill the table of sites at the
+      // With a sampling interval of 1 byte, the JVM's own stacks fill the table of sites at the
       // start, and some of the program's classes get no site.
       assertThat(figure(output, "named")).as(output).isEqualTo(SitesUnderStress.KEPT_CLASSES);
     }

@@ -144,7 +144,10 @@ class PreloadedJvmTest {
     assertThat(ChildJvm.await(condition)).isTrue();
   }
 
-  /** No other thread is counted, because JIT compilers may allocate and free as much there. */
+  /**
+   * Only this thread is counted, because JIT compilers may allocate and free as much in other
+   * threads.
+   */
   @Test
   void compressorsThatAreNotEndedStayLive() {
     try (NativeScope scope = mallometer.counting().threadScope()) {

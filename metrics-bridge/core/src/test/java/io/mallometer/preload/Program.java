@@ -15,8 +15,8 @@ public final class Program {
   private Program() {}
 
   /**
-   * The program deletes a file first with {@code delete=FILE}, and attaches the library with {@code
-   * attach}.
+   * With {@code delete=FILE}, the program deletes a file first, and with {@code attach} it attaches
+   * the library.
    */
   public static void main(String[] arguments) throws Exception {
     for (String argument : arguments) {

@@ -159,9 +159,12 @@ class ResidentStacksOfARealJvmTest {
     assertNamed("mapMemory", output);
     assertThat(output).contains("detached and mapped true");
     assertThat(output.lines().filter(line -> line.equals("attach ACTIVE"))).as(output).hasSize(19);
-    assertThat(bytes(moment("mapped", output), line -> line.startsWith("[mapped before")))
+    List<String> mapped = moment("mapped", output);
+    assertThat(bytes(mapped, line -> line.contains("[mapped before"))).as(output).isPositive();
+    // The part of this memory that no rule gives to the JVM, which may be nothing.
+    assertThat(bytes(mapped, line -> line.startsWith("[mapped before")))
         .as(output)
-        .isBetween(1L, number("apart mapped", output) / 10);
+        .isLessThan(number("apart mapped", output) / 10);
   }
 
   private static ChildJvm child() {

@@ -459,7 +459,7 @@ class WhenThingsGoWrongTest {
   }
 
   /**
-   * The directories to which the library could be unpacked are mounted noexec, or are read-only.
+   * All directories to which the library could be unpacked are mounted noexec, or are read-only.
    */
   @Test
   void nothingCanBeUnpackedToAttach() throws Exception {

@@ -120,7 +120,7 @@ class ProfilePushTest {
   @Test
   void whatTheStoreDoesNotTakeForNowIsSentAgain() throws Exception {
     status.set(503);
-    // This interval lets fewer than ten profiles wait before the first is sent again, so none is
+    // At this interval, fewer than ten profiles wait before the first one is sent again, so none is
     // dropped.
     interval = Duration.ofMillis(400);
     ProfileStore store = store(0);

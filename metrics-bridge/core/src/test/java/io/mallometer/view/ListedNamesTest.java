@@ -11,16 +11,30 @@ import io.mallometer.model.Component;
 import io.mallometer.model.StackFrame;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Compares the names in the code with the file of public names. */
 @Tag("any-jdk")
 class ListedNamesTest {
+
+  private static final Path LIBRARY =
+      Path.of("../../interposer/target/native/linux-x86-64/libmallometer.so");
+  private static final Path HEADERS = Path.of("../../interposer/include");
+
+  private static final Pattern FUNCTION =
+      Pattern.compile(
+          "^(MALLOMETER_API|static inline) ([^;{]+ (\\w+)\\([^;{]+\\))", Pattern.MULTILINE);
 
   @Test
   void everyViewIsAnAnswer() {
@@ -78,5 +92,39 @@ class ListedNamesTest {
   void everyMeterIsListed() {
     assertThat(PublicNames.names("meters of Micrometer"))
         .containsAll(Meter.all().stream().map(Meter::name).toList());
+  }
+
+  /** Takes the parameters from the headers, because the built library contains only the names. */
+  @Test
+  @Tag("process")
+  void functionsAndThoseThatTheLibraryStandsBefore() throws Exception {
+    Set<String> names = new TreeSet<>();
+    Map<String, String> declared = new HashMap<>();
+    for (MatchResult function : FUNCTION.matcher(declarations()).results().toList()) {
+      String text = function.group(2).replaceAll("\\s+", " ");
+      if (function.group(1).startsWith("static")) {
+        names.add("static inline " + text);
+      }
+      declared.put(function.group(3), text);
+    }
+    for (String line : output("nm", "-D", "--defined-only", LIBRARY.toString()).split("\n")) {
+      String symbol = line.replaceFirst(".* ", "");
+      names.add(declared.getOrDefault(symbol, symbol));
+    }
+
+    PublicNames.check("functions of the library", names);
+  }
+
+  private static String declarations() throws Exception {
+    return (Files.readString(HEADERS.resolve("mallometer.h"))
+            + Files.readString(HEADERS.resolve("mallometer_optional.h")))
+        .replaceAll("(?s)/\\*.*?\\*/", "");
+  }
+
+  private static String output(String... command) throws Exception {
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(process.waitFor()).as(output).isZero();
+    return output;
   }
 }

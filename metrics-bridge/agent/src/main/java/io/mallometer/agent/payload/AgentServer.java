@@ -65,7 +65,7 @@ final class AgentServer implements AutoCloseable {
   private static final String METRICS = "metrics";
 
   /**
-   * Stands in a route for the last part of a path, such as the name of a view or the number of a
+   * In a route, stands for the last part of a path, such as the name of a view or the number of a
    * call site.
    */
   private static final String ANY_NAME = "{name}";
@@ -418,7 +418,7 @@ final class AgentServer implements AutoCloseable {
       plain.close();
       return;
     }
-    // The stream stays open after a failed write, because closing it would make a partial answer
+    // After a failed write the stream stays open, because closing it would make a partial answer
     // look complete.
     OutputStream out = zipped ? new GZIPOutputStream(plain) : plain;
     body.writeTo(out);

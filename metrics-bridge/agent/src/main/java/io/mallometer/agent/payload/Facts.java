@@ -8,13 +8,13 @@ import java.util.List;
 /**
  * Facts about a JVM besides its memory, for the command line.
  *
- * @param name name and version of the JVM
+ * @param name the name and version of the JVM
  * @param version the version of Java
  * @param home the directory of the JDK
  * @param arguments the JVM's options
  * @param uptimeSeconds the time since the start of the JVM
- * @param observed whether an agent, an attach or the application itself polls the library between
- *     questions of the command line
+ * @param observed whether the agent, an attach or the application polls the library, also when no
+ *     command runs
  */
 public record Facts(
     String name,

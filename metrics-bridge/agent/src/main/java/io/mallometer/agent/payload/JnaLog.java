@@ -4,9 +4,10 @@ import java.util.logging.Level;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stands in for {@link java.util.logging.Logger} in the agent's own copy of JNA, with the methods
- * that JNA calls, so that the agent does not initialize the application's logging. JNA also throws
- * each failure that it logs. If a method is missing here, JNA fails with {@link NoSuchMethodError}.
+ * A logger that drops everything. The agent's own copy of JNA uses it instead of {@link
+ * java.util.logging.Logger}, which would initialize the application's logging. No failure is lost,
+ * because JNA also throws each one that it logs. JNA fails with {@link NoSuchMethodError} if a
+ * method that it calls is missing here.
  */
 public final class JnaLog {
 
@@ -19,20 +20,20 @@ public final class JnaLog {
     return SILENT;
   }
 
-  /** Returns false. */
+  /** Returns false, because nothing is logged. */
   public boolean isLoggable(Level unused) {
     return false;
   }
 
-  /** Does nothing. */
+  /** Drops the message. */
   public void log(Level unused, String message) {}
 
-  /** Does nothing. */
+  /** Drops the message. */
   public void log(Level unused, String message, @Nullable Object parameter) {}
 
-  /** Does nothing. */
+  /** Drops the message. */
   public void log(Level unused, String message, Object[] parameters) {}
 
-  /** Does nothing. */
+  /** Drops the message; JNA throws the exception too. */
   public void log(Level unused, String message, Throwable thrown) {}
 }

@@ -24,8 +24,8 @@ final class JvmCollector extends Collector implements Collector.Describable {
   private static final List<String> POOL_LABELS = List.of("area", "id");
 
   /**
-   * The function that reads each metric from a pool's usage. It returns -1 for an undefined
-   * maximum.
+   * The metrics, each with the function that reads it from a pool's usage; -1 means that the pool
+   * has no maximum.
    */
   private static final Map<String, ToLongFunction<MemoryUsage>> POOLS =
       Map.of(

@@ -12,10 +12,10 @@ import javax.management.MBeanServerFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Registers the MBeans when the application first uses JMX. Loading JMX earlier would cost 0.25 s
- * of CPU time, and would start {@code java.util.logging} before a server has configured it.
- * Registers the events of Flight Recorder when JMX is used or a recording is requested, and
- * otherwise after 10 s, to spare short programs the cost.
+ * Registers the MBeans only when the application first uses JMX. Loading JMX earlier would cost
+ * 0.25 s of CPU time, and would start {@code java.util.logging} before a server has configured it.
+ * Registers the events of Flight Recorder after 10 s, to spare short programs the cost, or as soon
+ * as JMX is used or a recording is requested.
  */
 final class LateRegistration {
 
@@ -35,7 +35,7 @@ final class LateRegistration {
   }
 
   /**
-   * Registers the events and the MBeans, and returns when both are registered.
+   * Registers the events and the MBeans when each is due, and then returns.
    *
    * @param logging an action that starts {@code java.util.logging}; runs when JMX is used, or after
    *     10 s; null for none
@@ -88,7 +88,7 @@ final class LateRegistration {
   }
 
   private static boolean recordingAskedFor() {
-    // A FileChannel would take the JDK some milliseconds to load.
+    // Not a FileChannel, because its classes take the JDK some milliseconds to load.
     try (InputStream line = new FileInputStream(COMMAND_LINE)) {
       return new String(line.readAllBytes(), StandardCharsets.ISO_8859_1)
           .contains(RECORDING_OPTION);

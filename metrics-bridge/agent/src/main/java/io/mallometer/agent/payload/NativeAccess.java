@@ -3,8 +3,8 @@ package io.mallometer.agent.payload;
 import java.lang.reflect.Method;
 
 /**
- * Gives the payload's module the right to load native code, without which JDK 24 and newer print a
- * warning. Does not override a denial.
+ * Permits the payload's module to load native code, because JDK 24 and newer print a warning
+ * otherwise. If the user has denied native access, it stays denied.
  */
 final class NativeAccess {
 
@@ -14,8 +14,8 @@ final class NativeAccess {
   private NativeAccess() {}
 
   /**
-   * Gives the right if the JDK would print a warning. The agent has opened to this module the
-   * packages of the JDK that this method needs.
+   * Gives the permission if the JDK would print a warning. Uses packages of the JDK that the agent
+   * has opened to this module.
    */
   static void allow() {
     Module own = NativeAccess.class.getModule();

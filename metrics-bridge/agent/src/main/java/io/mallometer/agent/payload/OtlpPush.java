@@ -18,8 +18,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pushes metrics by OTLP. The exporter is not part of the agent: its jars get a class loader of
- * their own, so that the application may use another version of OpenTelemetry.
+ * Pushes metrics by OTLP. The exporter is not part of the agent. A class loader of its own loads
+ * its jars, so that the application may use another version of OpenTelemetry.
  */
 final class OtlpPush {
 

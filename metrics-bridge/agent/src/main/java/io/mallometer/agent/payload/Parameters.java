@@ -63,7 +63,6 @@ final class Parameters {
     return values;
   }
 
-  /** Returns whether the client accepts a gzip encoding. */
   static boolean accepts(Request request) {
     @Nullable String accepted = request.header("Accept-Encoding");
     return accepted != null && ZIPPED.matcher(accepted).find();

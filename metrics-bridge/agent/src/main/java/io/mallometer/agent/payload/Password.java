@@ -29,8 +29,8 @@ final class Password {
   private final byte[] expected;
 
   /**
-   * The password, once a client has sent it. Comparing with it spares frequent scrapes the slow
-   * hash algorithms.
+   * The right password, once a client has sent it. Comparing later requests with it avoids the slow
+   * hash.
    */
   private volatile Optional<String> known = Optional.empty();
 

@@ -25,20 +25,20 @@ import org.jspecify.annotations.Nullable;
 /**
  * Answers questions of the command line in a JVM that was started with the agent. Without this
  * socket each command would load the agent once more, and JDK 21 and newer would print a warning to
- * the application's output each time.
+ * the application's output.
  *
- * <p>The socket lies in a directory that only this user can enter. A command writes one line: the
- * identity of the process that it asks ({@link ProcessStart#identity}) and the directory of its
+ * <p>The socket is in a directory that only this user can enter. A command sends one line: the
+ * identity of the process that it means ({@link ProcessStart#identity}), and the directory of its
  * question. It then reads a newline, which says that the answer is in that directory.
  *
- * <p>A process with another identity closes the connection, because JVMs of one user in containers
- * that share /tmp may have equal process ids. The first of these JVMs owns the socket; commands
- * load the agent into the others.
+ * <p>JVMs in containers that share /tmp may have the same process id. The first of them owns the
+ * socket. It does not answer a line with another identity; the command then loads the agent into
+ * the JVM that it means.
  */
 final class QuestionSocket {
 
   /**
-   * The path of the socket's directory, which the process id completes. It does not depend on
+   * The path of the socket's directory without its end, the process id. It does not depend on
    * java.io.tmpdir.
    */
   private static final String DIRECTORY = "/tmp/.mallometer-";
@@ -49,10 +49,7 @@ final class QuestionSocket {
   private static final int FAILED = 500;
   private static final long BETWEEN_FAILURES_NANOS = 50_000_000;
 
-  /**
-   * The time limit for the line that a command sends after it has connected. Other commands wait
-   * meanwhile.
-   */
+  /** The time within which a command must send its line. Other commands wait meanwhile. */
   private static final long LONGEST_QUESTION_NANOS = 3_000_000_000L;
 
   private static final long BETWEEN_READS_NANOS = 2_000_000;
@@ -88,7 +85,7 @@ final class QuestionSocket {
     return socket;
   }
 
-  /** Makes the directory, or reuses the one of a killed JVM with this user and process id. */
+  /** Makes the directory, or reuses one that a killed JVM of this user left. */
   private static void makePrivate(Path directory) throws IOException {
     try {
       Files.createDirectory(
@@ -128,8 +125,7 @@ final class QuestionSocket {
   }
 
   private Thread serveOnThread(ServerSocketChannel opened) {
-    // This is no lambda, because the first lambda at the agent's start would make the JDK load its
-    // support for lambdas.
+    // Not a lambda, because the first lambda would make the JDK load its support for lambdas.
     Runnable answers =
         new Runnable() {
           @Override
@@ -166,7 +162,6 @@ final class QuestionSocket {
     }
   }
 
-  /** Returns whether a JVM accepts connections, without waiting for it. */
   private static boolean isListenedTo(Path socket) throws IOException {
     try (SocketChannel probe = SocketChannel.open(StandardProtocolFamily.UNIX)) {
       probe.configureBlocking(false);
@@ -184,8 +179,8 @@ final class QuestionSocket {
       try (SocketChannel asking = opened.accept()) {
         String line = line(asking);
         int place = line.indexOf(' ', line.indexOf(' ') + 1);
-        // The identity of this process is read for each question, because a restore from a
-        // checkpoint changes it.
+        // A restore from a checkpoint changes the identity of this process, so it is read each
+        // time.
         if (place > 0
             && ProcessStart.isSame(line.substring(0, place), ProcessStart.identity(SELF))) {
           answer(Path.of(line.substring(place + 1)));

@@ -16,8 +16,8 @@ final class Tls {
   /**
    * Returns a TLS context.
    *
-   * @throws IOException that names the key store, if the key store cannot be read or lacks the
-   *     certificate
+   * @throws IOException if the key store cannot be read or lacks the certificate; the message names
+   *     the key store
    */
   static SSLContext of(Certificate certificate) throws IOException {
     char[] password = certificate.password().toCharArray();

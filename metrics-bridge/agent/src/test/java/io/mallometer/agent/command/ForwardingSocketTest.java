@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(60)
-@SuppressWarnings("try") // sockets may only have to be open
+@SuppressWarnings("try") // some sockets only have to be open
 class ForwardingSocketTest {
 
   @TempDir private Path directory;

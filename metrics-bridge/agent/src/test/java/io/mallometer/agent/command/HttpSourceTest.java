@@ -18,7 +18,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Checks the addresses at which the command finds a process. */
 class HttpSourceTest {
 
   private static final Duration TIMEOUT = Duration.ofMinutes(1);

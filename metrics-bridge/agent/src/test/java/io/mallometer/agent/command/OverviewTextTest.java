@@ -19,7 +19,6 @@ class OverviewTextTest {
         .contains("  Half of it is in transparent huge pages.");
   }
 
-  /** The process has no huge pages, or its kernel does not report them. */
   @Test
   void withoutHugePagesNoLineIsShown() {
     assertThat(textOf(BREAKDOWN.formatted(0))).contains("malloc").doesNotContain("huge");

@@ -7,7 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** A process whose answers to the command line a test sets. */
+/** A fake process. The test sets its answers to the command line. */
 final class SimulatedSource implements Source {
 
   static final Instant START = Instant.parse("2026-01-01T12:00:00Z");
@@ -28,7 +28,9 @@ final class SimulatedSource implements Source {
     return this;
   }
 
-  /** Sets the half width of each estimate's interval, as a share of the estimate. */
+  /**
+   * Sets the error of each estimate: half the width of its interval, as a share of the estimate.
+   */
   SimulatedSource withError(double share) {
     error = share;
     return this;

@@ -45,8 +45,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Compares every name that the agent shows with the file of public names, in both directions. A
- * server of the fake {@link KnowsEverything} shows the names that are rarely shown.
+ * Checks that the file of public names contains exactly the names that the agent shows. A server of
+ * the fake {@link KnowsEverything} shows the rare ones too.
  */
 @Tag("process")
 @Tag("any-jdk")
@@ -188,7 +188,6 @@ class AgentNamesTest {
     }
   }
 
-  /** Header names are found in a refusal, in the page, and in the class files. */
   @Test
   void headers() throws Exception {
     HttpRequest.Builder trim =
@@ -251,7 +250,6 @@ class AgentNamesTest {
     PublicNames.check("keys in a report in JSON", names);
   }
 
-  /** Finds names in all bytes of the library and of the class files, also in messages. */
   @Test
   void environmentVariables() throws Exception {
     Set<String> names = new TreeSet<>(found(VARIABLE, text(Files.readAllBytes(LIBRARY))));

@@ -61,7 +61,7 @@ class AgentServerTest {
   @Test
   void theJsonIsWhatTheViewsWrite() throws Exception {
     start(OPTIONS);
-    // The rates are known after this second reading, and stay constant while no time passes.
+    // After this second reading the rates are known. They stay constant, because no time passes.
     mallometer.sites().read();
     mallometer.advance(Duration.ofSeconds(2));
     mallometer.sites().read();

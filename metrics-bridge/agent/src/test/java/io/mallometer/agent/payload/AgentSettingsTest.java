@@ -14,7 +14,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Checks how the agent reads its settings from options and environment variables. */
 class AgentSettingsTest {
 
   @Test
@@ -68,8 +67,8 @@ class AgentSettingsTest {
   }
 
   /**
-   * The agent ignores variables of the library, which checks them itself, and MALLOMETER_PORT,
-   * which Kubernetes sets for a service named mallometer.
+   * The agent must not read the library's own variables, nor MALLOMETER_PORT, which Kubernetes sets
+   * for a service named mallometer.
    */
   @Test
   void variablesOfOtherReadersAreNotRead() {

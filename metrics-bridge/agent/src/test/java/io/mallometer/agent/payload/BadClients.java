@@ -26,7 +26,7 @@ final class BadClients implements AutoCloseable {
   private final InetSocketAddress address;
   private final List<Client> clients = new ArrayList<>();
 
-  /** A client and the words that it sends before it stops writing and reading. */
+  /** A client and the bytes that it sends before it neither writes nor reads any more. */
   private record Client(SocketChannel channel, byte[] words) {}
 
   BadClients(int port) {
@@ -100,7 +100,10 @@ final class BadClients implements AutoCloseable {
         words("GET /-/healthy HTTP/1.1\r\nHost: localhost\r\n\r\n"));
   }
 
-  /** Returns what clients send that do not finish a handshake. */
+  /**
+   * Returns, for each kind of bad client, the bytes that it sends without finishing a TLS
+   * handshake.
+   */
   static List<byte[]> secure() {
     byte[] hello = hello();
     return List.of(

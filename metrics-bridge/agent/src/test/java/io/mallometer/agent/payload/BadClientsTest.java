@@ -31,8 +31,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests that health and metrics are served despite bad clients, and that no client's connection is
- * reset instead of answered.
+ * Tests that health and metrics are served despite bad clients, and that the server does not reset
+ * a connection that it should answer.
  */
 @Timeout(120)
 @Tag("any-jdk")
@@ -43,8 +43,7 @@ class BadClientsTest {
   private static final int SCRAPES = 10;
 
   /**
-   * The longest accepted duration of a scrape: half the time after which the server closes a bad
-   * client.
+   * The longest accepted time for a scrape. The server closes a bad client after twice this time.
    */
   private static final Duration SOON = ClientLimits.usual().patience().dividedBy(2);
 
@@ -148,7 +147,9 @@ class BadClientsTest {
     server = Optional.of(AgentServer.start(mallometer, Given.server(options)));
   }
 
-  /** Returns sites whose table exceeds what the kernel buffers for a connection. */
+  /**
+   * Returns so many sites that their table does not fit into the kernel's buffers for a connection.
+   */
   private static CallSite[] many() {
     return IntStream.range(0, 8_000)
         .mapToObj(

@@ -8,7 +8,6 @@ import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Checks which credentials are admitted. */
 @Tag("any-jdk")
 class PasswordTest {
 

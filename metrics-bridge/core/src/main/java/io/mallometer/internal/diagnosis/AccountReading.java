@@ -19,16 +19,14 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * A reading of the memory of a process, in parts. Several readings give an account: a table of what
- * grew in the process. All values are read within milliseconds. Amounts are in bytes; unknown ones
- * are {@code NaN}.
+ * A reading of the memory of a process, in parts, from which the growth of each part is computed.
+ * All values are read within milliseconds. Amounts are in bytes; unknown ones are {@code NaN}.
  *
  * @param time the time of the reading
  * @param chargedBytes the memory that the kernel charges to the cgroup, without pages of files
  * @param resident the resident set
  * @param charged the memory charged to the cgroup, by part; empty outside a cgroup
- * @param liveBytes live bytes of malloc; if these are unknown after an attach, the bytes allocated
- *     since then minus the bytes freed since then
+ * @param liveBytes the live bytes of malloc; if unknown after an attach, their change since then
  * @param counts the numbers of threads and classes of the JVM
  * @param mapped the resident bytes by the call site that mapped them; empty if unknown
  * @param files the cached or mapped pages of files
@@ -46,7 +44,7 @@ public record AccountReading(
   /** A call site that mapped memory: its name and its source line, which may be empty. */
   public record MappingSite(String name, String place) {}
 
-  /** A reading leaves out files with fewer bytes. */
+  /** A reading leaves out files with fewer bytes than this. */
   private static final long LEAST_FILE_BYTES = 64 << 10;
 
   private static final int MOST_FILES = 100;
@@ -59,12 +57,12 @@ public record AccountReading(
   private static final int MOST_MAPPING_SITES = 100;
 
   /**
-   * The resident set.
+   * The resident set, in bytes.
    *
-   * @param bytes the bytes of the resident set without pages of files that the kernel can drop
+   * @param bytes the resident set without pages of files that the kernel can drop
    * @param parts the bytes by part
-   * @param copiedFileBytes the bytes of private copies of file pages, made when the process wrote
-   *     to the pages
+   * @param copiedFileBytes the pages of files that the process has written to, and so has private
+   *     copies of
    * @param mallocBytes the memory of malloc
    */
   public record Resident(
@@ -153,7 +151,6 @@ public record AccountReading(
     return kind.equals(FileCache.OTHER) ? "files of other kinds" : kind + " files";
   }
 
-  /** Returns the total of an account: the charged bytes, or the resident set. */
   double total(boolean charged) {
     return charged ? chargedBytes : resident.bytes();
   }

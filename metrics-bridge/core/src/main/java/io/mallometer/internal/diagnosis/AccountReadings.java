@@ -52,7 +52,7 @@ public final class AccountReadings {
     }
   }
 
-  /** Returns the time at which the resident set was split into its parts for the latest reading. */
+  /** Returns when the resident set of the latest reading was split into its parts. */
   public synchronized Instant latest() {
     return latestSplit;
   }

@@ -44,12 +44,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class AccountTable {
 
-  /** A table is made only from at least this many readings. */
   private static final int FEWEST_READINGS = 3;
 
   /**
-   * Growth is the mean of the readings in this many seconds at the end of the window, minus the
-   * mean in as many seconds at its start.
+   * Growth is the mean over this many seconds at the end of the window, minus the mean over as many
+   * seconds at its start.
    */
   private static final double END_SECONDS = 50;
 
@@ -60,19 +59,19 @@ final class AccountTable {
   private static final double STOPPED = 0.1;
 
   /**
-   * A count, such as that of classes, slows down if its rate in the last third of the window is
-   * below this share of its rate in the whole window. In the last two thirds of the program's age,
-   * growth with the logarithm of the age has the share 0.69.
+   * A count, such as that of classes, grows steadily if its rate in the last third of the window is
+   * at least this share of its rate in the whole window. Growth with the logarithm of time has the
+   * share 0.69, if the window starts at a third of the program's age.
    */
   private static final double STEADY = 0.75;
 
   /**
-   * A part of memory whose bytes are counted, not sampled, has stopped growing if it has not risen
-   * for longer than this many times the time from its first rise to its last.
+   * Memory that is counted exactly has stopped growing if its last rise was longer ago than this
+   * many times the time from its first rise to its last.
    */
   private static final double STEPS_ENDED = 3;
 
-  /** A thread pool is listed if its number of threads grew by at least this number. */
+  /** A thread pool is listed if it has grown by at least this many threads. */
   private static final double LEAST_COUNT = 10;
 
   private static final double LEAST_FILE_BYTES = 1 << 20;
@@ -80,8 +79,8 @@ final class AccountTable {
   private static final double MINUTE = 60;
 
   /**
-   * Thinning keeps about this many readings. The time to compute a confidence interval grows with
-   * the square of their number.
+   * At most about this many readings are used, because the time to compute a confidence interval
+   * grows with the square of their number.
    */
   private static final int MOST_READINGS = 40;
 
@@ -92,14 +91,14 @@ final class AccountTable {
   private static final double LEAST_ROW_BYTES = 64 << 10;
 
   /**
-   * The window ends this long after the latest reading of call sites, to include the reading of
-   * other memory at about that moment.
+   * The window ends this long after the latest reading of call sites, because other memory is read
+   * at nearly, but not exactly, that moment.
    */
   private static final Duration SAME_MOMENT = Duration.ofSeconds(5);
 
   /**
    * A call site in the application's code has its own row if it grew by at least this many bytes,
-   * however uncertain the growth is.
+   * even if the growth is uncertain.
    */
   private static final double LEAST_OWN_BYTES = 1 << 20;
 
@@ -129,7 +128,7 @@ final class AccountTable {
   private final List<AccountReading> readings;
   private final Optional<SiteTrends> sites;
 
-  /** The groups of call sites, with only the resident part of their bytes. */
+  /** The groups of call sites, with their resident bytes only. */
   private final List<SiteTrends.Group> groups = new ArrayList<>();
 
   /** The live bytes that are not resident, summed over all groups, at each reading. */
@@ -143,7 +142,7 @@ final class AccountTable {
   private final double endSeconds;
   private final double[] total;
 
-  /** The total minus all parts that were added so far, at each reading. */
+  /** The bytes that no part added so far contains, at each reading. */
   private final double[] rest;
 
   private final List<Part> parts = new ArrayList<>();
@@ -182,17 +181,16 @@ final class AccountTable {
   }
 
   /**
-   * Returns the table of the readings from {@code from} to the latest reading of call sites. Takes
-   * the last three readings since the start-up if the window has fewer; empty if there are fewer
-   * than three.
+   * Returns the table of the readings from {@code from} to the latest reading of call sites, but of
+   * at least three readings; empty if there are fewer since the start-up.
    *
    * @param from the start of the window
-   * @param lastTrough the last low point of memory that rises and falls. The window then ends
-   *     there, and growth is measured between single readings, because means would depend on the
-   *     swing. If empty, the window ends at the snapshot
+   * @param lastTrough the last low point of memory that rises and falls: the window ends there, and
+   *     growth is measured between single readings, because means would depend on the swing; empty
+   *     for other memory
    * @param charged whether the total is the memory that the kernel charges to the cgroup; otherwise
    *     it is the resident set
-   * @param maxima the maximum in bytes of each kind of row that has a maximum
+   * @param maxima the maximum in bytes of each kind of row that has one
    */
   static Optional<AccountTable> of(
       DiagnosisInput input,
@@ -328,10 +326,6 @@ final class AccountTable {
     }
   }
 
-  /**
-   * Adds the anonymous memory outside malloc: a row for each call site that maps memory, and one
-   * for the rest.
-   */
   private void addMapped() {
     double[] unnamed = series(reading -> bytes(reading, Kind.ANONYMOUS));
     Map<MappingSite, Long> most = new HashMap<>();
@@ -379,8 +373,8 @@ final class AccountTable {
   }
 
   /**
-   * Adds a group of call sites with its resident bytes only, because live bytes that are not
-   * resident are not in the total. Applies the group's latest resident share to the whole window.
+   * Adds a group of call sites with its resident bytes only, because the total contains no others.
+   * Only the latest resident share is known; it is applied to the whole window.
    */
   private void addResident(SiteTrends.Group group) {
     SiteGroup all = group.figures();
@@ -446,9 +440,9 @@ final class AccountTable {
   }
 
   /**
-   * Corrects the growth of the call sites, which is estimated from samples, so that it adds up to
-   * the exact growth of live bytes. Divides the difference in proportion to the variances of the
-   * sites, except what is beyond the 95 % interval of the sum, because this has another cause.
+   * Corrects the growth of the call sites, which is estimated from samples, to add up to the exact
+   * growth of live bytes. Each site gets a part of the difference in proportion to its variance.
+   * What exceeds the 95 % interval of the sum has another cause and is not divided.
    */
   private void shareOut(Part live, List<SiteSeries> held) {
     double[] difference = live.bytes().clone();
@@ -531,9 +525,9 @@ final class AccountTable {
   }
 
   /**
-   * Returns a group's growth in bytes per second with its sampling error. Allocated and freed bytes
-   * come from different samples, so their errors are independent. The lowest of three upper bounds
-   * is taken for the freed bytes.
+   * Returns a group's growth in bytes per second with its sampling error. The errors of allocated
+   * and freed bytes are independent, because they come from different samples. Freed bytes are
+   * taken as the lowest of three upper bounds.
    */
   private Slope sampled(SiteGroup figures, double[] series) {
     Estimate live = figures.liveBytes();
@@ -555,10 +549,10 @@ final class AccountTable {
   }
 
   /**
-   * The rises of a series of exact counts, such as those of a buffer that realloc doubles.
+   * The rises of an exact count, such as the bytes of a buffer that realloc doubles.
    *
-   * @param lower the growth in bytes per second without the largest rise; 0 if the series also fell
-   * @param ended whether the rises have ended, as {@link #STEPS_ENDED} says
+   * @param lower the growth in bytes per second without the largest rise; 0 if the count also fell
+   * @param ended whether the rises have ended, by {@link #STEPS_ENDED}
    */
   private record Steps(double lower, boolean ended) {}
 
@@ -593,8 +587,8 @@ final class AccountTable {
   }
 
   /**
-   * Returns the call site that started most threads, judged by the memory allocated to start them;
-   * empty if the JDK's own code started them, because the site would be a function of HotSpot.
+   * Returns the line of code that starts most threads, by the growth of memory allocated to start
+   * them; empty if the JDK itself starts them, because the line would be a function of HotSpot.
    */
   private String starter() {
     return groups.stream()
@@ -629,8 +623,8 @@ final class AccountTable {
   }
 
   /**
-   * Returns the seconds over which {@link #growth} is measured: from the mean time of the readings
-   * at the start of the window to that at its end.
+   * Returns the seconds over which {@link #growth} is measured: from the mean time at the start of
+   * the window to the mean time at its end.
    */
   private double span() {
     return end(seconds) - start(seconds);
@@ -767,9 +761,9 @@ final class AccountTable {
   }
 
   /**
-   * Returns a series in which the next known value replaces each missing one, so that it adds no
-   * growth. Values are {@code NaN} at the end if missing, and everywhere if fewer than two are
-   * known.
+   * Returns a series in which each missing value is replaced by the next known one, so that the gap
+   * adds no growth. Values after the last known one stay {@code NaN}; all are {@code NaN} if fewer
+   * than two are known.
    */
   private double[] known(Function<AccountReading, @Nullable Number> figure) {
     double[] series =

@@ -17,7 +17,7 @@ import java.util.Optional;
  *
  * @param snapshot the latest snapshot
  * @param history the memory at points of the last hour, oldest first
- * @param readings the readings of the last hour for accounts, oldest first
+ * @param readings the memory by part at moments of the last hour, oldest first
  * @param sites the live bytes of call sites in the last hour; empty before the first reading
  * @param leaks the latest verdicts
  * @param options the settings of the leak detector
@@ -49,7 +49,7 @@ public record DiagnosisInput(
       Optional<ClassLoaders> loaders) {}
 
   /**
-   * Returns the name of the row of memory that the latest sentence names first; empty if it names
+   * Returns the name of the part of memory that the latest sentence names first; empty if it names
    * none.
    */
   Optional<String> firstRow() {

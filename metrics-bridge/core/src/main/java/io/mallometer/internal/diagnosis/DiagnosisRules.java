@@ -62,9 +62,8 @@ public final class DiagnosisRules {
   private static final double NEAR_THE_LIMIT = 0.9;
 
   /**
-   * The heap is the reason why memory is near the limit if it has at least this share of the used
-   * bytes. The rule on the heap's further growth applies if at least this share of the limit is
-   * used.
+   * The Java heap is the reason for high memory if it has at least this share of the used bytes.
+   * Whether the heap can outgrow the limit is judged once this share of the limit is used.
    */
   private static final double MOST_SHARE = 2 / 3.0;
 
@@ -78,8 +77,8 @@ public final class DiagnosisRules {
   private static final int EXTRAPOLATED = 24;
 
   /**
-   * Replaces {@link #EXTRAPOLATED} during a warm-up, because growth then slows down. Growth that
-   * reaches the limit within this many times the time watched counts even before {@link
+   * During a warm-up, growth is extrapolated to only this many times the time watched, because it
+   * slows down. Growth that reaches the limit within that time counts even before {@link
    * #SHORTEST_WATCH}.
    */
   private static final int WARM_UP_FACTOR = 5;
@@ -145,7 +144,6 @@ public final class DiagnosisRules {
   /** If at least this share of the samples has no call site, they could hide a leak. */
   private static final double MISSED_SHARE = 0.1;
 
-  /** The first advice in the state ACT. */
   static final String SAVE = "Save the evidence";
 
   private static final String CAN_BE_JUDGED = " can be judged from ";
@@ -414,8 +412,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns how many live bytes are too new to judge: the excess over the maximum until five
-   * minutes ago.
+   * Returns how many live bytes are too new to judge: those above the maximum until five minutes
+   * ago.
    */
   private double bytesTooNew() {
     List<HistoryPoint> history = input.history();
@@ -479,8 +477,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns whether growth reaches the limit before any timeout in the program could free memory of
-   * the site, and the site has at least a quarter of that growth.
+   * Returns whether the limit is reached before a timeout in the program can free the site's
+   * memory, and the site has at least a quarter of the growth.
    */
   private boolean unusedBeforeLimit(SiteVerdict site) {
     double left =
@@ -496,8 +494,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns whether a site grows, and all growing unused sites together hold enough, or grow fast
-   * enough, for the state WATCH.
+   * Returns whether a site grows, and the growing unused sites together have enough bytes or enough
+   * growth for the state WATCH.
    */
   private boolean unusedGrows(SiteVerdict site) {
     double bytes = 0;
@@ -517,8 +515,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns whether a site also grows in the window of the account. A verdict may rest on growth
-   * over a longer time. Returns true if no call sites have been read.
+   * Returns whether a site grows in the window of the account, because its verdict may rest on a
+   * longer time; true if no call sites have been read.
    */
   private boolean growsNow(SiteVerdict site) {
     return input.sites().isEmpty()
@@ -536,8 +534,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Adds a finding on each line of code that holds a pool's buffers for an ever longer time. The
-   * state does not change.
+   * Adds a finding on each line of code that holds a pool's buffers for ever longer, without
+   * changing the state.
    */
   private void reportHeldBuffers() {
     snapshot.pools().stream()
@@ -585,8 +583,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns the live bytes of a site that a garbage collection would free. A young collection that
-   * frees the site's objects frees at least 90 % of their bytes, so all are counted.
+   * Returns the live bytes of a site that a garbage collection would free. If a young collection
+   * frees the site's objects, it frees at least 90 % of their bytes, so all live bytes count.
    */
   private static double garbageBytes(SiteVerdict site) {
     Garbage garbage = site.grounds().garbage();
@@ -745,9 +743,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns the rows with the state WATCH: their growth is large enough, and its interval excludes
-   * zero. Stacks are judged by the number of threads instead, and metaspace also by the number of
-   * classes.
+   * Returns the rows with the state WATCH: those that certainly grow, and by enough bytes. Stacks
+   * are judged by the number of threads instead, and metaspace also by the number of classes.
    */
   private List<Row> certainRows() {
     double least =
@@ -774,8 +771,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns whether a row grew by at least {@code least} bytes, and by at least half of that at the
-   * lower end of its interval.
+   * Returns whether a row grew by at least {@code least} bytes, and certainly by at least half of
+   * that.
    */
   private static boolean isCertain(Row row, double least) {
     double low = row.growthBytes() * row.lowerPerSecond() / row.bytesPerSecond();
@@ -944,8 +941,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns the option that excludes a method from compilation, quoted for a shell. The method
-   * comes from a stack, because the name of the group may be shortened.
+   * Returns the option that excludes a method from compilation, quoted for a shell. Takes the
+   * method from a stack, because the group's name may be shortened.
    */
   private static String exclusion(SiteTrends.Group compilation) {
     String method =
@@ -1071,9 +1068,7 @@ public final class DiagnosisRules {
                     .formatted(counted(file.name()), Sentence.bytes(file.growthBytes())));
   }
 
-  /**
-   * Returns the name of a file; for deleted files, which are listed together, with their number.
-   */
+  /** Returns the name of a file, or the number of deleted files, which are listed together. */
   private String counted(String files) {
     return Optional.of(files)
         .filter(Count.DELETED_FILES::equals)
@@ -1101,8 +1096,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Adds a finding. The first finding with the gravest state determines the sentence: for WATCH and
-   * ACT it is the headline, but for {@link #LIMIT_TOPICS} the finding's own text.
+   * Adds a finding. The first finding with the gravest state determines the sentence: in WATCH and
+   * ACT this is the headline, but for {@link #LIMIT_TOPICS} it begins with the finding's own text.
    */
   private void addFinding(String topic, State requested, String text) {
     findings.add(new Finding(topic, requested, text));

@@ -28,12 +28,12 @@ import java.util.Optional;
 final class Headline {
 
   /**
-   * The sentence names as many parts of memory as together have this share of the growth, but at
-   * most three.
+   * The sentence names the parts of memory that together have this share of the growth, but at most
+   * three.
    */
   static final double EXPLAINED = 0.6;
 
-  /** A part of memory explains growth only if it has at least this share of it. */
+  /** A part of memory explains growth only if it has at least this share of the growth. */
   private static final double LEAST_EXPLAINED = 0.1;
 
   private static final int MOST_NAMED = 3;
@@ -41,8 +41,8 @@ final class Headline {
   private static final double HALF = 0.5;
 
   /**
-   * The sentence says how much of a suspect's rate is resident if less than this share of its live
-   * bytes is.
+   * Below this resident share of a suspect's live bytes, the sentence says how much of the
+   * suspect's rate is resident.
    */
   private static final double MOSTLY_RESIDENT = 0.75;
 
@@ -64,7 +64,7 @@ final class Headline {
 
   /**
    * The part of memory that the previous sentence named first stays first while its rate is at
-   * least this share of the new first one's.
+   * least this share of the rate of the part that would replace it.
    */
   private static final double STAYS_FIRST = 2 / 3.0;
 
@@ -157,7 +157,7 @@ final class Headline {
 
   /**
    * Returns the row with at least 60 % of the growth of all rows without a configured maximum;
-   * empty if there is none, or if it does not certainly grow.
+   * empty if no row has so much, or its growth is uncertain.
    */
   static Optional<Row> mostOf(Account account) {
     List<Row> rows =
@@ -274,7 +274,7 @@ final class Headline {
   }
 
   /**
-   * Returns the largest of {@link #explanations()} that together have 60 % of their growth; at most
+   * Returns the largest {@link #explanations()} that together have 60 % of the growth, but at most
    * three.
    */
   private List<Row> explaining() {
@@ -294,9 +294,9 @@ final class Headline {
   }
 
   /**
-   * Returns the rows that can explain the growth: they do not grow to a maximum, and have at least
-   * a tenth of the growth. Rows whose growth is uncertain are left out, except call sites that are
-   * in the application's code or counted exactly.
+   * Returns the rows that can explain the growth: those without a maximum that have at least a
+   * tenth of it. Rows whose growth is uncertain are left out, except call sites that are in the
+   * application's code or counted exactly.
    */
   private List<Row> explanations() {
     List<Row> rows = positive().stream().filter(row -> !bounded.contains(row.kind())).toList();
@@ -317,8 +317,8 @@ final class Headline {
   }
 
   /**
-   * Returns the row of a suspect or of its pool; without one, a row with the numbers of the
-   * suspect's verdict.
+   * Returns the row of a suspect or of its pool; if the account has neither, a row with the numbers
+   * of the suspect's verdict.
    */
   private Row row(SiteVerdict site) {
     Optional<Row> pool =
@@ -531,10 +531,6 @@ final class Headline {
     return all.isEmpty() || row.place().isEmpty() ? all : all + " started by " + row.place();
   }
 
-  /**
-   * Returns the growth of a count per minute, and {@code more}, in parentheses; empty without
-   * growth.
-   */
   private String count(String name, String more) {
     return account
         .flatMap(table -> table.count(name))
@@ -543,7 +539,6 @@ final class Headline {
         .orElse("");
   }
 
-  /** Returns in words when growth reaches the limit; empty if that takes 60 days or more. */
   private String forecast() {
     double seconds = limit.seconds();
     if (!(seconds < Duration.ofDays(60).toSeconds())) {

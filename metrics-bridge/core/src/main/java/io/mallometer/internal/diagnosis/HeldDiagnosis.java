@@ -39,8 +39,8 @@ public final class HeldDiagnosis {
   private Diagnosis latest;
 
   /**
-   * The latest new diagnosis with the state WATCH. It replaces a diagnosis with the state ACT if no
-   * new one had the state ACT for five minutes.
+   * The latest new diagnosis with the state WATCH. It takes the place of ACT when no new diagnosis
+   * had the state ACT for five minutes.
    */
   private Diagnosis watch;
 
@@ -131,8 +131,8 @@ public final class HeldDiagnosis {
   }
 
   /**
-   * Returns whether the limit of a source changed. Compares each source with its own earlier limit,
-   * because the source with the nearer limit may alternate.
+   * Returns whether the limit of a source changed. Each source has its own earlier limit, because
+   * the source with the nearer limit may alternate.
    */
   private boolean isLimitChanged(Limit limit) {
     if (!(limit.bytes() > 0)) {
@@ -150,8 +150,8 @@ public final class HeldDiagnosis {
   }
 
   /**
-   * Returns the numbers of a new diagnosis, with the state and the sentence of the diagnosis in
-   * force. If this sentence names no part of memory, adds the one that has grown most.
+   * Returns the numbers of a new diagnosis with the state and sentence of the one in force. If that
+   * sentence names no part of memory, adds the part that has grown most.
    */
   private Diagnosis held(Diagnosis drawn) {
     String asOf = "as of " + HumanText.minute(drawnTime);
@@ -180,8 +180,8 @@ public final class HeldDiagnosis {
   }
 
   /**
-   * Returns the diagnosis in force with the reasons of a new one that is TOO_EARLY. ACT becomes
-   * WATCH; other states stay.
+   * Returns the diagnosis in force with the reasons why a new one is TOO_EARLY. ACT becomes WATCH;
+   * other states stay.
    */
   private Diagnosis stillTooEarly(Diagnosis early) {
     drawnTime = early.since();
@@ -215,7 +215,6 @@ public final class HeldDiagnosis {
     return drawn != null && nanoTime - drawn < HELD_NANOS;
   }
 
-  /** Logs a diagnosis that is ACT or WATCH; each state at most once an hour. */
   private void log(Diagnosis drawn, long nanoTime) {
     Long before = lastLogged.get(drawn.state());
     if (before != null && nanoTime - before < LOG_PAUSE_NANOS) {

@@ -10,9 +10,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The chunks of pools, which a pool divides into buffers. All call sites that allocate a pool's
- * chunks are one row of the account, because any code that needs a buffer can cause a new chunk.
- * The code to change is the line whose buffers keep the chunks.
+ * The chunks that memory pools allocate and then divide into buffers. All call sites that allocate
+ * chunks of a pool count as one, because any code that needs a buffer can cause a new chunk. The
+ * code to change is the line whose buffers keep the chunks.
  */
 final class PoolChunks {
 
@@ -31,8 +31,8 @@ final class PoolChunks {
   }
 
   /**
-   * Returns the name of the row for the chunks that a call site allocated; empty if it allocates
-   * none.
+   * Returns the name under which the chunks of a call site are counted; empty if the site allocates
+   * no chunks.
    */
   Optional<String> of(int site) {
     return Optional.ofNullable(bySite.get(site));

@@ -13,10 +13,10 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 
 /**
- * The growth of the process's memory: the {@link Trend} over the longest window that shows growth.
- * A shorter window replaces it if it certainly grows faster (the intervals do not overlap), or if
- * growth slows down only over the longer one. Memory must grow by at least 8 MiB and 1 % of the
- * used bytes.
+ * The growth of the process's memory: the {@link Trend} over the longest window in which memory
+ * grows by at least 8 MiB and 1 % of the used bytes. A shorter window replaces it if growth there
+ * is certainly faster (the intervals do not overlap), or if growth slows down only over the longer
+ * one.
  *
  * @param slope the growth in bytes per second, with an interval of 95 %
  * @param since the start of the window
@@ -24,8 +24,8 @@ import java.util.stream.IntStream;
  * @param steadiness the rate in the second half of the window, as a share of the rate in the first
  *     half
  * @param recent the rate in the last five minutes, as a share of the slope
- * @param lastTrough the last low point of memory that rises and falls, the window's end; empty for
- *     other growth
+ * @param lastTrough the time of the last low point, where the window ends, if memory rises and
+ *     falls; empty for other growth
  */
 record ProcessGrowth(
     Slope slope,
@@ -35,7 +35,6 @@ record ProcessGrowth(
     double recent,
     Optional<Instant> lastTrough) {
 
-  /** The shortest window in which growth is looked for. */
   static final Duration SHORTEST = Duration.ofSeconds(45);
 
   private static final List<Duration> WINDOWS =
@@ -53,12 +52,11 @@ record ProcessGrowth(
   static final int FEWEST_FALLS = 2;
 
   /**
-   * Replaces {@link #FEWEST_FALLS} while cleaners free memory, because a single fall is then
-   * explained by a garbage collection.
+   * Replaces {@link #FEWEST_FALLS} while cleaners free memory, because a garbage collection then
+   * explains even a single fall.
    */
   static final int FEWEST_FALLS_OF_GARBAGE = 1;
 
-  /** Fewer low points than this give no slope. */
   private static final int FEWEST_TROUGHS = 10;
 
   private static final int MOST_BLOCKS = 60;
@@ -68,16 +66,16 @@ record ProcessGrowth(
   private static final double RECENT_SHARE = 0.5;
 
   /**
-   * Memory grows throughout the window if its rate from the first to the second third is at least
-   * this share of the slope.
+   * Memory grows from the start of the window if its rate from the first to the second third is at
+   * least this share of the slope.
    */
   private static final double FROM_THE_START = 0.5;
 
   private static final Duration LONG_WINDOW = Duration.ofMinutes(15);
 
   /**
-   * Memory grows only if it exceeds its maximum before the window by this share of the difference
-   * between maximum and minimum there.
+   * At the end of the window, memory must exceed its earlier maximum by at least this share of its
+   * earlier range (the maximum less the minimum before the window).
    */
   private static final double BEYOND_RANGE = 0.5;
 
@@ -89,8 +87,8 @@ record ProcessGrowth(
    * or is known for too short a time.
    *
    * @param history the history, oldest first
-   * @param from the end of the start-up. Earlier points count only as low points, and give a
-   *     maximum that memory must exceed at the end
+   * @param from the end of the start-up. Earlier points only serve to find low points, and memory
+   *     must end above their maximum
    * @param fewestFalls if memory fell this often in ten minutes, only its low points are used
    */
   static Optional<ProcessGrowth> of(
@@ -146,10 +144,6 @@ record ProcessGrowth(
     return new ProcessGrowth(slope, first, watched, steadiness, recent, Optional.of(last));
   }
 
-  /**
-   * Returns whether this growth is faster than that in a longer window, or is the lasting growth
-   * after a warm-up.
-   */
   private boolean replaces(ProcessGrowth longer) {
     return slope.lower() > longer.slope.upper() || isLasting() && !longer.isLasting();
   }
@@ -167,7 +161,6 @@ record ProcessGrowth(
     return watched.compareTo(LONG_WINDOW) < 0 ? isSteady() : steadiness >= LASTING_SHARE;
   }
 
-  /** Returns the time from the oldest point to the last, at most {@code window}. */
   static Duration watched(List<HistoryPoint> known, Duration window) {
     if (known.isEmpty()) {
       return Duration.ZERO;
@@ -213,8 +206,8 @@ record ProcessGrowth(
   }
 
   /**
-   * Returns the growth in bytes per second from the first to the last fifth of the latest five
-   * minutes.
+   * Returns the growth in bytes per second within the last five minutes, between the means of their
+   * first and their last fifth.
    */
   private static double recent(List<HistoryPoint> points, ToDoubleFunction<HistoryPoint> figure) {
     Instant end = points.get(points.size() - 1).time();
@@ -271,7 +264,6 @@ record ProcessGrowth(
       return bytes.length;
     }
 
-    /** Returns whether the memory grows from the start of the window, not only in its middle. */
     boolean riseFromTheStart(Slope slope) {
       int third = count() / 3;
       double rise = mean(bytes, third, 2 * third) - mean(bytes, 0, third);

@@ -11,7 +11,7 @@ import java.util.function.ToDoubleFunction;
 /**
  * The swings of memory that rises and falls back, such as buffers that wait for a garbage
  * collection. A swing counts if it exceeds 8 MiB and half of the memory's range in the last ten
- * minutes. Means of 30 s are compared; a single mean above both neighbours is no swing.
+ * minutes. Memory is averaged over 30 s, and a single high average is ignored.
  *
  * @param falls the number of falls in the last ten minutes
  * @param troughs the lowest point between each fall and the next rise
@@ -25,7 +25,11 @@ record Sawtooth(int falls, List<HistoryPoint> troughs) {
 
   private record Block(double mean, HistoryPoint lowest) {}
 
-  /** Returns the swings of one amount in the history. The points are oldest first. */
+  /**
+   * Returns the swings of an amount of memory.
+   *
+   * @param points the points, oldest first
+   */
   static Sawtooth of(List<HistoryPoint> points, ToDoubleFunction<HistoryPoint> figure) {
     List<Block> blocks = blocks(points, figure);
     double[] levels = new double[blocks.size()];

@@ -26,8 +26,8 @@ import java.util.stream.DoubleStream;
 
 /**
  * The growth of the process's memory, without parts that grow to a configured maximum, such as the
- * Java heap. Also determines which parts grew, when the limit is reached, and the largest growth
- * that the readings do not exclude.
+ * Java heap. Also determines which parts grew, when memory reaches the limit, and how fast memory
+ * may grow according to the uncertain readings.
  */
 final class TotalGrowth {
 
@@ -36,8 +36,8 @@ final class TotalGrowth {
   private static final Duration A_WEEK = Duration.ofDays(7);
 
   /**
-   * A process is healthy if the readings exclude dangerous growth for this many times the time
-   * watched: at least a day, at most a week.
+   * A process counts as healthy if its readings rule out dangerous growth for this many times as
+   * long as it was watched: at least a day, at most a week.
    */
   private static final int EXCLUDED = 10;
 
@@ -45,20 +45,19 @@ final class TotalGrowth {
   private static final Duration WINDOW = Duration.ofMinutes(10);
 
   /**
-   * The doubling of memory is predicted only after growth was watched for this long, because a
-   * small program can double its memory in a warm-up.
+   * A doubling of memory is predicted only after this much time of growth, because a small program
+   * can double its memory in a warm-up.
    */
   static final Duration LONGEST_WARM_UP = Duration.ofMinutes(30);
 
   /**
-   * Warm-up and growth are distinguished by all readings since the start-up for this long after it;
-   * later, only by those since the growth began.
+   * For this long after the start-up, all readings since then are used to distinguish a warm-up
+   * from growth; later, only those since the growth began.
    */
   private static final Duration YOUNG = Duration.ofHours(2);
 
   /**
-   * The windows that are tested. A process is healthy if the readings of one exclude dangerous
-   * growth.
+   * The process is healthy if the readings in any one of these windows rule out dangerous growth.
    */
   private static final List<Duration> WINDOWS =
       List.of(WINDOW, Duration.ofMinutes(30), Duration.ofHours(1));
@@ -70,26 +69,25 @@ final class TotalGrowth {
           ResidentPart.METASPACE.tag(), Kind.METASPACE,
           ResidentPart.CODE_CACHE.tag(), Kind.CODE);
 
-  /** A window with fewer points than this cannot exclude growth. */
+  /** With fewer points in a window, any growth is possible. */
   private static final int FEWEST_POINTS = 6;
 
   private static final int MOST_POINTS = 40;
 
   /**
-   * A warm-up can be seen only if the age of the process grows by a factor of 3 in the window. Over
-   * a shorter window, a logarithm cannot be distinguished from a line.
+   * The process's age must grow by a factor of 3 within a window. In a shorter window, the
+   * logarithmic growth of a warm-up looks like a line.
    */
   private static final double WARM_UP = Math.log(3);
 
   /**
-   * A series that grows faster than this in the second half of a window, in bytes per second, is no
-   * warm-up.
+   * The fastest growth in the second half of a window that can be a warm-up, in bytes per second.
    */
   private static final double WARM_UP_PER_SECOND = (1 << 19) / 60.0;
 
   /**
-   * Growth between low points can be measured by one fall in ten minutes if the sites whose memory
-   * cleaners free have at least this many live bytes.
+   * If the call sites whose memory cleaners free have at least this many live bytes, one fall in
+   * ten minutes is enough to measure growth between low points.
    */
   private static final double LEAST_GARBAGE = 8 << 20;
 
@@ -186,8 +184,8 @@ final class TotalGrowth {
 
   /**
    * Returns the seconds until growth reaches the limit, or until it has doubled the memory if that
-   * is sooner. Doubling counts only after half an hour of growth, and if the readings allow it
-   * within a day.
+   * is sooner. A doubling counts only after half an hour of growth, and only if memory may double
+   * within a day according to the readings.
    */
   double secondsLeft() {
     ProcessGrowth found = growth.orElseThrow();
@@ -208,9 +206,9 @@ final class TotalGrowth {
   }
 
   /**
-   * Returns the dangerous growth, in bytes per second, that the readings do not exclude: it would
-   * double the memory or reach the limit. Empty if the readings of one window exclude it, which
-   * makes the process healthy.
+   * Returns the growth in bytes per second that the readings allow, if it could double the memory
+   * or reach the limit. Empty if the readings of any window rule this out, so that the process is
+   * healthy.
    */
   Optional<Double> possibleGrowth() {
     double least = Double.POSITIVE_INFINITY;
@@ -226,9 +224,9 @@ final class TotalGrowth {
   }
 
   /**
-   * Returns the growth in bytes per second that the readings since {@code from} do not exclude; 0
-   * if it can neither double the memory nor reach the limit within a day to a week. Only rows that
-   * certainly grow can double the memory. Rows with a maximum grow at most to it.
+   * Returns the growth in bytes per second that the readings since {@code from} allow; 0 if it can
+   * neither double the memory nor reach the limit within a day to a week. Only parts whose growth
+   * is certain can double the memory. Parts with a maximum grow at most to it.
    */
   private double possibleGrowth(Instant from) {
     double horizon =
@@ -309,9 +307,9 @@ final class TotalGrowth {
   }
 
   /**
-   * Returns the most bytes by which a series can grow within a horizon of seconds; infinite for too
-   * few points. Extrapolates the upper bound of the slope over time, or over the logarithm of time
-   * during a warm-up.
+   * Returns the most bytes by which a series can grow within a horizon of seconds, by the upper
+   * bound of its slope; infinite for too few points. In a warm-up, the series is taken to grow with
+   * the logarithm of time.
    *
    * @param seconds the times of the points, since the start of the process
    */
@@ -327,10 +325,9 @@ final class TotalGrowth {
   }
 
   /**
-   * Returns whether a series rises with the logarithm of the process's age, as in a warm-up. In the
-   * second half of the window a line rises as fast as in the first, and a logarithm about half as
-   * fast. The series must be nearer to the logarithm, and certainly rise by less than half a
-   * mebibyte per minute.
+   * Returns whether a series rises with the logarithm of the process's age, as in a warm-up. Such a
+   * rise is about half as fast in the second half of the window as in the first. The series must be
+   * nearer to this than to a line, and certainly change by less than half a mebibyte per minute.
    */
   private static boolean warmsUp(double[] seconds, double[] logarithms, double[] bytes) {
     int last = seconds.length - 1;
@@ -389,7 +386,7 @@ final class TotalGrowth {
 
   /**
    * Returns the Java heap if it just grew and can reach its maximum without exceeding the limit.
-   * Used while there are too few readings for an account.
+   * Used while too few readings exist to compare all parts of memory.
    */
   private List<Kind> boundedHeap() {
     List<AccountReading> readings = input.readings();
@@ -426,7 +423,6 @@ final class TotalGrowth {
         window -> AccountTable.of(input, from, lastTrough, isCharged(), maxima()));
   }
 
-  /** Returns the maximum, in bytes, of each kind of memory that has a maximum. */
   private Map<Kind, Double> maxima() {
     Map<Kind, Double> maxima = new EnumMap<>(Kind.class);
     double footprint = snapshot.self().footprintBytes();

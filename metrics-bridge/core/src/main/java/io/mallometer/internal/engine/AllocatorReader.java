@@ -22,14 +22,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads the allocator's statistics, less often if they are expensive.
  *
- * <p>glibc locks one arena after the other and walks its free chunks, at 150 ns for each. Threads
- * that allocate from that arena wait meanwhile. So the statistics are read every 15 s, or less
- * often if reading would take more than a thousandth of the time; once an hour if a reading takes
- * longer than a tenth of a second.
+ * <p>glibc locks each arena while it walks the arena's free chunks, at 150 ns for each chunk, and
+ * threads that allocate from the arena wait. So the statistics are read every 15 s, or less often
+ * if this would take more than a thousandth of the time, or once an hour if a reading takes longer
+ * than a tenth of a second.
  *
- * <p>The trimmable bytes, which a trim of glibc would return to the operating system, are computed
- * from the statistics and a split of the resident set into its parts. Both must be of the same
- * moment, so the statistics are also read with each split.
+ * <p>The trimmable bytes are computed from the statistics and a split of the resident set into its
+ * parts. Both must be of the same moment, so the statistics are also read with each split.
  */
 public final class AllocatorReader implements SnapshotReader {
 
@@ -49,11 +48,6 @@ public final class AllocatorReader implements SnapshotReader {
   private long nextByPace;
   private long nextByCost;
 
-  /**
-   * Creates a reader.
-   *
-   * @param trims returns whether the allocator is being trimmed
-   */
   public AllocatorReader(
       NativeLibrary library, BooleanSupplier trims, Clock clock, LongSupplier nanoTime) {
     this.library = library;
@@ -91,10 +85,8 @@ public final class AllocatorReader implements SnapshotReader {
   }
 
   /**
-   * Reads if a reading is due and affordable.
-   *
-   * @param memory the memory of the process. If its resident set was split into parts anew, a
-   *     reading is due
+   * Reads if a reading is affordable, and either its interval is over or the resident set was split
+   * into parts anew.
    */
   synchronized void read(ProcessMemory memory) {
     ResidentMemory split = memory.resident().orElse(null);
@@ -156,7 +148,6 @@ public final class AllocatorReader implements SnapshotReader {
                 System.getenv())));
   }
 
-  /** Returns the resident free bytes of the allocator; {@code NaN} if unknown. */
   static double retainedBytes(ProcessMemory memory) {
     Optional<Long> retained =
         memory.resident().isPresent()

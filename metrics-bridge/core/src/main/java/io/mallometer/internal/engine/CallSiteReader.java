@@ -29,15 +29,13 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the call sites, less often if they are expensive, and on request.
- *
- * <p>A reading takes a millisecond for a thousand sites. The poller's thread reads every 15 s, when
- * the resident set is divided into its parts; if reading would take more than a thousandth of the
- * time, less often, but at least every 30 s. A request gets the latest reading if that is younger
- * than a second.
+ * Reads the call sites on request, and every 15 s, when the resident set is divided into its parts.
+ * A reading takes a millisecond for a thousand sites. If the regular readings would take more than
+ * a thousandth of the time, they come less often, but at least every 30 s. A request gets the
+ * latest reading if that is younger than a second.
  *
  * <p>In a process with many sites, the sites with least memory get names over the first minute or
- * two; a request names all at once. Until then such a site has figures and no stack.
+ * two, or when a caller requests sites. A site without a name has figures and no stack.
  *
  * <p>The latest reading has thousands of objects, which each full collection of the heap would
  * mark. So it is dropped at the end of a poll, unless call sites were requested in the last two
@@ -49,8 +47,8 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   static final long PACE_NANOS = 15_000_000_000L;
 
   /**
-   * The pause between two readings if the resident set is not divided into its parts. It is a
-   * little longer than the pause between two divisions.
+   * The longest pause between two readings that the cost allows. Usually a division of the resident
+   * set, every 15 s, causes the next reading earlier.
    */
   private static final long LATE_NANOS = 20_000_000_000L;
 
@@ -75,7 +73,7 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   private volatile Optional<SiteSummary> summary = Optional.empty();
   private volatile List<String> applicationPackages = List.of();
 
-  /** Returns the names of pool chunks, by the number of the call site that allocated them. */
+  /** Returns the names of the pools' chunks, by the number of the call site that allocated them. */
   private volatile Supplier<Map<Integer, String>> chunksBySite = Map::of;
 
   /** The time at which the resident set was last divided into its parts. */
@@ -124,8 +122,8 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   }
 
   /**
-   * Returns 2, because the first poll divides the resident set, which loads as many classes as this
-   * reader. Both at once would slow the program's start.
+   * Returns 2, because the first poll divides the resident set. The classes for both, loaded at
+   * once, would slow the program's start.
    */
   @Override
   public int firstPoll() {
@@ -168,7 +166,6 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
     letGo();
   }
 
-  /** Drops the latest reading, unless call sites were requested in the last two minutes. */
   synchronized void letGo() {
     if (!isHeld()) {
       latest = NOTHING;
@@ -176,8 +173,8 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   }
 
   /**
-   * Sets the application's packages: a site is named by its first frame in them, from the next
-   * reading on.
+   * Sets the application's packages. From the next reading on, a site is named by its first frame
+   * in these packages.
    */
   @Override
   public void configure(Optional<MallometerOptions> options) {
@@ -254,9 +251,9 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   }
 
   /**
-   * Returns the live bytes of groups of sites in the last hour and now: at most {@code most} groups
-   * with most live bytes, and as many that grew most. Groups by library contain all sites, others
-   * only those of the application. A recent reading whose sites all have names is used again.
+   * Returns the live bytes of groups of sites in the last hour and now, for the groups with most
+   * live bytes and those that grew most, at most {@code most} of each. Groups by library contain
+   * all sites, others only those of the application.
    */
   public synchronized SiteTrends trends(Grouping grouping, int most) {
     hold();
@@ -266,18 +263,16 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   }
 
   /**
-   * Returns the live bytes at each stored moment, by the names of call sites: those with most live
-   * bytes, and those that grew most. Empty before the first reading.
+   * Returns the live bytes over time of the call sites with most live bytes, and of those that grew
+   * most. Empty before the first reading.
    */
   synchronized Optional<SiteTrends> held() {
     return Optional.ofNullable(held);
   }
 
   /**
-   * Reads if a reading is due and affordable.
-   *
-   * @param divided whether the resident set was just divided into its parts, which makes a reading
-   *     due
+   * Reads if a reading is affordable, and either the resident set was just divided into its parts
+   * or the pause is over.
    */
   synchronized void readIfDue(boolean divided) {
     if (!everRead || costAllows() && (divided || nanoTime.getAsLong() - nextByPace >= 0)) {
@@ -326,7 +321,6 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
             MOST_HELD);
   }
 
-  /** Returns the resident bytes of the largest call sites by name; empty if none are known. */
   private Map<String, Double> resident(CallSites read) {
     Map<String, Double> bytes = new LinkedHashMap<>();
     if (read.sites().stream().anyMatch(site -> site.residentBytes().value() > 0)) {

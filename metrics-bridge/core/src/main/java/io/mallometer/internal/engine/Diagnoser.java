@@ -22,9 +22,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Adds each snapshot to the histories, and computes the diagnosis every 15 seconds (every second
- * near the memory limit), and at once after new verdicts, a new status, or a new reading of the
- * parts of the resident set.
+ * Adds each snapshot to the histories, and computes the diagnosis every 15 seconds, or every second
+ * near the memory limit. Computes it at once after new verdicts on leaks, a new status, or a new
+ * reading of the parts of the resident set.
  */
 final class Diagnoser {
 
@@ -133,10 +133,6 @@ final class Diagnoser {
     return shown;
   }
 
-  /**
-   * Reads the class loaders for the next diagnosis if the number of classes grows, at most every
-   * ten minutes.
-   */
   private void readLoaders(Diagnosis drawn) {
     long now = nanoTime.getAsLong();
     boolean due = loadersReadAt == 0 || now - loadersReadAt >= LOADERS_NANOS;

@@ -99,8 +99,8 @@ public final class Engine {
             options,
             measures,
             // Cheap readers come first, because a process near its memory limit may be killed at
-            // any moment. The reader of call sites comes after the profiles, which need the reading
-            // that it drops after each poll.
+            // any moment. The reader of call sites comes after the profiles, because it drops its
+            // reading after each poll and the profiles store that reading.
             List.of(
                 new RecordingReader(recorder, measures, leaks::addKnownLeaks, leaks::knownLeaks),
                 message,

@@ -9,8 +9,8 @@ import io.mallometer.model.TerminationMessage;
 import java.util.Optional;
 
 /**
- * Requests the termination message, which Kubernetes shows after the container has ended, and
- * passes its text to the library, which decides when to write it. Thread-safe.
+ * Requests the termination message, and passes its text to the library, which decides when to write
+ * it. Kubernetes shows the message after the container has ended. Thread-safe.
  */
 public final class MessageReader implements SnapshotReader {
 
@@ -66,8 +66,8 @@ public final class MessageReader implements SnapshotReader {
 
   /**
    * Returns the text for the termination message; empty unless the diagnosis is in the state watch
-   * or act. A sentence about the previous run, or one that says that it is too early to judge, is
-   * replaced by the first finding on this run in one of these states.
+   * or act. A sentence about the previous run, or a diagnosis without actions, is replaced by the
+   * first finding on this run in one of these states.
    */
   static String sentence(Diagnosis diagnosis) {
     if (diagnosis.state().compareTo(Diagnosis.State.WATCH) < 0) {

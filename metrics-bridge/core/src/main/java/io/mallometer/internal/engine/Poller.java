@@ -91,8 +91,8 @@ public final class Poller {
   private volatile Snapshot latest;
 
   /**
-   * Whether the log has the warning about calls that an attached library does not count. Guarded by
-   * {@link #polling}.
+   * Whether the warning that an attached library misses calls was logged. Guarded by {@link
+   * #polling}.
    */
   private boolean gapsTold;
 
@@ -131,12 +131,6 @@ public final class Poller {
     }
   }
 
-  /**
-   * Creates a poller, which polls nothing until the first lease is acquired.
-   *
-   * @param measures whether there is anything to poll
-   * @param readers in the order in which they read
-   */
   Poller(
       NativeLibrary library,
       Clock clock,
@@ -209,8 +203,8 @@ public final class Poller {
   }
 
   /**
-   * Returns whether an attached library misses calls since this snapshot, and counted every call
-   * before. Returns true once for each attachment.
+   * Returns whether an attached library has missed its first calls since the previous snapshot.
+   * Returns true at most once for each attachment.
    */
   private boolean showsFirstGaps(Snapshot before, Snapshot now) {
     Optional<Attachment> attachment = now.self().attachment();
@@ -326,10 +320,6 @@ public final class Poller {
     }
   }
 
-  /**
-   * Returns the options of the oldest lease that has options, or else the defaults; empty if there
-   * is no lease.
-   */
   private synchronized Optional<MallometerOptions> chosen() {
     if (leases.isEmpty()) {
       return Optional.empty();
@@ -401,8 +391,8 @@ public final class Poller {
   static Thread newThread(Runnable work) {
     Thread thread = new Thread(null, work, "mallometer-poller", 0, false);
     thread.setDaemon(true);
-    // The creator's loader may be that of a web application that is undeployed before this thread
-    // ends.
+    // A thread inherits the class loader of its creator, which may belong to a web application that
+    // is undeployed before this thread ends.
     thread.setContextClassLoader(Poller.class.getClassLoader());
     return thread;
   }

@@ -18,11 +18,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Stores the call sites at the peak of live bytes, when memory exceeds a threshold of its limit,
- * and when live bytes exceed the size of a monitor.
+ * and when live bytes exceed the size that a monitor sets.
  *
  * <p>A peak must exceed the stored one by 2 %, so a process that grows from 10 MiB to 10 GiB has
- * 350 peaks. A peak waits if readings are expensive. A threshold never waits, because the process
- * may be killed soon.
+ * 350 peaks. If a reading is expensive, a peak is stored later. A threshold never waits, because
+ * the process may be killed soon.
  */
 public final class ProfileKeeper implements SnapshotReader {
 
@@ -103,7 +103,8 @@ public final class ProfileKeeper implements SnapshotReader {
   }
 
   /**
-   * Stores and returns the present call sites. Called when live bytes exceed the size of a monitor.
+   * Stores and returns the present call sites. Called when live bytes exceed the size that a
+   * monitor sets.
    */
   CallSites keepPresent() {
     CallSites read = reader.callSitesNow();

@@ -23,12 +23,6 @@ final class RecordingReader implements SnapshotReader {
   private final Consumer<List<KnownLeak>> earlierLeaks;
   private final Supplier<List<KnownLeak>> leaks;
 
-  /**
-   * Creates a reader.
-   *
-   * @param earlierLeaks receives the leaks that earlier runs recorded
-   * @param leaks returns the leaks to record for the next run
-   */
   RecordingReader(
       Recorder recorder,
       BooleanSupplier measures,

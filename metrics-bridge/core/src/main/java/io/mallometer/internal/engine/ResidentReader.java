@@ -15,8 +15,8 @@ import java.util.Optional;
 import java.util.function.LongSupplier;
 
 /**
- * Reads on request, on the poller's thread, which code requested the memory of the resident set.
- * All requests share one reading, and wait ten seconds for it at most.
+ * Finds out which code requested the memory of the resident set. The poller's thread reads when a
+ * caller asks. All callers share one reading, and wait ten seconds for it at most.
  *
  * <p>Readings take at most a thousandth of one processor on average. A request beyond that gets the
  * latest reading.
@@ -45,10 +45,7 @@ public final class ResidentReader implements SnapshotReader {
   private int readings;
   private long readAt;
 
-  /**
-   * The time, by {@code nanoTime}, up to which the readings so far have used their share of CPU
-   * time.
-   */
+  /** The time, by {@code nanoTime}, at which the pauses after all readings so far are over. */
   private long paidAt;
 
   private long pause;
@@ -67,8 +64,9 @@ public final class ResidentReader implements SnapshotReader {
   }
 
   /**
-   * Returns the latest reading that succeeded. If a later one failed, the result's reason states
-   * the failure and the age of the result. An interrupt ends the wait.
+   * Waits for a new reading if one is due, and returns the latest that succeeded. If a later one
+   * failed, the result's reason states the failure and the age of the result. An interrupt ends the
+   * wait.
    */
   public synchronized ResidentStacks read() {
     if (memory.present() && isDue(nanoTime.getAsLong())) {

@@ -7,9 +7,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 
 /**
- * Keeps one snapshot for each scrape, a series of calls of one thread that each read one metric. A
- * scrape ends when its thread polls, makes no call for {@link #IDLE}, or after {@link #LONGEST}.
- * Thread-safe.
+ * Keeps one snapshot for each scrape. A scrape is a series of calls of one thread that each read
+ * one metric, and all get the same snapshot. It ends when the thread polls, when the thread makes
+ * no call for {@link #IDLE}, or after {@link #LONGEST}. Thread-safe.
  */
 final class SnapshotOfScrape {
 
@@ -51,7 +51,6 @@ final class SnapshotOfScrape {
     return scrape.snapshot;
   }
 
-  /** Ends the calling thread's scrape, and drops other scrapes that are over. */
   void polled() {
     byThread.remove(Thread.currentThread());
     letGo(nanoTime.getAsLong());

@@ -36,7 +36,10 @@ interface SnapshotReader {
     return false;
   }
 
-  /** Makes this reader's next reading due after an urgent snapshot. Returns whether to read. */
+  /**
+   * Returns whether this reader reads again after an urgent snapshot. Makes its next reading due if
+   * necessary.
+   */
   default boolean renew() {
     return false;
   }

@@ -15,12 +15,9 @@ import java.util.function.LongSupplier;
 /**
  * The sources of all values that an engine reads. Tests replace them.
  *
- * @param library the library
- * @param memory reads the memory of the process from the operating system
  * @param clock the time of snapshots
  * @param nanoTime the clock that decides when readings are due
  * @param threads makes the poller's thread
- * @param started when the process started
  * @param version the application's version, unless options state one
  */
 public record Sources(

@@ -11,10 +11,10 @@ import java.util.function.ToDoubleFunction;
 /**
  * Describes how a recorded run ended, as far as that is known.
  *
- * <p>A process that exits writes an exit record; one without it was killed, crashed, or stopped
- * with the machine. It counts as killed because of the limit if the kernel's count of kills rose,
- * and memory was near the limit or rose fast. A risen count alone, or memory near the limit alone,
- * makes this only likely: the count covers all processes of the cgroup.
+ * <p>A process that exits writes an exit record. Without this record, it was killed, it crashed, or
+ * the machine stopped. It was killed because of the limit if the kernel's count of kills rose and
+ * memory was near the limit or rose fast. If only the count rose, or memory was only near the
+ * limit, this is merely likely, because the count covers all processes of the cgroup.
  *
  * @param kind the way in which the run ended
  * @param sentence what happened, without a final full stop
@@ -87,7 +87,6 @@ record ExitDiagnosis(Kind kind, String sentence) {
         : "exited with code " + (code & 0xff);
   }
 
-  /** Returns whether the run was killed or crashed, or ended for an unknown reason. */
   boolean alarming() {
     return kind != Kind.EXITED && kind != Kind.RUNNING;
   }
@@ -215,8 +214,8 @@ record ExitDiagnosis(Kind kind, String sentence) {
   }
 
   /**
-   * Returns an empty text below {@link #NEAR}, because the last record may be older than the rise
-   * that killed the process.
+   * Returns the used share of the limit as text. The text is empty below {@link #NEAR}, because
+   * memory may have risen after the last record.
    */
   private static String nearLimit(RecordedLife life, String limit) {
     return shareOfLimit(life) >= NEAR ? at(life, limit) : "";
@@ -239,7 +238,6 @@ record ExitDiagnosis(Kind kind, String sentence) {
     return live + resident;
   }
 
-  /** Describes the last value of an amount, and its change within the last hour. */
   private static String growth(String name, RecordedLife life, ToDoubleFunction<Sample> figure) {
     Sample last = life.last();
     double end = figure.applyAsDouble(last);

@@ -14,7 +14,6 @@ import java.util.function.Supplier;
  */
 public final class FallingResolution<T> {
 
-  /** A level: points that are at least {@code step} apart, up to {@code age}. */
   public record Span(Duration step, Duration age) {}
 
   public record Dated<T>(long nanos, T point) {}

@@ -34,19 +34,19 @@ record FastRise(
     double limitBytes,
     List<GrownSite> sites) {
 
-  /** A sentence names a line of code only if its memory grew by at least this many bytes. */
   private static final long LEAST_BYTES = 4 << 20;
 
   private static final double LEAST_SHARE = 0.25;
 
   /**
-   * A rise that was last described longer than this before the end of the run did not cause the
+   * Only a rise that was described within this time before the end of the run can have caused the
    * end.
    */
   private static final long LATEST_NANOS = 5_000_000_000L;
 
   /**
-   * A rise that was last described longer than this before the end of the run had ended earlier.
+   * A sentence about a rise that was last described earlier than this before the end of the run
+   * says how much earlier.
    */
   private static final long ENDED_NANOS = 1_000_000_000L;
 
@@ -83,8 +83,8 @@ record FastRise(
   }
 
   /**
-   * Skips lines that do not describe a frame. The keys are the 64-bit values that stand for the
-   * frames in the recording.
+   * Returns the frames by the 64-bit values that stand for them in the recording. Skips lines that
+   * do not describe a frame.
    */
   static Map<Long, StackFrame> names(String text) {
     Map<Long, StackFrame> frames = new HashMap<>();

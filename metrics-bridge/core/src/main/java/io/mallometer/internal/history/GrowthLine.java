@@ -19,7 +19,6 @@ record GrowthLine(String site, long bytes, Duration time) {
 
   private static final long LEAST_BYTES = 1 << 20;
 
-  /** Returns the site that grew most; empty if none grew by 1 MiB. */
   static Optional<GrowthLine> most(RecordedLife life) {
     List<RecordedText> minutes = life.parts().minutes();
     if (minutes.size() < 2) {

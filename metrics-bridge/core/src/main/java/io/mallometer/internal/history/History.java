@@ -11,8 +11,8 @@ import java.util.List;
  * The memory of the process at points of the last hour, with fewer points for older times.
  * Thread-safe.
  *
- * <p>Stores at most about 550 points, some 50 KiB, and at most about 90 times the parts of the
- * memory, one kilobyte each.
+ * <p>Stores at most about 550 points in some 50 KiB, and the parts of the memory at most about 90
+ * times in one kilobyte each.
  */
 public final class History {
 

@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Finds when the used share of the limit exceeds a threshold. The same threshold counts again only
- * after the share has fallen more than 5 % of the limit below it.
+ * Finds when the used share of the limit exceeds a threshold. A threshold counts again only after
+ * the share has fallen below it by more than 5 % of the limit.
  */
 public final class LimitShares {
 
@@ -16,7 +16,6 @@ public final class LimitShares {
 
   public LimitShares() {}
 
-  /** Returns whether a share newly exceeds a threshold. Changes nothing. */
   boolean wouldExceed(double share) {
     for (int i = 0; i < PERCENT.length; i++) {
       if (share >= PERCENT[i] / 100.0 && !exceeded[i]) {

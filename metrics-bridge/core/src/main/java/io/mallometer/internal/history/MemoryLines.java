@@ -165,8 +165,8 @@ final class MemoryLines {
   }
 
   /**
-   * Adds the lines on call sites. They come last, because the end of a text that is too long for
-   * its slot in the recording is lost.
+   * Adds the lines on call sites. They come last, because a text that is too long for its slot in
+   * the recording loses its end.
    */
   private static void add(MemoryText text, SiteSummary sites) {
     text.line("sites-time", sites.time());

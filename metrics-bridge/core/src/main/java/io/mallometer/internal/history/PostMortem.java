@@ -33,7 +33,6 @@ record PostMortem(boolean inUse, boolean machineRestarted, double oomKills) {
     return new PostMortem(inUse, known && !sameBoot, sameBoot ? oomKills(life) : Double.NaN);
   }
 
-  /** Returns whether a process holds the writer's lock on the file. */
   static boolean inUse(Path file) {
     try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
         FileLock lock = channel.tryLock(0, Long.MAX_VALUE, true)) {
@@ -67,8 +66,8 @@ record PostMortem(boolean inUse, boolean machineRestarted, double oomKills) {
   }
 
   /**
-   * Reads a regular file. The path is from the recording, so it may name a pipe, which could block,
-   * or a device, which may never end.
+   * Reads only a regular file, because the recorded path may name a pipe, which could block, or a
+   * device, which may never end.
    */
   private static String text(Path file) {
     if (!Files.isRegularFile(file)) {

@@ -162,11 +162,6 @@ record RecordedLife(
     }
   }
 
-  /**
-   * Parses the bytes of a file.
-   *
-   * @throws UnreadableRecordingException if they are not a recording that this version understands
-   */
   static RecordedLife parse(byte[] bytes) throws UnreadableRecordingException {
     ByteBuffer file = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
     checkHeader(file);
@@ -281,7 +276,8 @@ record RecordedLife(
     }
 
     /**
-     * Adds to a sample the bytes that were live before an attach, from the nearest text of Java.
+     * Adds to a sample the bytes that were live before an attach, from the nearest text that Java
+     * recorded.
      */
     private Sample complete(Sample sample) {
       if (!Double.isNaN(sample.malloc().liveBytes())) {

@@ -49,8 +49,8 @@ public final class Recorder {
   private static final long MINUTE = 60_000_000_000L;
 
   /**
-   * The nanoseconds by which a text may come before its minute is over, because polls do not come
-   * exactly at full seconds.
+   * A text may come this many nanoseconds before its minute is over, because polls are not exactly
+   * on time.
    */
   private static final long TOLERANCE = 1_000_000_000L;
 
@@ -139,7 +139,6 @@ public final class Recorder {
     return previousRun;
   }
 
-  /** Returns the leaks that earlier runs recorded, once; none at later calls. */
   public List<KnownLeak> takeKnownLeaks() {
     return knownLeaks.getAndSet(List.of());
   }
@@ -259,7 +258,7 @@ public final class Recorder {
   }
 
   /**
-   * Records nothing. The file of the previous run still has its original name, because only the
+   * Only reports how the previous run ended. Its file still has its original name, because only the
    * library renames it.
    */
   private void beginWithoutLibrary(Path path) {
@@ -304,7 +303,8 @@ public final class Recorder {
 
   private void tellHowThePreviousRunEnded(Path previous, String whereItIs) {
     try {
-      // The file is unchecked without the library. It may be a pipe, and reading would block.
+      // Without the library nothing has checked the file. It may be a pipe, and reading would
+      // block.
       if (!RecordedLife.isOwn(previous)) {
         return;
       }
@@ -340,8 +340,8 @@ public final class Recorder {
   }
 
   /**
-   * Returns whether the process that wrote the file might still run. A process with its id that
-   * started after the recording began is another process.
+   * Returns whether the process that wrote the file might still run. If a process with the same id
+   * started after the recording began, it is another process.
    */
   private static boolean isOfALiveProcess(RecordedLife life) {
     return ProcessHandle.of(life.header().pid())
@@ -405,7 +405,6 @@ public final class Recorder {
 
   // ---- End a recording
 
-  /** Writes the shutdown record. Failures are not reported. */
   private void sayGoodbye() {
     library.writeRecording(RecordingFormat.SHUTDOWN, 0, new byte[0]);
   }

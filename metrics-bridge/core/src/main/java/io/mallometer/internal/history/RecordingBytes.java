@@ -29,7 +29,6 @@ final class RecordingBytes {
             MAGIC.length);
   }
 
-  /** Returns a text that ends at a zero byte or at the end of its field. */
   static String text(ByteBuffer bytes, int offset, int length) {
     int end = 0;
     while (end < length && bytes.get(offset + end) != 0) {

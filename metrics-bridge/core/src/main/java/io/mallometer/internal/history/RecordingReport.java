@@ -21,8 +21,8 @@ import java.util.stream.Collectors;
 public final class RecordingReport {
 
   /**
-   * The distance between two rows of the table, which grows with the distance from the end of the
-   * run.
+   * The time between two rows of the table. It is longer for rows that are farther from the end of
+   * the run.
    */
   private enum Resolution {
     SECONDS(Duration.ofMinutes(1), Duration.ofSeconds(1)),
@@ -49,8 +49,8 @@ public final class RecordingReport {
   }
 
   /**
-   * The smallest shift between two samples that shows that the wall clock was set. Gradual
-   * correction shifts the clock by less within a minute.
+   * If the wall clock shifts by more than this against the monotonic clock between two samples, it
+   * was set, or the machine slept. Gradual correction shifts it by less within a minute.
    */
   private static final long CLOCK_WAS_SET_NANOS = 2_000_000_000L;
 

@@ -22,16 +22,16 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * The live memory of the call sites in the last hour: every 15 s for the latest ten minutes, which
- * is how often the resident set is read, and every minute before that. Thread-safe.
+ * The live memory of the call sites in the last hour: every 15 s for the latest ten minutes, as
+ * often as the resident set is read, and every minute before that. Thread-safe.
  *
- * <p>Takes at most 8.6 MiB (92 moments of 4,096 sites with 24 bytes each), and some 1.1 MiB in a
- * usual service with 500 sites. Stacks are not kept, because later readings have them.
+ * <p>Takes at most 8.6 MiB (92 moments of 4,096 sites with 24 bytes each), and some 1.1 MiB with
+ * 500 sites. Stacks are not kept, because later readings have them.
  */
 public final class SiteHistory {
 
   /**
-   * A stored moment stands for a requested one only if they are at most this far apart: twice the
+   * A stored moment stands for a requested time only if it is at most this far from it: twice the
    * step of old moments.
    */
   private static final Duration TOO_FAR = Duration.ofMinutes(2);
@@ -83,8 +83,8 @@ public final class SiteHistory {
 
   /**
    * Returns the changes between the stored moments nearest to {@code from} and {@code to}. If
-   * {@code from} is before the first reading, and that reading is still stored, the changes begin
-   * with it, and the result says so.
+   * nothing was read yet at {@code from}, the changes begin with the first reading if that is still
+   * stored, and the result says so.
    *
    * @param now the latest reading, which has the stacks and counts as a stored moment
    */
@@ -116,9 +116,9 @@ public final class SiteHistory {
   }
 
   /**
-   * Returns the changes from about {@code over} ago up to {@code now}. Prefers moments that are at
-   * least half of {@code over} old. If the first reading is later, the changes begin with it, and
-   * the result says so.
+   * Returns the changes from about {@code over} ago up to {@code now}. Prefers a moment that is at
+   * least half of {@code over} ago. If nothing was read yet {@code over} ago, the changes begin
+   * with the first reading, and the result says so.
    */
   public SiteChanges changes(Duration over, CallSites now) {
     if (now.sites().isEmpty()) {
@@ -143,9 +143,9 @@ public final class SiteHistory {
   }
 
   /**
-   * Returns the live bytes of groups of sites at each stored moment and now: the {@code most}
-   * groups with most live bytes, and the {@code most} that grew most. A site that a moment left out
-   * because it was small counts as 0.
+   * Returns the live bytes of groups of sites at each stored moment and now, for the groups with
+   * most live bytes and those that grew most, {@code most} of each. A site that was too small to be
+   * stored at a moment counts as 0.
    *
    * @param now the latest reading, which has the stacks
    * @param keyOf the group of a site

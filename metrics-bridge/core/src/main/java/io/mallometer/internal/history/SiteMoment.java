@@ -70,8 +70,8 @@ final class SiteMoment {
   }
 
   /**
-   * Returns the live bytes of a site. If this moment lacks the site: 0 if no sites were left out,
-   * else {@code NaN}.
+   * Returns the live bytes of a site. For a site that is not stored, returns 0 if no sites were
+   * left out, else {@code NaN}.
    */
   double liveBytes(int number) {
     return figure(number, liveBytes);
@@ -116,8 +116,7 @@ final class SiteMoment {
 
   /**
    * Returns all sites if they are few enough, else the largest: half of them by live bytes, the
-   * others by allocated bytes. Sorts an array of bytes instead of the sites, which is faster in
-   * code that runs too seldom to be compiled.
+   * others by allocated bytes.
    */
   static Collection<CallSite> largest(CallSites read, int most) {
     if (read.sites().size() <= most) {
@@ -142,8 +141,9 @@ final class SiteMoment {
   }
 
   /**
-   * Adds to {@code kept} the {@code most} sites with the largest values of {@code figure}; of equal
-   * ones the first. Returns the other sites.
+   * Adds the {@code most} sites with the largest values of {@code figure} to {@code kept}, and
+   * returns the others. Of sites with equal values, the first are added. Sorts the values instead
+   * of the sites, which is faster in code that runs too seldom to be compiled.
    */
   private static List<CallSite> addLargest(
       List<CallSite> sites, ToDoubleFunction<CallSite> figure, int most, List<CallSite> kept) {

@@ -7,9 +7,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Allocation rates of call sites, each over the shortest window with enough samples of the site,
- * else over the longest known window. In a shorter window, a slow leak could have no sample, and
- * its rate would seem to be 0.
+ * Allocation rates of call sites. Each rate is computed over the shortest window with enough
+ * samples of the site, or else over the longest known window. In a shorter window, a slow leak
+ * could have no sample, and its rate would seem to be 0.
  */
 final class SiteRates {
 
@@ -30,7 +30,7 @@ final class SiteRates {
           Duration.ofHours(1));
 
   /**
-   * A moment that is younger than a window by up to this time still counts as its start, because
+   * A moment may be younger than a window by up to this time and still count as its start, because
    * moments do not come at exact times.
    */
   private static final Duration EARLY = Duration.ofSeconds(3);
@@ -62,8 +62,8 @@ final class SiteRates {
   }
 
   /**
-   * Returns the site with its rate, unless it has a rate or no earlier moment is known. Most sites
-   * have fewer than {@value #ENOUGH_SAMPLES} samples, and are looked up in the oldest moment only.
+   * Returns the site with its allocation rate. Most sites have fewer than {@value #ENOUGH_SAMPLES}
+   * samples, and are looked up in the oldest moment only.
    */
   CallSite of(CallSite site) {
     if (youngestFirst.isEmpty() || !Double.isNaN(site.bytesPerSecond())) {
@@ -85,7 +85,8 @@ final class SiteRates {
   private CallSite since(Dated<SiteMoment> moment, double before, CallSite site) {
     double seconds = age(moment) / 1e9;
     double bytes = site.allocatedBytes().value();
-    // The moment stores floats, so the difference need not be 0 if nothing was allocated.
+    // Compares floats, because the stored moment has floats. As doubles, the values may differ even
+    // if nothing was allocated.
     double added = (float) bytes == (float) before ? 0 : Math.max(0, bytes - before);
     return site.withRate(added / seconds, seconds);
   }

@@ -10,13 +10,13 @@ public interface SiteReadings {
   /** Returns the latest reading if it is younger than a second, else a new one. */
   CallSites callSites();
 
-  /** Returns a new reading, which unlike {@link #callSites} is never up to a second old. */
+  /** Makes and returns a new reading, even if the latest is very young. */
   CallSites callSitesNow();
 
   /**
-   * Returns the latest reading if it is younger than {@code age} or a new one would cost too much;
-   * otherwise, or if the latest one was dropped, a new one. Only for the poller's thread, which
-   * drops the reading after the poll unless a caller has requested sites.
+   * Returns the latest reading. Makes a new one if the latest was dropped, or if it is older than
+   * {@code age} and a new one does not cost too much. Only for the poller's thread, which drops the
+   * reading after the poll unless a caller has requested sites.
    *
    * @param timeScale divides the pauses between readings
    */

@@ -8,9 +8,9 @@ import java.util.concurrent.ConcurrentHashMap;
  * Names of acknowledged call sites. An entry that ends in {@code *} acknowledges all names that
  * begin with the text before it. Ignores entries beyond {@value #MOST}. Thread-safe.
  *
- * <p>Initially contains the call sites at which HotSpot allocates its records of compiled methods.
- * They look like a leak while a program warms up, because only the garbage collector reads them,
- * but the size of the code cache limits them.
+ * <p>The call sites at which HotSpot allocates its records of compiled methods are acknowledged
+ * from the start. They look like a leak while a program warms up, because only the garbage
+ * collector reads the records. But the size of the code cache limits the records.
  */
 final class AcknowledgedSites {
 

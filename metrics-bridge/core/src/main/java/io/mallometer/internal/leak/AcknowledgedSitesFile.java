@@ -45,7 +45,8 @@ final class AcknowledgedSitesFile {
   }
 
   /**
-   * Keeps the names that other processes wrote. Ignores a name that cannot be a line of the file.
+   * Adds or removes a name, and keeps the names that other processes wrote. Ignores a name that
+   * cannot be a line of the file.
    */
   synchronized void put(String name, boolean acknowledged) {
     if (name.isEmpty() || name.startsWith(COMMENT) || name.chars().anyMatch(c -> c < ' ')) {

@@ -9,13 +9,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides, by the times at which the idle objects of a call site were allocated, whether the site
- * still allocates objects that become idle.
+ * Decides from the times at which idle objects of a call site were allocated whether the site still
+ * allocates objects that become idle.
  *
- * <p>The time of arrivals is the time in which idle objects can have been allocated. It begins at
- * the first allocation of an idle object, and ends {@code lag} seconds before the end of the
- * observation, because a later object cannot be idle yet. A steady leak spreads its allocations
- * evenly over this time.
+ * <p>Idle objects can only have been allocated up to {@code lag} seconds before the end of the
+ * observation, because a later object cannot be idle yet. The time from the first idle object up to
+ * then is the time of arrivals. A steady leak spreads its allocations evenly over this time.
  *
  * <p>The caller judges the objects of several stacks in two ways: as if one stack had allocated all
  * of them, and each object in the time of arrivals of its own stack. Only the first way mistakes
@@ -41,7 +40,9 @@ final class AllocationTrend {
 
   private final List<Birth> laterBirths = new ArrayList<>();
 
-  /** {@link #laterBirths} came in these thirds (0 to 2) of the sites' times of arrivals. */
+  /**
+   * The third (0 to 2) of its site's time of arrivals in which each of {@link #laterBirths} came.
+   */
   private final List<Integer> thirds = new ArrayList<>();
 
   private final double firstAge;
@@ -88,7 +89,6 @@ final class AllocationTrend {
             >= LeakThresholds.ARRIVAL_SHARE;
   }
 
-  /** Returns whether the time of arrivals is long enough for a verdict. */
   boolean isLongEnough() {
     return seconds >= LeakThresholds.ARRIVAL_SPAN * threshold;
   }
@@ -124,16 +124,16 @@ final class AllocationTrend {
   }
 
   /**
-   * Returns whether the last third has much less birth weight than the first, by more than chance
-   * explains. This happens if the program has only warmed up.
+   * Returns whether far fewer objects were allocated in the last third than in the first, by more
+   * than chance explains. This happens if the program has only warmed up.
    */
   private boolean fallsOff() {
     return shareBound(1, 2, LeakThresholds.ARRIVAL_ERRORS) < LeakThresholds.FALLEN_SHARE;
   }
 
   /**
-   * Returns a bound of the confidence interval of a share: the weight of the births in the third
-   * {@code from} or after it, divided by the weight of all {@link #laterBirths}.
+   * Returns a bound of the confidence interval of a share: the births in the third {@code from} or
+   * after it, divided by all {@link #laterBirths}, both by weight.
    *
    * @param without the number of the third whose births are left out; -1 leaves out none
    */
@@ -198,8 +198,8 @@ final class AllocationTrend {
 
   /**
    * Returns whether births have ended: the pause since the latest one is improbably long for their
-   * rate. The rate counts moments, so a batch counts once. Live objects that are too young to be
-   * idle shorten the pause by {@code lag} seconds, because they may become idle.
+   * rate. A batch of births counts once. Live objects that are too young to be idle may become
+   * idle, so they shorten the pause by {@code lag} seconds.
    */
   boolean ended(long since) {
     if (laterBirths.isEmpty()) {

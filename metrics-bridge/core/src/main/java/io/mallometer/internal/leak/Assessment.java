@@ -10,15 +10,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * The result of one evaluation for one stack, or for several that are assessed together.
  *
- * @param suspected the suspected objects: those that the idle samples stand for, or the lost ones
+ * @param suspected the objects that the idle samples stand for, or the lost objects
  * @param noLeakReason the reason why idle objects are no leak; null if they are a leak, or if it is
  *     unknown
- * @param refutesLeak whether objects are used again or freed, or no more are allocated, which
- *     speaks against an earlier verdict of a leak
+ * @param refutesLeak whether an earlier verdict of a leak is doubtful, because objects are used
+ *     again or freed, or no more are allocated
  * @param increase the increase of live bytes over the last minutes; null if the site does not grow
  * @param lost the objects that searches of memory found to be lost; null without any
- * @param known the leak of an earlier run with the same stack, because of which the site is a leak;
- *     null without one
+ * @param known the leak of an earlier run with the same stack, which makes the site a leak; null
+ *     without one
  */
 record Assessment(
     Verdict verdict,
@@ -131,7 +131,6 @@ record Assessment(
     return with(Verdict.HEALTHY, refutesLeak, increase, lost, known);
   }
 
-  /** Returns this assessment with an increase. The verdict becomes growing unless it is graver. */
   Assessment withIncrease(Increase by) {
     boolean worse = verdict.compareTo(Verdict.GROWING) < 0;
     return with(worse ? verdict : Verdict.GROWING, refutesLeak, by, lost, known);

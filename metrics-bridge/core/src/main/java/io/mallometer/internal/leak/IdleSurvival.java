@@ -16,9 +16,9 @@ final class IdleSurvival {
   private IdleSurvival() {}
 
   /**
-   * Returns the estimated share (0 to 1) of idle objects that stay idle. Ends at the idle time that
-   * only {@link LeakThresholds#SURVIVAL_HORIZON} of the objects have reached, because too few have
-   * longer ones.
+   * Returns the estimated share (0 to 1) of idle objects that stay idle. Looks no further than the
+   * idle time that only {@link LeakThresholds#SURVIVAL_HORIZON} of the objects have reached,
+   * because too few objects have longer idle times.
    *
    * @param live the site's live objects; only those in slots (pages of their own) count
    * @param threshold the least idle time, in seconds

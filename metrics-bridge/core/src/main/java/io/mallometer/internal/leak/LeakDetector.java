@@ -22,19 +22,16 @@ import org.jspecify.annotations.Nullable;
  * <p>Each stack is judged by itself, so that a leak behind a wrapper is separated from the
  * wrapper's other callers. The stacks of a name and library that are no leaks by themselves are
  * also judged together, because native offsets and inlining split one leak into several stacks. A
- * report combines all suspects of a name; a milder kind of suspect gets its own entry if it has
- * more bytes than the graver kind.
+ * report combines all suspects of a name.
  *
  * <p>A site becomes growing, unused or a leak of lost objects at the first evaluation that finds
- * this. A site that is no leak becomes healthy when all its observed objects are freed. Other
- * changes need {@link LeakThresholds#EVALUATIONS_TO_CHANGE} evaluations in a row, because one epoch
- * (the time between two readings of the accessed bits) proves nothing. Growth ends, and a leak is
- * given up, after {@link LeakThresholds#EVALUATIONS_TO_CLEAR} evaluations in a row that speak
- * against it. Unused memory keeps its verdict until its figures fall to about half of the
- * thresholds. An evaluation without a new valid epoch can only change a verdict from healthy to
- * growing or back.
- *
- * <p>A site that cannot be judged because of an exception keeps its verdict.
+ * this. A site that is no leak becomes healthy when all its observed objects are freed. A leak or
+ * growth ends after {@link LeakThresholds#EVALUATIONS_TO_CLEAR} evaluations in a row that speak
+ * against it. Other changes need {@link LeakThresholds#EVALUATIONS_TO_CHANGE} evaluations in a row,
+ * because one epoch (the time between two readings of the accessed bits) proves nothing. Unused
+ * memory keeps its verdict until its figures fall to about half of the thresholds. Without a new
+ * valid epoch, a verdict can only change between healthy and growing. A site that cannot be judged
+ * because of an exception keeps its verdict.
  *
  * <p>An evaluation of 13,000 sites and 10,000 samples takes 20 ms of CPU time, and 0.2 s before the
  * code is compiled.
@@ -72,8 +69,8 @@ public final class LeakDetector {
   }
 
   /**
-   * Returns a detector with other options. It shares the times without evidence and the known
-   * leaks, but not the verdicts.
+   * Returns a detector with other options. It shares the known leaks and the times in which
+   * accesses could not be observed, but not the verdicts.
    */
   public LeakDetector with(MallometerOptions options) {
     return new LeakDetector(options, voidTime, known);
@@ -149,8 +146,8 @@ public final class LeakDetector {
   }
 
   /**
-   * Returns whether an epoch (the time between two readings of the accessed bits) has ended with a
-   * valid result since the last evaluation, or none ever had a result.
+   * Returns whether a valid epoch (the time between two readings of the accessed bits) has ended
+   * since the last evaluation, or there has been no result at all yet.
    */
   private boolean hasNews(Observation observation) {
     long valid = observation.period().epochs() - observation.period().voidEpochs();

@@ -22,17 +22,17 @@ import org.jspecify.annotations.Nullable;
  * Tests whether a site, or several that are judged as one, leak. {@link LeakThresholds} describes
  * the test. The result depends only on the arguments.
  *
- * <p>The leaked amount is the idle share of the objects older than the threshold, times their
- * number. The share comes from the few samples in page slots, whose accesses are observed: each has
- * the weight 1 / (p * q), with the probability p of the sample and the probability q of its
- * placement in a slot. The number comes from all samples, each with the weight 1 / p. The relative
- * variances of share and number add up.
+ * <p>The leaked amount is the number of objects older than the threshold, times the share of them
+ * that is idle. The number comes from all samples, each with the weight 1 / p, where p is the
+ * probability of the sample. The share comes from the few samples in page slots, whose accesses are
+ * observed. Their weight is 1 / (p * q), where q is the probability of a place in a slot. The
+ * relative variances of share and number add up.
  */
 final class LeakTest {
 
   /**
-   * The live samples, without those of a stack that has no object in a slot (a page of its own)
-   * that is old enough to be idle. A single stack keeps all.
+   * The live samples. If they come from several stacks, those of a stack are left out unless one of
+   * its objects is in a slot (a page of its own) and old enough to be idle.
    */
   private final List<SampledObject> live;
 
@@ -77,7 +77,9 @@ final class LeakTest {
     this.idleShareOfObjects = share(oldEnough, idleObjects, LeakTest::one);
   }
 
-  /** The samples of a stack are side by side. */
+  /**
+   * Compares only the first and the last sample, because the samples of a stack are side by side.
+   */
   private static boolean isOfOneStack(List<SampledObject> live) {
     return live.get(0).site() == live.get(live.size() - 1).site();
   }
@@ -96,11 +98,6 @@ final class LeakTest {
     return one - other < 0 ? one : other;
   }
 
-  /**
-   * Judges a site.
-   *
-   * @param use the lifetimes and idle times of the site's objects so far
-   */
   static Assessment judge(List<SampledObject> live, SiteUse use, ObservationWindow window) {
     List<SampledObject> inSlots = filter(live, SampledObject::inSlot);
     if (inSlots.isEmpty()) {
@@ -143,8 +140,9 @@ final class LeakTest {
   }
 
   /**
-   * Prefers {@code sooner}, which has the shorter threshold, if it finds unused memory, or if it
-   * alone has idle objects. Whether a leak is refuted always comes from {@code judged}.
+   * Returns {@code sooner}, which was made with a shorter threshold, if it finds unused memory, or
+   * if only it has idle objects; otherwise {@code judged}. Whether a leak is refuted always comes
+   * from {@code judged}.
    */
   private static Assessment preferUnused(Assessment judged, Assessment sooner) {
     boolean says =
@@ -175,8 +173,8 @@ final class LeakTest {
   }
 
   /**
-   * Returns whether the lack of idle objects shows that objects are used or freed: the observation
-   * is long enough, an object is old enough to be idle, or many objects that were idle for a
+   * Returns whether objects are used or freed, if none is idle. This is so if the observation is
+   * long enough, if an object is old enough to be idle, or if many objects that were idle for a
    * shorter time were used or freed later.
    */
   private static boolean isUsed(
@@ -244,9 +242,9 @@ final class LeakTest {
   }
 
   /**
-   * Returns whether births continue at the stacks that have an object which outlasted the longest
-   * timeout, because old objects of one stack and new ones of another are no leak. A single stack
-   * is judged by itself.
+   * Returns whether births continue at those stacks that have an object which outlasted the longest
+   * timeout, because old objects of one stack and new ones of another are no leak. Returns false
+   * for one such stack, which is judged by itself.
    */
   private boolean continueApart(List<AllocationTrend.Birth> births, double lag, long since) {
     Set<Integer> sites = outlasting();
@@ -266,7 +264,6 @@ final class LeakTest {
     return sites;
   }
 
-  /** Returns a test of only the stacks that have an object which outlasted the longest timeout. */
   private LeakTest testOfOutlasting() {
     Set<Integer> sites = outlasting();
     Predicate<SampledObject> theirs = object -> sites.contains(object.site());
@@ -281,9 +278,9 @@ final class LeakTest {
   }
 
   /**
-   * Returns whether several objects outlasted the longest timeout, one by a margin, and their idle
-   * times exclude random use: with a mean gap g between uses, the probability of no use in t
-   * seconds is exp(-t / g).
+   * Returns whether several objects outlasted the longest timeout, one of them by a margin, and all
+   * idle times together are too long for random use. {@link LeakThresholds#EXCLUDED_GAPS} explains
+   * this.
    */
   private boolean haveOutlasted() {
     double timeout = window.times().longestTimeoutSeconds();
@@ -391,8 +388,8 @@ final class LeakTest {
   }
 
   /**
-   * Returns how long the program usually uses an object, in seconds: a quantile of the times from
-   * birth to the latest access of the idle objects.
+   * Returns how long the program usually uses an object, in seconds. This is a quantile of the
+   * times from the birth of idle objects to their latest access.
    */
   private double usualUse() {
     double[] used = new double[idleObjects.size()];
@@ -405,7 +402,8 @@ final class LeakTest {
 
   /**
    * Returns the births of the idle objects that are at least {@code lag} seconds old. If most
-   * objects of that age are idle, uses all {@link #observable} objects of that age, which are more.
+   * objects of that age are idle, returns the births of all {@link #observable} objects of that age
+   * instead, which are more.
    */
   private List<AllocationTrend.Birth> births(double lag) {
     List<SampledObject> oldEnough = filter(live, object -> isOlder(object, lag));

@@ -10,10 +10,10 @@ package io.mallometer.internal.leak;
  * <ol>
  *   <li>At least {@link #FEWEST_IDLE} sampled objects have been idle longer than a threshold.
  *   <li>The threshold is the largest of: the floor of the workload; {@link #LEAST_EPOCHS} epochs;
- *       {@link #IDLE_FACTOR} times the idle time before the free that {@link #IDLE_QUANTILE} of the
- *       site's objects do not exceed; {@link #LIFETIME_FACTOR} times the lifetime that {@link
- *       #LIFETIME_QUANTILE} do not exceed; {@link #GAP_FACTOR} times the gap between two uses that
- *       {@link #GAP_QUANTILE} do not exceed.
+ *       and three quantiles over the site's objects, each times a factor. These are the {@link
+ *       #IDLE_QUANTILE} quantile of the idle time before the free, times {@link #IDLE_FACTOR}; the
+ *       {@link #LIFETIME_QUANTILE} quantile of the lifetime, times {@link #LIFETIME_FACTOR}; and
+ *       the {@link #GAP_QUANTILE} quantile of the gap between two uses, times {@link #GAP_FACTOR}.
  *   <li>Such objects keep arriving. The time of arrivals begins at the birth of the first idle
  *       object, ends at the latest birth that is early enough to be idle, and has {@link
  *       #ARRIVAL_SPAN} thresholds or more. Of the later births, a share whose lower bound (Wilson)
@@ -69,9 +69,9 @@ public final class LeakThresholds {
   static final double ARRIVAL_SHARE = 0.35;
 
   /**
-   * Births have fallen off if the upper bound of a share is below this number: the births in the
-   * last third of the time of arrivals, divided by those in the first and last third. Steady births
-   * have a share of 0.5.
+   * Births have fallen off if the upper bound of their late share is below this number. The late
+   * share is the births in the last third of the time of arrivals, divided by those in the first
+   * and last third. It is 0.5 for steady births.
    */
   static final double FALLEN_SHARE = 0.25;
 
@@ -82,14 +82,14 @@ public final class LeakThresholds {
   static final double ARRIVAL_ERRORS = 1;
 
   /**
-   * If at least this share of the objects that are old enough is idle, the births of all these
-   * objects are used, also of the many without a slot (a page of their own).
+   * If at least this share of the objects that are old enough is idle, the births of all of them
+   * are evaluated, also of the many without a slot (a page of its own).
    */
   static final double MOSTLY_IDLE = 0.8;
 
   /**
-   * The quantile of the times from birth to latest access of idle objects that counts as the usual
-   * time of use.
+   * The usual time of use is this quantile of the times from the birth of idle objects to their
+   * latest access.
    */
   static final double USED_QUANTILE = 0.75;
 
@@ -104,7 +104,10 @@ public final class LeakThresholds {
   /** Births within this share of the time of arrivals count as one moment. */
   static final double MOMENT_SHARE = 1 / 24.0;
 
-  /** Births have ended if steady births would pause for so long with less than this probability. */
+  /**
+   * Births have ended if their present pause would have less than this probability at a steady
+   * rate.
+   */
   static final double ENDED_PROBABILITY = 0.02;
 
   /**
@@ -116,8 +119,8 @@ public final class LeakThresholds {
   static final double STAYING_SHARE = 0.7;
 
   /**
-   * The share of idle objects that stay idle is estimated at the longest idle time that at least
-   * this share of the objects has reached.
+   * Few objects are idle for very long. So the share of idle objects that stay idle is estimated
+   * only up to the idle time that this share of the objects has reached.
    */
   static final double SURVIVAL_HORIZON = 0.2;
 
@@ -141,8 +144,8 @@ public final class LeakThresholds {
   static final int LATEST_SAMPLES = 20;
 
   /**
-   * A site has stopped growing if no sample came for this many mean gaps. Steady arrivals pause
-   * that long in 1 of 400 evaluations.
+   * A site has stopped growing if no sample came for this many times the mean gap between samples.
+   * Steady arrivals pause that long in 1 of 400 evaluations.
    */
   static final double QUIET_GAPS = 6;
 
@@ -157,8 +160,8 @@ public final class LeakThresholds {
   static final int FEWEST_BORN = 8;
 
   /**
-   * The fewest samples born in the window, by Kish's effective number: as many equally weighted
-   * samples would be as precise.
+   * The fewest samples born in the window, counted as the number of equally weighted samples that
+   * are as precise (Kish's effective number).
    */
   static final double FEWEST_EFFECTIVE_BORN = 6;
 
@@ -177,9 +180,9 @@ public final class LeakThresholds {
   // ---- Thresholds for growth after an attach
 
   /**
-   * The increase of a site must exceed the freed bytes from before the attach, which the site may
-   * only replace, raised by this many standard errors. By chance, the freed bytes exceed this bound
-   * in 1 of 30,000 evaluations.
+   * After an attach, a site's new objects may only replace objects from before it. So the site's
+   * increase must exceed the freed bytes of those objects plus this many standard errors. Chance
+   * exceeds this bound in 1 of 30,000 evaluations.
    */
   static final double REPLACED_ERRORS = 4;
 
@@ -209,9 +212,8 @@ public final class LeakThresholds {
   static final double UNUSED_SHARE_LEFT = 0.25;
 
   /**
-   * The factor by which a sum of idle times must exceed the mean gap g between random uses to
-   * exclude them. The probability of no use in t seconds is exp(-t / g), which is 1 % for t = 4.6
-   * g.
+   * A sum of idle times excludes random uses with a mean gap g if it exceeds g by this factor. The
+   * probability of no use in t seconds is exp(-t / g), which is 1 % for t = 4.6 g.
    */
   static final double EXCLUDED_GAPS = 4.6;
 
@@ -224,8 +226,8 @@ public final class LeakThresholds {
   static final double OUTLASTED_SECONDS = 300;
 
   /**
-   * An object that outlasted the longest timeout has at most this probability that an access was
-   * missed in a time without evidence.
+   * An object counts as having outlasted the longest timeout only if the probability that one of
+   * its uses was missed is at most this.
    */
   static final double HIDDEN_PROBABILITY = 0.01;
 
@@ -246,13 +248,13 @@ public final class LeakThresholds {
   static final double SEARCH_PAUSE_SECONDS = 60;
 
   /**
-   * Memory is searched again after this time, in seconds at time scale 1, even if nothing changed
+   * After this time, in seconds at time scale 1, memory is searched again even if nothing changed
    * and no CPU time is left.
    */
   static final double SEARCH_REPEAT_SECONDS = 3_600;
 
   /**
-   * Memory is searched again after a garbage collection if the unused bytes that are not proved
+   * After a garbage collection, memory is searched again if the unused bytes that are not proved
    * lost have grown by this factor since the previous search.
    */
   static final double SEARCH_GROWTH = 1.25;

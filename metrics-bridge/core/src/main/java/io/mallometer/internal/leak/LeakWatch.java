@@ -146,7 +146,7 @@ public final class LeakWatch {
     }
     if (!Double.isNaN(observedScale)) {
       observedScale = Double.NaN;
-      detector = null; // the next observation needs a detector that counts epochs from 0
+      detector = null; // The next observation needs a detector that counts epochs from 0.
       library.ignoreUse();
     }
   }
@@ -160,7 +160,10 @@ public final class LeakWatch {
     publish(LeakReport.none(clock.instant(), reason));
   }
 
-  /** Clears the reason why nothing was counted, if no evaluation has published verdicts yet. */
+  /**
+   * Clears the published reason why nothing is counted, unless an evaluation has already published
+   * verdicts.
+   */
   public synchronized void resume() {
     if (options.get(Setting.LEAK_ENABLED) && !everEvaluated) {
       publish(LeakReport.none(clock.instant(), ""));
@@ -313,8 +316,8 @@ public final class LeakWatch {
   }
 
   /**
-   * Returns the suspected bytes of the sites with a verdict, by the name of the site; names with
-   * few bytes are combined. Leaves out acknowledged sites.
+   * Returns the suspected bytes of the sites with the given verdict, by the name of the site. Names
+   * with few bytes are combined, and acknowledged sites are left out.
    */
   private static List<SiteSummary.Share> idleBytes(
       LeakReport report, Verdict verdict, TopNames top) {

@@ -26,13 +26,13 @@ import org.jspecify.annotations.Nullable;
  * process, so no code can use or free them.
  *
  * <p>Garbage in the Java heap may contain addresses of lost objects, so objects from before the
- * latest collection are judged separately. A search begins when a site becomes unused, and each
- * hour while memory is unused. It also begins after a collection if the previous search found too
- * few objects from before a collection, if memory of the old generation was freed, or if the unused
- * bytes have grown by a quarter. All searches but the hourly ones stay within a budget of CPU time.
+ * latest collection are judged separately. A second search must confirm a loss, because one may
+ * miss an address that the program moves meanwhile.
  *
- * <p>A second search must confirm a loss, because one may miss an address that the program moves
- * meanwhile.
+ * <p>A search begins when a site becomes unused, and each hour while memory is unused. After a
+ * garbage collection, a search also begins if memory of the old generation was freed, if the unused
+ * bytes have grown by a quarter, or if the previous search found too few objects from before a
+ * collection. All searches but the hourly ones stay within a budget of CPU time.
  */
 final class LostMemory {
 
@@ -54,7 +54,7 @@ final class LostMemory {
 
   private List<Integer> searched = List.of();
 
-  /** The stacks of each verdict of unused memory that was not yet proved lost. */
+  /** For each verdict of unused memory that was not yet proved lost, the numbers of its stacks. */
   private List<List<Integer>> unproved = List.of();
 
   private double unprovedBytes;
@@ -66,8 +66,8 @@ final class LostMemory {
   private boolean awaitsCollection;
 
   /**
-   * Whether garbage was collected since a pair of searches began; {@link #freedOld} tells whether
-   * memory of the old generation was freed.
+   * Whether garbage was collected since the latest pair of searches began. {@link #freedOld} tells
+   * whether memory of the old generation was freed since then.
    */
   private boolean collected;
 
@@ -79,16 +79,16 @@ final class LostMemory {
   private long collectionsNanos;
 
   /**
-   * The latest moment that is known to be before the latest collection of any kind; {@link
-   * #beforeWhole} is that of the whole heap.
+   * The last moment at which the latest garbage collection was not yet counted. {@link
+   * #beforeWhole} is this moment for the latest collection of the whole heap.
    */
   private long beforeCollection = Long.MIN_VALUE;
 
   private long beforeWhole = Long.MIN_VALUE;
 
   /**
-   * The value of {@link #beforeCollection} when a pair of searches began; {@link #provingNanos} is
-   * that of {@link #beforeWhole}.
+   * The value of {@link #beforeCollection} when the latest pair of searches began. {@link
+   * #provingNanos} is the value of {@link #beforeWhole} at that moment.
    */
   private long eligibleNanos = Long.MIN_VALUE;
 
@@ -108,8 +108,8 @@ final class LostMemory {
   }
 
   /**
-   * Stores the numbers of all sites of a verdict, by the number of its first site. A verdict on one
-   * site has no entry.
+   * Stores the numbers of all sites of each verdict on several sites, by the number of the
+   * verdict's first site.
    */
   void setStacks(Map<Integer, List<Integer>> stacks) {
     this.stacks = stacks;
@@ -174,8 +174,8 @@ final class LostMemory {
   }
 
   /**
-   * Records whether garbage was collected since the previous reading of the counts. That reading is
-   * the latest moment that is known to be before the collection.
+   * Records whether garbage was collected since the counts were last read. The time of that reading
+   * is then known to be before the collection.
    */
   private void note(GarbageCollections now, long nowNanos) {
     GarbageCollections before = collections;
@@ -226,9 +226,8 @@ final class LostMemory {
   }
 
   /**
-   * Returns whether the credit pays for a pair of searches. The credit is unused CPU time, and
-   * grows by a thousandth of one processor's time. Only the hourly search may cost more than the
-   * largest credit.
+   * Returns whether the saved CPU time pays for a pair of searches. A thousandth of one processor's
+   * time is saved, up to a maximum. The hourly search begins without savings.
    */
   private boolean isAffordable(long nowNanos) {
     double earned = LeakThresholds.SEARCH_SHARE * scale * (nowNanos - creditNanos) / 1e9;
@@ -390,7 +389,7 @@ final class LostMemory {
             .reversed());
     return possible.stream()
         .flatMap(site -> numbers(site.site().number()))
-        .distinct() // a verdict that was kept after a failure may list a site of another verdict
+        .distinct() // A verdict that was kept after a failure may list a site of another verdict.
         .limit(NativeLibrary.MOST_SEARCHED_SITES)
         .toList();
   }
@@ -491,7 +490,10 @@ final class LostMemory {
           && collected.lost < LeakThresholds.FEWEST_SEARCHED;
     }
 
-    /** The shares are those among all objects of the site, young ones included. */
+    /**
+     * Returns the lost objects. Their shares are among all objects of the site, young ones
+     * included.
+     */
     LostObjects lost(Sums proof) {
       return new LostObjects(proof.searched, proof.lost, all.bytes.share(), all.objects.share());
     }

@@ -8,7 +8,7 @@ import io.mallometer.model.SiteVerdict.Suspected;
  * The lost objects of a site, by two searches of the process's memory.
  *
  * @param searched the number of live samples that both searches looked for
- * @param lost the number of them of which neither search found an address
+ * @param lost the number of these samples of which neither search found an address
  * @param bytes the share of lost bytes
  * @param objects the share of lost objects
  */
@@ -20,9 +20,9 @@ record LostObjects(int searched, int lost, EstimatedShare bytes, EstimatedShare 
 
   /**
    * Estimates the lost objects of a site. All idle objects count as lost, because a search misses
-   * lost objects whose addresses are in garbage or in unused memory. Of younger objects, the share
-   * that is lost among the samples counts. The result has no idle time, because it includes young
-   * objects.
+   * lost objects whose addresses are in garbage or in unused memory. Of the younger objects, the
+   * share counts that is lost among the samples. The result has no idle time, because it includes
+   * young objects.
    *
    * @param oldBytes the bytes that are old enough to be idle
    * @param oldObjects the objects that are old enough to be idle

@@ -4,9 +4,7 @@ package io.mallometer.internal.leak;
 enum NoLeakReason {
   /** The program allocates no more objects that become idle, or far fewer than at first. */
   CEASED("no more such objects arrive"),
-  /** Objects that had been idle just as long were used or freed later. */
   USED_AGAIN("some such objects were used or freed later"),
-  /** Too few idle objects were allocated to decide whether the program will allocate more. */
   TOO_FEW("too few objects have arrived to call it a leak");
 
   private final String words;

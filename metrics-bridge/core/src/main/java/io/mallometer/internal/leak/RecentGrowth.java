@@ -12,11 +12,11 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Finds growing sites: many of their live samples were born in the last minutes, spread evenly, and
- * few of the earlier ones were freed.
+ * Finds growing sites: many of their live samples were allocated in the last minutes, at an even
+ * rate, and few earlier objects were freed.
  *
- * <p>After an attach every site begins at 0, and objects that replace objects from before the
- * attach look like growth. {@link ReplacedBytes} estimates this part of an increase.
+ * <p>After an attach, the live bytes of every site begin at 0, so objects that replace objects from
+ * before the attach look like growth. {@link ReplacedBytes} estimates this part of an increase.
  *
  * <p>All readings of the last minutes are kept, and some of the last hour.
  */
@@ -35,8 +35,8 @@ final class RecentGrowth {
   /**
    * A reading of all sites' live samples.
    *
-   * @param bytes their bytes, by the array index of the site; if the index was later given to
-   *     another site, that site's growth looks too small
+   * @param bytes the bytes of each site, by its array index. If a new site gets the index of an old
+   *     one, its growth looks too small
    * @param variances the variances of the bytes, by index; empty without an attach
    * @param lasts whether the reading is kept for an hour
    */
@@ -60,7 +60,10 @@ final class RecentGrowth {
   private final Deque<Reading> latestFirst = new ArrayDeque<>();
   private SamplesBySite latestSamples = new SamplesBySite(List.of());
 
-  /** The bytes that, since each earlier reading, replaced objects from before an attach. */
+  /**
+   * For each earlier reading, the bytes that have replaced objects from before an attach since
+   * then.
+   */
   private final Map<Reading, ReplacedBytes> replaced = new IdentityHashMap<>();
 
   private double latestThatLasts = Double.NEGATIVE_INFINITY;
@@ -178,7 +181,10 @@ final class RecentGrowth {
     return replaced.computeIfAbsent(then, this::compare);
   }
 
-  /** Samples that are live at both readings cancel, so they have no part in the variance. */
+  /**
+   * Compares an earlier reading with the latest. Samples that are live at both cancel, so they have
+   * no part in the variance.
+   */
   private ReplacedBytes compare(Reading then) {
     Reading now = latestFirst.element();
     boolean attached = now.counted().mostBeforeBytes() > 0;

@@ -3,13 +3,13 @@ package io.mallometer.internal.leak;
 import io.mallometer.internal.leak.evidence.SampledObject;
 
 /**
- * Estimates how many bytes of the sites' increases between two readings only replace objects from
+ * Estimates how much of the growth of call sites between two readings only replaces objects from
  * before an attach.
  *
- * <p>Such objects belong to no site, so a site that replaces them seems to grow. The sum of their
- * freed bytes is the change of all sites' live bytes, estimated from samples, minus the change of
- * the exact counters. Samples that are live at both readings cancel, so they do not contribute to
- * its error.
+ * <p>Objects from before an attach belong to no site, so a site that replaces them seems to grow.
+ * The sum of their freed bytes is the growth of all sites, estimated from samples, minus the growth
+ * by the exact counters. Samples that are live at both readings cancel, so they do not contribute
+ * to the error of the sum.
  *
  * <p>The sum does not show which site replaced the objects. So there are two bounds: {@link
  * #mostBytes} for a verdict and {@link #leastBytes} for a rate. Without an attach both are 0.
@@ -49,9 +49,9 @@ final class ReplacedBytes {
   }
 
   /**
-   * Returns the most bytes that sites together can have replaced: all freed bytes, plus the error
-   * from the other sites' samples. The error of these sites' own samples cancels, because the
-   * estimate contains it, too.
+   * Returns the most bytes that these sites together can have replaced: all freed bytes, plus the
+   * sampling error of the other sites. The error of these sites' own samples cancels, because their
+   * measured growth has it, too.
    */
   double mostBytes(Iterable<Integer> sites) {
     double others = variance;

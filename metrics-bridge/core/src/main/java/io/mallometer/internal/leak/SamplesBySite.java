@@ -15,8 +15,8 @@ final class SamplesBySite {
   private final List<SampledObject> samples;
 
   /**
-   * Contains the index of each site's first sample, by the array index of the site. The last
-   * element is the number of samples.
+   * The index of each site's first sample, by the array index of the site. The last element is the
+   * number of samples.
    */
   private final int[] begins;
 
@@ -37,7 +37,7 @@ final class SamplesBySite {
       SampledObject object = objects.get(i);
       sorted[--ends[SampledObject.arrayIndex(object.site())]] = object;
     }
-    // The loop has moved each end to the site's first sample.
+    // The loop has lowered each end to the index of the site's first sample.
     this.begins = ends;
     this.samples = Arrays.asList(sorted);
   }

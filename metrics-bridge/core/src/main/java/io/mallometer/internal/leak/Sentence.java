@@ -84,7 +84,10 @@ public final class Sentence {
         : oldest;
   }
 
-  /** If no object was ever used, the text also says which random use is excluded. */
+  /**
+   * Describes the idle times of unused memory. If no object was ever used, also says which random
+   * use they exclude.
+   */
   private static String unused(Assessment shown) {
     String longest = atLeast(shown.idle().longestSeconds());
     return ": "

@@ -9,9 +9,8 @@ import java.time.Instant;
  *
  * @param since the moment at which the verdict began
  * @param next the verdict of the latest evaluation
- * @param agreements the number of evaluations in a row, up to the latest, that had the verdict
- *     {@code next}; for a leak, of those that spoke against it. 0 if the latest one confirmed
- *     {@code verdict}
+ * @param agreements how many of the latest evaluations in a row had the verdict {@code next}, or
+ *     spoke against a leak; 0 if the latest confirmed {@code verdict}
  * @param shown the latest assessment that agreed with the verdict; for a healthy site, the latest
  */
 record SiteState(Verdict verdict, Instant since, Verdict next, int agreements, Assessment shown) {
@@ -52,8 +51,8 @@ record SiteState(Verdict verdict, Instant since, Verdict next, int agreements, A
 
   /**
    * Returns the number of evaluations in a row after which the verdict changes. The end of a leak
-   * takes the largest number. Otherwise one is enough if all objects are freed, and for a graver
-   * verdict of growing, unused or lost memory, which was observed for minutes before.
+   * or of growth takes the largest number. A graver verdict of growing, unused or lost memory takes
+   * one, because it was observed for minutes before.
    */
   private int evaluationsNeeded(Assessment latest) {
     if (isLeak()) {

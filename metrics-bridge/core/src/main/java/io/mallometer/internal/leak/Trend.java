@@ -6,21 +6,20 @@ import java.util.Arrays;
  * Estimates whether a series of numbers grows, and how fast.
  *
  * <p>The slope is Theil's and Sen's: the median of the slopes between all pairs of points (Journal
- * of the American Statistical Association 63, 1968), so memory that is allocated and soon freed
- * again does not change it. The series grows if most pairs rise (not so with noise, a single step
- * or a pool's sawtooth), if the last third rises at least half as fast as the whole (not so with a
- * cache that is nearly full), and if the rise is large enough. {@code docs/explanation/leaks.md}
- * states the error rates.
+ * of the American Statistical Association 63, 1968). Memory that is allocated and soon freed again
+ * does not change it. The series grows if all of this holds: most pairs rise, which excludes noise,
+ * a single step and a pool's sawtooth; the last third rises at least half as fast as the whole,
+ * which excludes a cache that is nearly full; and the rise is large enough. {@code
+ * docs/explanation/leaks.md} states the error rates.
  */
 public final class Trend {
 
   /**
-   * The least share of the pairs of numbers in which the later one is larger, if a series grows. A
-   * series with three even steps has a share of 0.75.
+   * A series grows only if the later number is larger in at least this share of all pairs. A series
+   * with three even steps has a share of 0.75.
    */
   private static final double RISING_PAIRS = 0.8;
 
-  /** The least slope of the last third, as a share of the slope of the whole time. */
   private static final double STILL_RISING = 0.5;
 
   /** 95 % of a normal distribution are within this many standard deviations of its mean. */

@@ -270,8 +270,8 @@ final class Verdicts {
   }
 
   /**
-   * Returns whether a stack has no live memory and was not suspicious before, as half of the stacks
-   * of most programs.
+   * Returns whether a stack has no live memory and was not suspicious before. This is so for half
+   * of the stacks of most programs.
    */
   private boolean holdsNothing(CallSite site) {
     return !(site.liveBytes().value() > 0)
@@ -363,9 +363,9 @@ final class Verdicts {
   }
 
   /**
-   * Returns the stacks that have suspected objects, the most suspected bytes first. Without
-   * suspected objects, returns all stacks, the most live bytes first. Growing stacks are kept too,
-   * unless the verdict is leak.
+   * Returns the stacks that have suspected objects, the most suspected bytes first. Growing stacks
+   * are returned, too, unless the verdict is leak. Without suspected objects, returns all stacks,
+   * the most live bytes first.
    */
   private List<CallSite> mostSuspectedFirst(List<AssessedStacks> members, SiteState state) {
     double least =
@@ -495,7 +495,7 @@ final class Verdicts {
 
   /**
    * Judges the stacks by the accesses to their objects. There is no verdict if the library has not
-   * stored the past accesses of one of them.
+   * stored the past accesses of any one stack.
    */
   private Assessment assessUse(List<CallSite> sites) {
     if (!evidence.observation().hasSeen()) {
@@ -584,9 +584,9 @@ final class Verdicts {
   /**
    * Combines the suspects of a name into one entry.
    *
-   * <p>A milder kind with more bytes than the graver kind gets an entry of its own, so that neither
-   * hides the other, and keeps it until it has less than half the bytes. Pools and memory that
-   * waits for a collection always have entries of their own.
+   * <p>A milder kind of suspect gets its own entry once it has more bytes than the graver kind, so
+   * that neither hides the other. It keeps the entry until it has less than half of the graver
+   * kind's bytes. Pools and memory that waits for a collection always have entries of their own.
    */
   private List<AssessedStacks> combinedByKind(
       List<String> name, Map<Integer, List<AssessedStacks>> kinds) {
@@ -763,8 +763,8 @@ final class Verdicts {
   }
 
   /**
-   * Returns on what a verdict rests. Without a leak: on observed accesses, or else on the ages of
-   * the objects that are small enough to be observed.
+   * Returns the evidence for a verdict. A verdict other than leak rests on observed accesses, or
+   * else on the ages of the objects that are small enough to be observed.
    */
   private LeakEvidence evidence(AssessedStacks one) {
     if (one.verdict() == Verdict.LEAK) {

@@ -7,12 +7,12 @@ import java.util.Deque;
 import java.util.Iterator;
 
 /**
- * Records void time: epochs in which the kernel itself cleared accessed bits, so that an access may
- * have left no trace. They do not count as idle time. An epoch is the time between two readings of
- * the accessed bits.
+ * Records void time. An epoch is the time between two readings of the accessed bits. It is void if
+ * the kernel itself cleared bits meanwhile, so that an access may have left no trace. Void time
+ * does not count as idle time.
  *
- * <p>Idle times end with the latest valid epoch, so a void epoch is recorded only after a later
- * valid one. At most {@value #MOST} spans are kept.
+ * <p>Idle times end with a valid epoch, so void epochs are recorded when the next valid epoch ends.
+ * The oldest spans are merged when there are more than {@value #MOST}.
  */
 final class VoidTime {
 
@@ -20,7 +20,7 @@ final class VoidTime {
 
   static final VoidTime NONE = new VoidTime();
 
-  /** The product ends below this probability, because further factors do not matter. */
+  /** {@link #hiddenUseProbability} stops multiplying when the product is below this probability. */
   private static final double NEGLIGIBLE = 1e-4;
 
   /** An amount of void time that lies somewhere between two moments. */
@@ -49,7 +49,6 @@ final class VoidTime {
     }
   }
 
-  /** Rounds a time since the latest valid epoch down to whole epochs. */
   private static long wholeEpochs(long nanos, long epochNanos) {
     return epochNanos > 0 ? Math.max(0, nanos / epochNanos * epochNanos) : 0;
   }
@@ -68,14 +67,14 @@ final class VoidTime {
   }
 
   /**
-   * Returns the largest probability that all uses between two moments were in void time, where they
-   * leave no trace. Assumes that uses are at most {@code timeout} seconds apart, and that void time
-   * is random.
+   * Returns the largest probability that every use between two moments was in void time and so left
+   * no trace. Assumes that uses are at most {@code timeout} seconds apart, and that void time is
+   * random.
    *
-   * <p>If n timeouts fit between the moments, there were at least n uses. Use k came within k
-   * timeouts after the first moment and within n + 1 - k timeouts before the second; it was hidden
-   * with the probability of void time there. The product of these probabilities is added to the
-   * probability that n + 1 uses were hidden.
+   * <p>If n timeouts fit between the moments, there were at least n uses. Of exactly n uses, use k
+   * came within k timeouts after the first moment and within n + 1 - k timeouts before the second.
+   * The share of void time there is the probability that it was hidden. The result is the product
+   * of these n probabilities, plus the probability that n + 1 uses were hidden.
    *
    * @param timeout 0 if nothing is used later
    */

@@ -12,25 +12,25 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Estimates the native memory whose Java owners are unreachable, so that cleaners free it after the
- * next garbage collection. It rests on the samples that were live when the last two collections of
- * the old generation began.
+ * Estimates the native memory whose Java owners are unreachable, so that cleaners will free it
+ * after the next garbage collection. The estimate comes from what the last two collections of the
+ * old generation left and freed.
  *
- * <p>Of the objects that were allocated since the last one, the garbage is the mean share that the
- * two collections freed of objects that were new to them. Older objects become garbage at the rate
- * at which the two collections freed older objects.
+ * <p>Of the objects that were allocated since the last of them, the garbage is the mean share that
+ * these two collections freed of objects that were new to them. Older objects become garbage at the
+ * rate at which the two collections freed older objects.
  *
- * <p>A site waits for a collection only if garbage explains nearly all of its memory: each of the
- * two collections left at most a tenth of the samples, at most a twentieth survived both (upper
- * bounds of binomial intervals), and the survivors have at most a tenth of the live bytes. A leak
- * or a cache fails these conditions. In case the site has changed since, its live bytes must also
- * be at most twice the bytes at the beginning of a collection.
+ * <p>A call site waits for a collection only if garbage explains nearly all of its memory: each of
+ * the two collections left at most a tenth of its samples, at most a twentieth survived both (upper
+ * bounds of binomial intervals), and the samples that survived both have at most a tenth of the
+ * live bytes. The live bytes must also be at most twice those at the beginning of one of the
+ * collections, in case the site has changed since.
  */
 final class WaitingGarbage {
 
   /**
-   * The largest share of a site's samples that may survive one collection, if the site waits for a
-   * collection.
+   * If more than this share of a site's samples survives one collection, garbage does not explain
+   * the site's memory.
    */
   private static final double MOST_LEFT = 0.1;
 
@@ -40,14 +40,13 @@ final class WaitingGarbage {
   private static final double ERRORS = 1.96;
 
   /**
-   * The most live bytes of a site that waits for an old collection, as a multiple of the bytes that
-   * were live when one of the last two began. For a young collection, the multiple of the samples
-   * that one collection frees.
+   * A site's live bytes may be at most this multiple of those at the beginning of an old
+   * collection, and its live samples at most this multiple of those that a young collection frees.
    */
   private static final double MOST_SINCE = 2;
 
   /**
-   * The last two old collections must each have freed at least this share of the bytes that the
+   * Each of the last two old collections must have freed at least this share of the bytes that the
    * other freed.
    */
   private static final double EVEN_SHARE = 0.25;
@@ -79,22 +78,22 @@ final class WaitingGarbage {
   private boolean isDelayed;
 
   /**
-   * The counts at the first reading in which a site has samples that a cleaner freed, by the number
-   * of the site. A cleaner is recognized some seconds after its first free; until then its frees
-   * count as those of another thread.
+   * The counts when frees by a cleaner were first seen, by the number of the call site. A cleaner's
+   * frees in its first seconds are counted as those of another thread, because it is not recognized
+   * yet.
    */
   private final Map<Integer, First> firstCleaned = new HashMap<>();
 
   /**
-   * The counts at the first reading with samples that a cleaner freed.
+   * The counts in {@link #firstCleaned} for one call site.
    *
    * @param old the number of old collections, minus those that {@link #knownAlready} counts
    */
   private record First(long old, long collections, long afterFirstYoung) {
 
     /**
-     * Returns the mean number of samples that cleaners have freed after each collection since then.
-     * Counts samples that were freed after exactly one collection, a young one.
+     * Returns the mean number of samples that cleaners have freed per collection since then. Counts
+     * only samples that were freed after their first collection, a young one.
      */
     double ofEach(Cleaned freed, long now) {
       return (double) (freed.afterFirstYoung() - afterFirstYoung) / Math.max(1, now - collections);
@@ -102,8 +101,8 @@ final class WaitingGarbage {
   }
 
   /**
-   * Adds a reading. Ignores a reading just after an old collection, when cleaners may not have
-   * freed everything yet, but never two readings in a row.
+   * Adds a reading, unless it comes just after an old collection, when cleaners may not have freed
+   * everything yet. Never ignores two readings in a row.
    *
    * @param now in seconds, by {@link System#nanoTime()}
    */
@@ -133,10 +132,7 @@ final class WaitingGarbage {
     seconds = now;
   }
 
-  /**
-   * Counts the latest old collections, in a row, after which cleaners freed samples and no other
-   * thread did.
-   */
+  /** Counts the latest consecutive old collections after which only cleaners freed samples. */
   private static int knownAlready(Cleaned freed) {
     int known = 0;
     while (known < Cleaning.KNOWN
@@ -159,7 +155,11 @@ final class WaitingGarbage {
     return beganAt(0) > 0 ? Math.max(0, seconds - beganAt(0)) : seconds - began;
   }
 
-  /** Returns when an old collection, 0 for the latest, was noticed, in seconds; 0 if unknown. */
+  /**
+   * Returns when an old collection was noticed, in seconds; 0 if unknown.
+   *
+   * @param collection 0 for the latest
+   */
   private double beganAt(int collection) {
     return noticed(latest, collection);
   }
@@ -204,10 +204,7 @@ final class WaitingGarbage {
 
     private final Live leftByBoth = new Live();
 
-    /**
-     * The live samples that survived only the last two old collections, because they were allocated
-     * after the third-last.
-     */
+    /** The live samples that have survived exactly two old collections. */
     private final Live leftSecond = new Live();
 
     private final Live leftByAny = new Live();
@@ -217,7 +214,7 @@ final class WaitingGarbage {
     private double freedByEachYoung;
     private long since = Long.MAX_VALUE;
 
-    /** The oldest live sample was allocated after this many collections began. */
+    /** The number of collections that had begun when the oldest live sample was allocated. */
     private long oldest = Long.MAX_VALUE;
 
     Sums(List<Integer> sites) {
@@ -290,7 +287,7 @@ final class WaitingGarbage {
 
     boolean waitsForOld(boolean waitsAlready) {
       double met = Math.max(bytesMet(0), bytesMet(1));
-      // Live bytes are few just after a collection, so an earlier verdict is judged by the bytes
+      // Few bytes are live just after a collection, so an earlier verdict is judged by the bytes
       // before that collection.
       return freesNearlyAll()
           && areFew(leftByBoth, waitsAlready ? Math.max(met, all.bytes) : all.bytes)
@@ -333,16 +330,16 @@ final class WaitingGarbage {
     }
 
     /**
-     * Returns the seconds from the third-last to the last old collection, in which the garbage of
-     * the last two arose. Without a third-last one, they begin at the first reading.
+     * Returns the seconds in which the garbage of the last two old collections arose: since the old
+     * collection before them or, if that is unknown, since the first reading.
      */
     private double span() {
       return beganAt(0) - (beganAt(2) > 0 ? beganAt(2) : began);
     }
 
     /**
-     * Returns, of the bytes that were allocated between two old collections, the share that
-     * cleaners freed within seconds after the second.
+     * Returns the share of the bytes allocated between two old collections that cleaners freed
+     * within seconds after the second.
      */
     private double firstShare(Outlived freed, double left) {
       double met = freed.firstBytes() + freed.otherwiseBytes() + left;
@@ -352,7 +349,8 @@ final class WaitingGarbage {
     /** Returns the live bytes that an old collection would free at this moment. */
     Estimate bytes() {
       double born = all.bytes - left.bytes;
-      // The earlier collection left what the later one freed, and what is still live.
+      // Objects that the earlier collection left were freed by the later one (again), or are still
+      // live (leftSecond).
       double again = old[0].againBytes();
       double[] shares = {
         firstShare(old[0], left.bytes - leftByBoth.bytes),
@@ -426,7 +424,7 @@ final class WaitingGarbage {
   }
 
   /**
-   * Returns words on how much of the memory a garbage collection frees, to be added to a sentence;
+   * Returns the part of a sentence that tells how much of the memory a garbage collection frees;
    * empty if no cleaner frees it.
    */
   String words(Garbage garbage) {

@@ -34,11 +34,6 @@ public class AbsentLibrary implements NativeLibrary {
     this.unreadable = unreadable;
   }
 
-  /**
-   * Creates an absent library.
-   *
-   * @param allocator the program's allocator, if known
-   */
   public AbsentLibrary(Status status, String allocator) {
     this(status, allocator, false);
   }

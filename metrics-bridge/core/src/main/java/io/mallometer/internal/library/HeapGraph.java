@@ -4,15 +4,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The result of a walk over a Java heap: the {@code long} values through which sampled native
- * memory can be reached, and the objects on the reference paths to these values.
+ * The result of a walk over a Java heap: the {@code long} values that lead to sampled native
+ * memory, and the Java objects on the reference paths to these values.
  *
  * @param samples the number of samples that the walk searched for
  * @param freed the number of these samples that are no longer live
  */
 public record HeapGraph(int samples, int freed, List<Hold> holds, List<HeapObject> objects) {
 
-  /** The value in place of an object's number if there is none. */
+  /** Stands for the number of an object where there is no object. */
   public static final int NONE = -1;
 
   /**
@@ -26,7 +26,6 @@ public record HeapGraph(int samples, int freed, List<Hold> holds, List<HeapObjec
   public record Hold(
       int sample, boolean freed, int object, String className, String field, int steps) {}
 
-  /** The kinds of objects that a reference path treats differently. */
   public enum Kind {
     OTHER,
     CLASS,

@@ -32,7 +32,6 @@ public record MappedRange(long start, long end, List<StackFrame> frames, String 
     return !frames.isEmpty() && frames.get(0).owner().startsWith(LIBRARY_OF_JVM);
   }
 
-  /** Returns whether code of the application, and not of the JVM, reserved the range. */
   public boolean isOfApplication() {
     return owner == Owner.PROGRAM
         && !frames.isEmpty()

@@ -98,15 +98,16 @@ public interface NativeLibrary {
   }
 
   /**
-   * Begins to sample nearly every allocation, at any cost; with false, undoes one call with true.
-   * Does nothing if nothing is sampled, or everything is. Never throws.
+   * Begins to sample nearly every allocation, whatever the CPU time; with false, undoes one call
+   * with true. Does nothing if sampling is off, or already covers every allocation. Never throws.
    */
   void sampleClosely(boolean closely);
 
   /**
-   * Attaches the library to the JVM, so that stacks get Java frames, and names new methods before
-   * their classes may be unloaded. Called about once a second by a thread of the JVM. Takes 20 ms
-   * the first time, and later microseconds unless there are new methods.
+   * Attaches the library to the JVM, so that stacks get Java frames. Also names new methods,
+   * because their names are lost when their classes are unloaded. Called about once a second by a
+   * thread of the JVM. Takes 20 ms the first time, and later microseconds unless there are new
+   * methods.
    */
   void nameMethods();
 
@@ -122,7 +123,8 @@ public interface NativeLibrary {
    * Observes accesses to objects from now on; {@link #evidence} says whether that works. A second
    * call does nothing. Never throws.
    *
-   * @param shortestEpoch the shortest time between two readings of the pages' accessed bits
+   * @param shortestEpoch the shortest time between two readings of the bits by which the processor
+   *     marks accessed pages
    */
   void observeUse(Duration shortestEpoch);
 
@@ -214,16 +216,16 @@ public interface NativeLibrary {
    * text that is too long after the last line that fits. Never throws.
    *
    * @param kind the kind of region in the recording
-   * @param percent the exceeded percentage of the memory limit, for the call sites at that moment;
-   *     0 for all else
+   * @param percent for the call sites at the moment when memory exceeded a percentage of its limit:
+   *     that percentage; otherwise 0
    * @return why nothing was written; empty if the text was written
    */
   String writeRecording(int kind, int percent, byte[] content);
 
   /**
-   * Requests that termination messages be written to a file, unless this was requested before.
-   * Returns false, and may be called again, if the library does not count yet, or the file is
-   * locked or in use. Never throws.
+   * Requests that termination messages be written to a file; further calls do nothing. Returns
+   * false if the library does not count yet, or the file is locked or in use; the caller may then
+   * try again. Never throws.
    */
   boolean beginMessage(String path);
 

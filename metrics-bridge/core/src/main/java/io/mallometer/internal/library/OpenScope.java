@@ -4,7 +4,7 @@ import io.mallometer.model.RetainedSite;
 import io.mallometer.model.ScopeFigures;
 import java.util.List;
 
-/** A scope that is being measured. Thread-safe; no method throws. */
+/** A scope (a measured stretch of execution). Thread-safe; no method throws. */
 public interface OpenScope {
 
   static OpenScope none(String reason) {

@@ -7,8 +7,8 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * The start of a process, read from the files of proc(5). The JDK's own methods would load a thread
- * pool or the management interface.
+ * The start of a process, read from the files of proc(5). The JDK's own methods are not used,
+ * because they load a thread pool or the management interface.
  */
 public final class ProcessStart {
 
@@ -62,12 +62,12 @@ public final class ProcessStart {
   static Optional<Instant> of(String stat, String uptime, Instant now) {
     try {
       String[] fields = fields(stat);
-      // The seconds have two decimals. Without the point, the number is in hundredths, which are
-      // ticks.
+      // The uptime has two decimals, so without the point it is in hundredths of a second, which
+      // are ticks.
       long ticks = Long.parseLong(uptime.split(" ")[0].replace(".", ""));
       long running = ticks - Long.parseLong(fields[START_TICKS]);
-      // The uptime in a container can be that of the container and the start times those of the
-      // host.
+      // The difference is negative in a container whose uptime is its own but whose start times are
+      // the host's.
       return running < 0 ? Optional.empty() : Optional.of(now.minusNanos(running * TICK_NANOS));
     } catch (NumberFormatException | ArrayIndexOutOfBoundsException e) {
       return Optional.empty();

@@ -64,8 +64,8 @@ public final class BuiltInMonitors {
    * The parts of the process that monitors need.
    *
    * @param sites reads the call sites, unless the latest reading is younger than a second
-   * @param keptSites reads the call sites, and keeps the reading as that of the moment when live
-   *     bytes exceeded a monitor's size
+   * @param keptSites reads the call sites when live bytes exceed a monitor's size, and keeps this
+   *     reading
    * @param nanoTime the clock by which monitors limit how often they write
    */
   public record MonitorContext(
@@ -87,10 +87,10 @@ public final class BuiltInMonitors {
   }
 
   /**
-   * Runs work on the thread of listeners, unless it already waits there. If no thread can be
+   * Runs work on the thread of listeners, unless it is waiting there already. If no thread can be
    * started, the next poll tries again.
    *
-   * @param pending whether the work waits; the work itself clears it
+   * @param pending whether the work is waiting; the work itself clears this
    */
   private static void runOnce(AtomicBoolean pending, MonitorContext context, Runnable work) {
     if (pending.compareAndSet(false, true)) {
@@ -101,8 +101,8 @@ public final class BuiltInMonitors {
   // ---- The monitor of requests above a size
 
   /**
-   * Reports requests above a size, which the library watches. If the library is too old for that,
-   * or has no watch left, only huge requests are reported.
+   * Reports requests above a size, which the library watches. If the library cannot watch them,
+   * reports only huge requests.
    */
   private static final class ThresholdMonitor implements RunningMonitor {
     private final MonitorOptions options;
@@ -184,8 +184,8 @@ public final class BuiltInMonitors {
     }
 
     /**
-     * Reports the requests of the watch. Reads the call sites without holding {@link #reporting},
-     * because that may take seconds; a closing thread reports the requests meanwhile.
+     * Reports the requests of the watch. Releases {@link #reporting} while it reads the call sites,
+     * which may take seconds, so that a closing thread can report the requests.
      */
     private void reportWatched() {
       pending.set(false);
@@ -269,8 +269,8 @@ public final class BuiltInMonitors {
     }
 
     /**
-     * Returns a function that describes, for a request of some bytes, the call sites whose mean
-     * request is closest to this size.
+     * Returns a function from the size of a request to descriptions of the call sites whose mean
+     * request is closest to that size.
      */
     private LongFunction<List<String>> closestSites() {
       try {
@@ -476,7 +476,10 @@ public final class BuiltInMonitors {
     private final MonitorContext context;
     private final Log.Once failure = Log.MALLOMETER.once();
 
-    /** Whether the library counts returned sizes for this monitor. Guarded by this. */
+    /**
+     * Whether the library counts the sizes that the allocator returns for this monitor. Guarded by
+     * this.
+     */
     private boolean counts;
 
     private boolean closed;

@@ -11,11 +11,10 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
- * Reports each huge request once to a listener, after the poll that finds it, on another thread
- * than the poller's.
+ * Reports each huge request once to a listener, on another thread than the poller's.
  *
- * <p>The library keeps the latest 64 huge requests, which are read at most once a second. So a
- * listener gets at most 64 a second; the numbers of the requests show how many it missed.
+ * <p>The library keeps the latest 64 huge requests, and they are read at most once a second. A
+ * listener may therefore miss some; the numbers of the requests show how many.
  */
 public final class HugeAllocationWatch implements Consumer<Snapshot> {
 

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MonitorJournal {
 
-  /** The most events that are stored, and the most phases. */
+  /** The largest number of stored events, and of stored phases. */
   static final int KEPT = 64;
 
   static final int LOGGED_A_MINUTE = 16;

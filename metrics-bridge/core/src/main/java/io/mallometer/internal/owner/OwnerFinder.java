@@ -50,7 +50,7 @@ public final class OwnerFinder {
   private record Field(String holder, boolean throughNative, boolean ofGarbage) {}
 
   private static final class HoldersOfField {
-    /** A sample maps to the objects that contain its address; empty for a static field. */
+    /** The objects that contain the address of each sample; empty for a static field. */
     final Map<Integer, Set<Integer>> samples = new HashMap<>();
 
     String holder = "";
@@ -58,8 +58,8 @@ public final class OwnerFinder {
   }
 
   /**
-   * Returns what holds the live samples: the fields that contain their addresses, and what keeps
-   * these fields. Ways that name an owner come first.
+   * Returns the fields that contain the addresses of the live samples, and what keeps these fields.
+   * Results that name an owner come first.
    *
    * @param linked whether references were followed; otherwise it is unknown what keeps the fields
    */
@@ -119,8 +119,8 @@ public final class OwnerFinder {
   }
 
   /**
-   * Returns whether no object refers to the object with the address. Such an object may have the
-   * address of freed memory that malloc reused for the sample.
+   * Returns whether no object refers to the object that contains the address. The address may then
+   * be that of freed memory that malloc reused for the sample.
    */
   private static boolean isGarbage(HeapGraph graph, Hold hold) {
     if (hold.object() == HeapGraph.NONE) {
@@ -158,8 +158,8 @@ public final class OwnerFinder {
   }
 
   /**
-   * Returns whether a way stands for samples that no Java object refers to, and these are fewer
-   * than half. Such a way comes last.
+   * Returns whether a way names no owner and has fewer than half of the samples. It then comes
+   * after those that name an owner.
    */
   private static boolean isRestWithoutHolder(Way way) {
     return way.holding() == Holding.NOBODY && way.share() < 0.5;
@@ -179,7 +179,6 @@ public final class OwnerFinder {
     return way(holding, group.holder, group.samples.size(), live, field.throughNative(), paths);
   }
 
-  /** Returns a way with Wilson's interval for the share. */
   private static Way way(
       Holding holding, String holder, int some, int all, boolean throughNative, List<Path> paths) {
     double share = (double) some / all;
@@ -201,9 +200,9 @@ public final class OwnerFinder {
   }
 
   /**
-   * Returns the most frequent {@link Holding} of the samples. A sample counts with the first
-   * holding of the enum among the objects that have its address. It is unreachable only if a path
-   * was searched for each of these objects.
+   * Returns the most frequent {@link Holding} of the samples. If several objects contain a sample's
+   * address, the first of their holdings in the order of the enum counts. A sample is unreachable
+   * only if a path was searched for each of these objects.
    */
   private static Holding mostFrequent(
       HoldersOfField group, Map<Integer, RetentionPathFinder.Found> found) {

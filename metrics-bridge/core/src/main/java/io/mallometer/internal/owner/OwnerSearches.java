@@ -31,7 +31,9 @@ public final class OwnerSearches {
   /** The largest number of references of a path that are followed. */
   public static final int MOST_LINKS = 8;
 
-  /** The largest share of the memory below the limit that a walk over the heap may take. */
+  /**
+   * A walk over the heap may take at most this share of the memory that is left below the limit.
+   */
   private static final double SHARE_OF_ROOM = 0.25;
 
   private static final String BUSY = "another search is under way";
@@ -41,7 +43,7 @@ public final class OwnerSearches {
 
     double committedHeapBytes();
 
-    /** Returns the bytes left below the limit; {@code NaN} if unknown. */
+    /** Returns how many bytes of memory are left below the limit; {@code NaN} if unknown. */
     double roomBytes();
   }
 
@@ -93,8 +95,8 @@ public final class OwnerSearches {
    * Searches within the budget of the options.
    *
    * @param site the call site's number
-   * @param links the number of references to follow outwards from the objects with the addresses,
-   *     at most {@link #MOST_LINKS}; each takes one walk, which stops the program
+   * @param links how many references to follow outwards, at most {@link #MOST_LINKS}; each takes
+   *     one walk over the heap, which stops the program
    */
   public OwnerReport search(int site, int links) {
     return search(site, links, budget.get());

@@ -9,8 +9,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Paths for people, such as {@code Deflater.zsRef <- ArrayList <- static ReportCache.open}: classes
- * without their packages, and containers without their inner objects.
+ * Formats reference paths for people, such as {@code Deflater.zsRef <- ArrayList <- static
+ * ReportCache.open}. Leaves out the packages of classes and the inner objects of containers.
  */
 final class PathText {
 

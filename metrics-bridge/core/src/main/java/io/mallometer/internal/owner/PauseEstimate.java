@@ -30,11 +30,6 @@ public record PauseEstimate(double heapBytes, boolean marks, double slowdown, do
   /** The seconds that a walk takes for any heap, for example until all threads stand still. */
   private static final double LEAST_SECONDS = 0.02;
 
-  /**
-   * Returns the estimated seconds of a walk.
-   *
-   * @param severalClasses whether the walk searches for referrers of several classes
-   */
   public double seconds(boolean severalClasses) {
     return uncorrected(severalClasses) * correction;
   }

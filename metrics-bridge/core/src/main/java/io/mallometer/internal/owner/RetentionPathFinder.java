@@ -18,9 +18,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Searches, breadth first, for the path of references that keeps an object: over strong references
- * first, then over weaker ones too. A path over weaker references is returned only if no stronger
- * path can have been missed.
+ * Searches, breadth first, for the path of references that keeps an object. Weaker references are
+ * followed only if the searches over stronger ones cannot have missed a path.
  */
 final class RetentionPathFinder {
 
@@ -29,8 +28,8 @@ final class RetentionPathFinder {
     SOFT,
     LOCAL,
     /**
-     * The reference of a cleaner, which frees the target's memory once nothing else keeps the
-     * target.
+     * The reference of a cleaner, which frees an object's memory once nothing else keeps the
+     * object.
      */
     CLEANER,
     WEAK,
@@ -39,9 +38,9 @@ final class RetentionPathFinder {
   }
 
   /**
-   * A search over references of these strengths, which yields {@code meaning} if it finds a path.
-   * With {@code wantsAllKnown}, it runs only if the earlier searches knew the referrers of every
-   * object that they met.
+   * A search over references of these strengths; if it finds a path, the result is {@code meaning}.
+   * With {@code wantsAllKnown}, it runs only if the earlier searches knew all referrers of the
+   * objects that they visited.
    */
   private record Attempt(Set<Strength> strengths, Holding meaning, boolean wantsAllKnown) {}
 
@@ -58,9 +57,9 @@ final class RetentionPathFinder {
   /**
    * The result of a search.
    *
-   * @param links the references from the object outwards; empty if there is no path. The last one
-   *     is from a root, a static field, a cleaner or a soft or weak reference. With {@link
-   *     Holding#DEEPER}, it is from the farthest object whose referrers are not all known
+   * @param links the references from the object outwards, up to the root, static field, cleaner, or
+   *     soft or weak reference that keeps it; with {@link Holding#DEEPER}, up to the farthest
+   *     object whose referrers are not all known; empty if there is no path
    */
   record Found(Holding holding, List<Step> links) {}
 
@@ -102,7 +101,8 @@ final class RetentionPathFinder {
             return new Found(attempt.meaning(), path(object, at, link, seen));
           }
           if (toReference.isEmpty() && (strength == Strength.SOFT || strength == Strength.WEAK)) {
-            // The Reference object itself is kept, because walks visit reachable objects only.
+            // The path may end here: the Reference object is itself kept, because walks visit
+            // reachable objects only.
             toReference = Optional.of(path(object, at, link, seen));
           }
           if (link.referrer() != object && !seen.containsKey(link.referrer())) {
@@ -118,7 +118,7 @@ final class RetentionPathFinder {
     return open ? new Found(Holding.DEEPER, farthest) : new Found(Holding.UNREACHABLE, List.of());
   }
 
-  /** Returns whether the object can have referrers that no walk has found. */
+  /** Returns whether the object may have referrers that are not known. */
   private static boolean isOpen(HeapObject object) {
     return object.more() || !object.expanded();
   }

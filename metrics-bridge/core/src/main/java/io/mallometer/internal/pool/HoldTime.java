@@ -4,38 +4,38 @@ import java.util.List;
 import java.util.TreeSet;
 
 /**
- * Judges whether the buffers of one line of code are held longer and longer, from the readings of
- * the last hour.
+ * Judges whether the application holds the buffers of one line of code longer and longer, from the
+ * readings of the last hour.
  *
- * <p>A buffer is late once it was live for a minute. The buffers are a suspect if, in the later
- * half of the time since the first one became late, more buffers became late than late ones were
- * released, by twice the standard error. This is not so for a program that keeps each buffer for
- * the same time, once twice that time has passed, nor for one that only fills a store at its start.
+ * <p>A buffer is late once it was live for a minute. The buffers are a suspect if more of them
+ * became late than late ones were released, by twice the standard error. Only the later half of the
+ * time since the first late buffer counts, so that programs that keep each buffer for the same
+ * time, or only fill a store at their start, do not stay suspects.
  */
 final class HoldTime {
 
   static final long MINUTE_NANOS = 60_000_000_000L;
 
-  /** The fewest different readings at which the live buffers of a suspect arrived. */
+  /** The live buffers of a suspect must have arrived at this many different readings at least. */
   private static final int FEWEST = 3;
 
   /**
-   * The oldest live buffer of a suspect must be at least this old; only buffers whose arrival was
-   * seen count.
+   * The oldest live buffer of a suspect must be at least this old, among the buffers whose arrival
+   * was seen.
    */
   private static final long SHORTEST_NANOS = 3 * MINUTE_NANOS;
 
   private static final int WINDOW_MINUTES = 60;
 
   /**
-   * A suspect gets more late buffers (live for a minute) than it releases, by more than this many
-   * standard errors.
+   * Of a suspect, more buffers become late (live for a minute) than late ones are released, by more
+   * than this many standard errors.
    */
   private static final double LEAST_ERRORS = 2;
 
   /**
-   * Buffers count as no longer arriving if none came for this many mean gaps between arrivals.
-   * Chance alone causes this in 1 of 55 cases.
+   * Buffers have stopped arriving if none came for this many mean gaps between arrivals. Chance
+   * alone causes such a pause in 1 of 55 cases.
    */
   private static final double LONGEST_GAP = 4;
 
@@ -61,8 +61,8 @@ final class HoldTime {
   }
 
   /**
-   * Clears the counts of the minutes since the last reading, because the ring still has those of an
-   * hour before.
+   * Clears the counts of the minutes since the last reading, which are still those of an hour
+   * before.
    */
   private void advance(long now) {
     long present = Math.floorDiv(now, MINUTE_NANOS);

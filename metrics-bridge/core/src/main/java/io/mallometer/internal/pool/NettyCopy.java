@@ -93,9 +93,7 @@ final class NettyCopy {
    */
   private static final int MOST_KNOWN = 2_000;
 
-  /**
-   * The CPU time is checked before each tracker that is read, and once in this many skipped ones.
-   */
+  /** The CPU time is checked before each tracker that is read, and once in this many trackers. */
   private static final int TRACKERS_OF_A_TICK = 64;
 
   /** The kind of a buffer that uses no part of a native chunk. */
@@ -136,7 +134,7 @@ final class NettyCopy {
   private int oneIn = 1;
 
   /**
-   * Whether the previous reading read all tracked buffers. Only then is a buffer that the next
+   * Whether the previous reading read all tracked buffers. Only then are the buffers that the next
    * reading finds certainly new.
    */
   private boolean sawAll;
@@ -169,7 +167,8 @@ final class NettyCopy {
         tracked = readBuffers(members, interval, look);
         sawAll = tracked.complete();
         reason = sawAll ? "" : "the look ended before all tracked buffers were read";
-        // Changes the interval only if all buffers tracked at the present interval were read.
+        // Each buffer is counted with the interval at its reading, so the interval changes only
+        // when all tracked buffers were read.
         if (sawAll && interval > 1 && wanted > 0 && interval != wanted) {
           reason = failureToTrack(members, wanted);
         }
@@ -302,7 +301,7 @@ final class NettyCopy {
     }
   }
 
-  /** Reads new buffers. Returns whether the time was enough for all of them. */
+  /** Reads new buffers. Returns false if the CPU time was not enough for all of them. */
   private boolean readNew(Members members, Set<?> trackers, int interval, Look look)
       throws Throwable {
     MethodHandle head = members.headOfTracker();
@@ -375,9 +374,9 @@ final class NettyCopy {
   }
 
   /**
-   * Returns the frames outside of Netty, by which an allocation may be named. If all of these are
-   * frames of the JDK, as in an event loop, returns Netty's first frame outside of its packages for
-   * buffers and utilities.
+   * Returns the frames outside of Netty, by which an allocation may be named. If these are all of
+   * the JDK, as in an event loop, returns Netty's first frame outside of its packages for buffers
+   * and utilities.
    */
   static List<StackTraceElement> callers(String packageName, List<StackTraceElement> stack) {
     List<StackTraceElement> callers =
@@ -481,7 +480,6 @@ final class NettyCopy {
       this.buffer = buffer;
     }
 
-    /** Stores the given classes that belong to this copy of Netty. */
     void know(List<Class<?>> all) {
       for (Class<?> one : all) {
         boolean ofCopy =

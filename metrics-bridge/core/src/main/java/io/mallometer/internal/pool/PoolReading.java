@@ -25,8 +25,8 @@ record PoolReading(
    *
    * @param released the buffers that were released since the last reading
    * @param forgotten the buffers that the application has dropped without release since the start
-   * @param source identifies the copy of the library and the selection of its buffers; only counts
-   *     with the same source are compared
+   * @param source changes if other buffers are selected for reading; counts of different sources
+   *     are not compared
    * @param oneIn one in this many tracked buffers is read
    * @param complete whether all new buffers were read
    */

@@ -34,7 +34,6 @@ final class PoolText {
     return text.toString();
   }
 
-  /** Returns the first line of code whose buffers have been held for a minute. */
   private static Optional<BufferSite> mostHeld(List<BufferSite> bufferSites) {
     return bufferSites.stream().filter(BufferSite::isHeld).findFirst();
   }

@@ -28,15 +28,13 @@ import java.util.stream.DoubleStream;
 /**
  * Reads the pools of all known libraries once a minute, or every ten seconds while a caller
  * requests readings; less often if a reading was expensive. A reading lists the loaded classes, and
- * reads new buffers for at most 20 ms of CPU time. The remaining buffers are read ten seconds
- * later.
+ * reads new buffers for at most 20 ms of CPU time; the next one follows sooner if some are left.
  *
  * <p>The poller's thread uses this class. Other threads may call only {@link #ask} and {@link
  * #latest}.
  */
 public final class PoolWatch {
 
-  /** The usual pause between two readings, in nanoseconds. */
   public static final long PACE_NANOS = 60_000_000_000L;
 
   static final long ASKED_NANOS = 10_000_000_000L;
@@ -44,14 +42,14 @@ public final class PoolWatch {
   private static final long LONGEST_READING_NANOS = 20_000_000L;
 
   /**
-   * The pause after a reading as a multiple of its CPU time: readings take at most 0.5 % of a
-   * processor.
+   * The pause after a reading is this multiple of its CPU time, so that readings usually take at
+   * most 0.5 % of a processor.
    */
   private static final long REST = 200;
 
   /**
-   * The longest pause, in nanoseconds. It limits the pause after the first reading, which is
-   * expensive because the JVM has not compiled its code.
+   * The longest pause, in nanoseconds. Without it, a long pause would follow the first reading,
+   * which is expensive because the JVM has not compiled its code.
    */
   private static final long LONGEST_PAUSE_NANOS = 120_000_000_000L;
 
@@ -124,8 +122,8 @@ public final class PoolWatch {
   }
 
   /**
-   * Maps the number of a call site that allocates a pool's chunks to the name of their row in the
-   * table of growth.
+   * Returns the names of pools' chunks in the table of growth, by the number of the call site that
+   * allocated the chunks.
    */
   public Map<Integer, String> chunksBySite() {
     return latest.map(PoolReport::chunksBySite).orElse(Map.of());
@@ -136,7 +134,6 @@ public final class PoolWatch {
     asked = true;
   }
 
-  /** Reads the pools if a reading is due. */
   public void look() {
     long now = nanoTime.getAsLong();
     if (everLooked && now - (asked ? nextIfAsked : next) < 0) {

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 final class TrackedBuffer extends WeakReference<Object> {
 
   /**
-   * The part of a chunk that a buffer uses.
+   * The part of a chunk (the memory that a pool allocates at a time) that a buffer uses.
    *
    * @param kind the kind of the pool
    * @param chunk the chunk, of which only the identity is used; null if it belongs to no pool
@@ -37,8 +37,7 @@ final class TrackedBuffer extends WeakReference<Object> {
    * @param part the part of a chunk that the buffer uses
    * @param interval one in this many buffers was tracked when this one was allocated
    * @param firstSeen the moment of the reading that found the buffer, in nanoseconds
-   * @param arrived whether the buffer was certainly allocated after the previous reading, which had
-   *     time to read all buffers
+   * @param arrived whether the buffer was certainly allocated after the previous reading
    */
   TrackedBuffer(
       Object tracker, String line, Part part, int interval, long firstSeen, boolean arrived) {
@@ -81,8 +80,8 @@ final class TrackedBuffer extends WeakReference<Object> {
   }
 
   /**
-   * Returns whether the buffer was certainly allocated after the reading before the one that found
-   * it.
+   * Returns whether the buffer was certainly new when it was found, because the reading before had
+   * read all tracked buffers.
    */
   boolean arrived() {
     return arrived;

@@ -8,11 +8,11 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Gives advice on memory that the allocator retains.
+ * Suggests settings that reduce the memory that the allocator retains.
  *
- * <p>The gain must be at least 32 MiB and a twentieth of the limit that a person set, or of the
- * resident set without a limit. Larger interventions need a larger gain. There is no advice for a
- * setting that is already in effect. Free memory counts only if it is resident.
+ * <p>A suggestion needs an expected gain of at least 32 MiB and 5 % of the memory limit, or of the
+ * resident set without a limit; some suggestions need more. A setting that an environment variable
+ * already makes is not suggested. Free memory counts only if it is resident.
  */
 public final class AllocatorAdvice {
 
@@ -146,10 +146,7 @@ public final class AllocatorAdvice {
             100 * statistics.trimmableBytes() / situation.residentBytes());
   }
 
-  /**
-   * Returns whether a gain is at least {@code leastMebibytes}, and at least {@code leastShare} of
-   * the limit or, without a limit, of the resident set. False if the gain is unknown.
-   */
+  /** Returns whether a gain is large enough for advice; false for an unknown gain, {@code NaN}. */
   private boolean matters(double bytes, int leastMebibytes, double leastShare) {
     double reference =
         Double.isNaN(situation.limitBytes()) ? situation.residentBytes() : situation.limitBytes();

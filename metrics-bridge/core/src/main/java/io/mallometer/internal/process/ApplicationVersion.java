@@ -12,9 +12,9 @@ import java.util.jar.Manifest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The version of the application in this process, if no option states it: {@code service.version}
- * in {@code OTEL_RESOURCE_ATTRIBUTES}, or else the Implementation-Version of the jar that {@code
- * java -jar} runs.
+ * The version of the application in this process, for use if no option states one: {@code
+ * service.version} in {@code OTEL_RESOURCE_ATTRIBUTES}, or else the Implementation-Version of the
+ * jar that {@code java -jar} runs.
  */
 public final class ApplicationVersion {
 
@@ -85,9 +85,8 @@ public final class ApplicationVersion {
   }
 
   /**
-   * Returns the jar that {@code java -jar} runs; empty if the command runs a class. The jar is the
-   * first entry of the class path, because agents only append entries. The command begins with that
-   * jar.
+   * Returns the jar that {@code java -jar} runs: the first entry of the class path, if the command
+   * begins with it. Agents only append entries to the class path.
    */
   static Optional<File> jar(String command, String classPath) {
     String first = classPath.split(File.pathSeparator, 2)[0];

@@ -6,11 +6,11 @@ import java.util.List;
 /**
  * Finds the heaps of glibc's arenas other than the main arena.
  *
- * <p>The address of a heap is a multiple of its largest size: 64 MiB, or four huge pages if glibc
- * uses these ({@code glibc.malloc.hugetlb=2}). A heap begins with glibc's {@code heap_info}: the
- * addresses of its arena and of the arena's previous heap, its bytes, and the bytes that were ever
- * made writable. The arena lies directly behind the {@code heap_info} of its first heap. Mappings
- * alone do not show heaps, because the kernel can join or split them.
+ * <p>The address of a heap is a multiple of its largest size: 64 MiB, or four huge pages with
+ * {@code glibc.malloc.hugetlb=2}. A heap begins with glibc's {@code heap_info}: the address of its
+ * arena, the address of the arena's previous heap, the size of the heap in bytes, and the bytes
+ * that were ever made writable. The arena lies directly behind the {@code heap_info} of its first
+ * heap.
  *
  * <p>If memory cannot be read, only heaps of glibc 2.40 and older are recognised: 64 MiB at a
  * multiple of 64 MiB, mapped with {@code MAP_NORESERVE}.
@@ -19,7 +19,10 @@ final class ArenaHeaps {
 
   private static final long LARGEST = 64L << 20;
 
-  /** The bytes of four huge pages of 2 MiB. Larger heaps also begin at a multiple of this. */
+  /**
+   * The step in bytes by which a mapping is searched: four huge pages of 2 MiB. Larger heaps also
+   * begin at a multiple of it.
+   */
   private static final long STEP = 8L << 20;
 
   /** The bytes of four huge pages of 64 KiB, which some processors have. */
@@ -29,8 +32,7 @@ final class ArenaHeaps {
   private static final long LARGEST_OF_ALL = 4L << 30;
 
   /**
-   * An arena begins at least four and at most eight words behind the beginning of its heap: six
-   * words since glibc 2.35.
+   * An arena lies four to eight words behind the beginning of its heap: six words since glibc 2.35.
    */
   private static final long FEWEST_WORDS = 4 * Long.BYTES;
 

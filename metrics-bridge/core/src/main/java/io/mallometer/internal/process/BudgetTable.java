@@ -24,10 +24,10 @@ final class BudgetTable {
   private static final String MEASURED = "measured";
 
   /**
-   * The sizes of an item of the budget that can grow.
+   * The sizes in bytes of memory that can grow, such as metaspace.
    *
    * @param limit the limit that a person set; empty without one
-   * @param most the size to which the JVM itself limits the item; empty if it does not
+   * @param most the limit that the JVM itself sets; empty without one
    */
   record Growing(OptionalLong limit, OptionalLong now, OptionalLong most) {}
 
@@ -56,8 +56,8 @@ final class BudgetTable {
   private BudgetTable() {}
 
   /**
-   * Returns the table with the limit that a person set. A cgroup's limit covers all that is charged
-   * to the cgroup; a stated limit covers this process only.
+   * Returns the table. A limit that an option states covers this process only. A cgroup's limit
+   * also covers the other memory that is charged to the cgroup.
    */
   static MemoryBudget of(
       Configuration configuration, ResidentMemory resident, ProcessMemory memory) {
@@ -79,8 +79,8 @@ final class BudgetTable {
   }
 
   /**
-   * Returns the live bytes of malloc, which may include a leak; all resident bytes of malloc if
-   * live bytes are not counted.
+   * Returns the memory that native code holds: malloc's live bytes or, if these are not counted,
+   * all its resident bytes.
    */
   private static long held(ResidentMemory resident) {
     return resident.of(ResidentPart.MALLOC_LIVE).orElse(0L)
@@ -177,8 +177,8 @@ final class BudgetTable {
   }
 
   /**
-   * Adds the memory that is charged to the cgroup but not to this process. A heap in shared memory
-   * is already in the table.
+   * Adds the other memory that is charged to the cgroup. A Java heap in shared memory is
+   * subtracted, because the table has it already.
    */
   private void addBeside(CgroupMemory cgroup, long sharedHeap) {
     long bytes = Math.max(0, cgroup.parts().getOrDefault(ChargedPart.TMPFS, 0L) - sharedHeap);

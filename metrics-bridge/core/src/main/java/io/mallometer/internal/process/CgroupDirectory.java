@@ -76,9 +76,8 @@ record CgroupDirectory(int version, Path path, Path mount) {
   }
 
   /**
-   * Returns the path of the cgroup relative to the mounted one. In a container without a cgroup
-   * namespace, {@code /proc/self/cgroup} has the host's path, but only the container's part is
-   * mounted.
+   * Returns the path of the cgroup below the mount point. In a container, {@code /proc/self/cgroup}
+   * may have the host's path, of which only the part behind {@code root} is mounted.
    */
   private static String below(String cgroup, String root) {
     String relative = cgroup;

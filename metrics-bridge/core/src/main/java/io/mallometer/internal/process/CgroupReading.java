@@ -16,15 +16,15 @@ import java.util.regex.Pattern;
 /**
  * Reads the files of a memory cgroup.
  *
- * <p>The kernel updates the parts of the charge later than the total, so their sum may differ from
- * the total. Missing bytes become {@link ChargedPart#OTHER}. Surplus bytes are subtracted from the
- * page cache, which changes most, and then from the other parts in their order.
+ * <p>The kernel updates the parts of the charged memory later than the total, so the sum of the
+ * parts may differ. Missing bytes become {@link ChargedPart#OTHER}. Surplus bytes are subtracted
+ * from the page cache, which changes most, and then from the other parts in their order.
  */
 final class CgroupReading {
 
   /**
-   * This number and larger ones mean "no limit", for which cgroups version 1 has the largest
-   * multiple of the page size.
+   * The smallest limit that means "no limit": version 1 of cgroups reports the largest multiple of
+   * the page size.
    */
   private static final long NO_LIMIT = Long.MAX_VALUE - (1L << 20);
 
@@ -182,7 +182,6 @@ final class CgroupReading {
     putIfKnown(parts, part, bytes);
   }
 
-  /** Returns the lowest limit of this cgroup and its parents; empty if there is none. */
   private OptionalLong lowest(String file) {
     OptionalLong lowest = OptionalLong.empty();
     for (Path cgroup : directory.upwards()) {
@@ -242,7 +241,6 @@ final class CgroupReading {
     return read.isPresent() ? TextNumbers.decimal(read.get()) : OptionalLong.empty();
   }
 
-  /** Returns the numbers in a file by name. They stay text, because few of them are needed. */
   private Map<String, String> table(String file) {
     Map<String, String> table = new HashMap<>();
     for (String line : text.apply(directory.path().resolve(file)).orElse("").split("\n")) {

@@ -5,13 +5,11 @@ import java.lang.management.ManagementFactory;
 import java.util.Optional;
 
 /**
- * The garbage collectors of HotSpot, with the options by which they collect more often, and the
- * sizes of their tables. If all of the heap is committed, only the size can tell the tables from
- * other anonymous memory.
+ * The garbage collectors of HotSpot, each with the number of its mark bitmaps and of its other
+ * tables. The size of these tables tells them from other anonymous memory.
  *
- * <p>A mark bitmap has one bit for 8 bytes of the heap, which is 1/64 of the heap. A card or offset
- * table has one byte for 512 bytes. The numbers of tables are from HotSpot's sources: the larger of
- * JDK 17 and 25.
+ * <p>A mark bitmap has one bit for 8 bytes of the heap, so it takes 1/64 of the heap. Another table
+ * has one byte for 512 bytes. The numbers are from HotSpot's sources: the larger of JDK 17 and 25.
  */
 public enum Collector {
   /** G1 has two bitmaps, and tables of cards, card counts, block offsets and regions. */
@@ -53,8 +51,8 @@ public enum Collector {
   }
 
   /**
-   * Returns the option or command by which the collector collects the old generation each minute;
-   * empty if there is none.
+   * Returns the option or the {@code jcmd} command that makes the collector collect the old
+   * generation each minute; empty if there is none.
    */
   public Optional<String> collectsPeriodically(long pid) {
     return switch (this) {

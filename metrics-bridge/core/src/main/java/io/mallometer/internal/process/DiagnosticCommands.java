@@ -84,9 +84,7 @@ final class DiagnosticCommands {
     private Direct() {}
   }
 
-  /**
-   * Holds the diagnostics bean. It is looked up once, because the search takes longer than a use.
-   */
+  /** Holds the diagnostics bean, because looking it up takes longer than using it. */
   private static final class Diagnostics {
 
     static final @Nullable HotSpotDiagnosticMXBean BEAN = bean();
@@ -116,8 +114,8 @@ final class DiagnosticCommands {
     try {
       return String.valueOf(execute.invoke(Direct.COMMANDS, command.text));
     } catch (InvocationTargetException e) {
-      // A LinkageError alone is worth a second try on the MBean server; other failures would occur
-      // there too.
+      // Only a LinkageError is worth a second try on the MBean server; other failures would occur
+      // there, too.
       return e.getCause() instanceof LinkageError ? served(command) : "";
     } catch (ReflectiveOperationException | RuntimeException e) {
       return served(command);

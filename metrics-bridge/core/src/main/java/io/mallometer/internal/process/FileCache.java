@@ -52,10 +52,7 @@ public final class FileCache {
           ".*\\.(?:index|timeindex|cfs|cfe|fdt|fdx|fdm|tim|tip|tmd|doc|pos|pay|dvd|dvm|nvd|nvm"
               + "|kdd|kdi|kdm|vec|vex|si)");
 
-  /**
-   * The native library's result for a closed descriptor; the next constant is that for a descriptor
-   * of no regular file.
-   */
+  /** The native library's result for a closed descriptor. */
   private static final int CLOSED = -9;
 
   private static final int NO_REGULAR_FILE = -22;
@@ -93,7 +90,7 @@ public final class FileCache {
    * The latest reading of a file.
    *
    * @param bytes the cached bytes, negative if unknown
-   * @param pass the number of the latest pass over the descriptors that found the file open; 0 if
+   * @param pass the number of the latest pass over all descriptors in which the file was open; 0 if
    *     it is only mapped
    * @param residentOnly whether the bytes are only the resident bytes of the file's mappings
    */
@@ -171,8 +168,8 @@ public final class FileCache {
   }
 
   /**
-   * Measures open files from the next descriptor on, and from the first one again after the last.
-   * Returns whether all descriptors were measured.
+   * Measures open files, beginning where the previous reading ended. Returns false if the time ran
+   * out before all descriptors were measured.
    */
   private boolean measureOpen(long until) {
     boolean whole;
@@ -185,7 +182,7 @@ public final class FileCache {
     return true;
   }
 
-  /** Measures the remaining descriptors of this pass. Returns whether the last one was reached. */
+  /** Measures the descriptors up to the last one. Returns false if the time ran out before. */
   private boolean finishPass(long until) {
     hidden = "";
     try {

@@ -12,9 +12,9 @@ import java.util.stream.Stream;
  *
  * @param all the number of collections that reclaimed garbage of any age
  * @param whole the number of these that collected the whole heap
- * @param oldBytes the used bytes of the old generation; 0 for a heap without generations. Only a
- *     decrease shows that its garbage was reclaimed, because G1 counts a mixed collection as a
- *     young one
+ * @param oldBytes the used bytes of the old generation; 0 for a heap without generations. A
+ *     decrease shows that old garbage was reclaimed. The counts do not show it, because G1 counts a
+ *     mixed collection as a young one
  */
 public record GarbageCollections(long all, long whole, long oldBytes) {
 

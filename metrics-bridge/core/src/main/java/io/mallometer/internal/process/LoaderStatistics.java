@@ -23,9 +23,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads class metadata by class loader with the command {@code VM.classloader_stats}, which walks
- * all classes at a safepoint. The command is not run if its expected time exceeds the budget: a
- * microsecond for each class, or the time of the previous reading plus a microsecond for each class
- * loaded since.
+ * all classes at a safepoint. The command is not run if it may stop the program for longer than the
+ * budget. The expected time is that of the previous reading, if there was one, plus a microsecond
+ * for each class loaded since.
  *
  * <p>All callers share a result for 30 s. Thread-safe.
  */
@@ -67,7 +67,6 @@ public final class LoaderStatistics {
   private @Nullable ClassLoaders latest;
   private long latestAt;
 
-  /** The duration of the last reading in seconds; 0 before the first one. */
   private double readSeconds;
 
   private int readClasses;
@@ -105,8 +104,8 @@ public final class LoaderStatistics {
   }
 
   /**
-   * Returns the elapsed time minus the CPU time of this thread. While this thread uses CPU time,
-   * the program is not stopped.
+   * Returns the elapsed time minus the CPU time of this thread, in nanoseconds; only the difference
+   * of two results has a meaning. While this thread uses CPU time, the program is not stopped.
    */
   private static long waited() {
     return System.nanoTime() - ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
@@ -170,8 +169,9 @@ public final class LoaderStatistics {
   }
 
   /**
-   * Returns the line of code that allocates most memory for classes that it defines or changes: at
-   * the highest rate, or in total if rates are unknown. Empty if no line does.
+   * Returns the line of code that allocates most memory for classes that it defines or changes;
+   * empty if there is none. Lines are compared by their rates or, if these are unknown, by their
+   * totals.
    */
   static String definer(List<CallSite> sites) {
     Map<String, double[]> lines = new LinkedHashMap<>();
@@ -191,8 +191,8 @@ public final class LoaderStatistics {
   }
 
   /**
-   * Reads the command's output. JDK 17 prints numbers of eight-byte words but calls them bytes. So
-   * the unit is the one that brings the sum of all loaders nearer to the metaspace in use.
+   * Reads the command's output. JDK 17 prints numbers of eight-byte words as bytes. So the unit is
+   * found by comparing the sum of all loaders with the used metaspace.
    */
   static List<Kind> parse(String text, OptionalLong usedBytes) {
     Map<String, Kind> kinds = new LinkedHashMap<>();

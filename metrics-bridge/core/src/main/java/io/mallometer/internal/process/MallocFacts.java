@@ -6,13 +6,14 @@ import java.util.List;
 import java.util.OptionalLong;
 
 /**
- * The facts about malloc, from the native library, that dividing the resident set needs.
+ * The facts about malloc, from the native library, that are needed to divide the resident set into
+ * parts.
  *
  * @param liveBytes the live bytes of malloc; empty while nothing is counted
  * @param footprintBytes the most bytes that the library takes besides its file; 0 without the
  *     library
- * @param tableBytes the library's tables, a part of the footprint in one mapping; 0 if there are
- *     none
+ * @param tableBytes the bytes of the library's tables, which are a part of the footprint in one
+ *     mapping; 0 if there are none
  * @param slots the pages on which the library has put sampled objects
  * @param glibc whether glibc serves malloc; only the arenas of glibc can be recognised
  */
@@ -20,9 +21,8 @@ record MallocFacts(
     OptionalLong liveBytes, long footprintBytes, long tableBytes, SlotPages slots, boolean glibc) {
 
   /**
-   * Returns the most bytes of the library's memory whose addresses are unknown: all but its file,
-   * its tables and the pages of observed objects. Returns 0 if the library reports its ranges,
-   * although it reports only some three hundred.
+   * Returns the most bytes that the native library may have at unknown addresses. Returns 0 if the
+   * library reports its address ranges, although it reports only some three hundred.
    */
   long unlistedBytes(List<MappedRange> ranges) {
     boolean listed = ranges.stream().anyMatch(range -> range.owner() == MappedRange.Owner.LIBRARY);

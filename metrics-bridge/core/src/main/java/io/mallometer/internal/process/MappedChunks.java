@@ -8,15 +8,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Finds the objects of malloc that have a mapping of their own, and the memory that glibc mapped
- * for its main arena outside of {@code [heap]}.
+ * Finds malloc's objects that have a mapping of their own, and the memory that glibc mapped for its
+ * main arena outside of {@code [heap]}.
  *
  * <p>An object with a mapping begins with a header of two words: 0, and the size of its pages with
- * the second lowest bit set. Since glibc 2.43 the size excludes the header. The kernel joins
- * neighbours, so headers are searched for at the beginning of a mapping, at the end of another
- * object and, in memory of unknown kind, at the beginning of every resident page. There a size
- * below glibc's threshold of 128 KiB counts only if two objects follow each other, because other
- * memory may look like a header.
+ * the second lowest bit set. The kernel joins neighbouring mappings. So headers are searched for at
+ * the beginning of a mapping, behind another object and, in memory of unknown kind, on every
+ * resident page. There other memory may look like a header, so a size below glibc's threshold of
+ * 128 KiB counts only next to another object.
  *
  * <p>If {@code [heap]} cannot grow, or if glibc uses huge pages, glibc maps 1 MiB or more for the
  * main arena. This memory begins with a chunk, and the size of each chunk leads to the next.
@@ -36,7 +35,8 @@ final class MappedChunks {
   private static final long FENCE = 16;
 
   /**
-   * The bits of a size word that are flags: not in the main arena, mapped, previous chunk in use.
+   * The flag bits of a size word: the chunk is not in the main arena, it has a mapping of its own,
+   * and the previous chunk is in use.
    */
   private static final long FLAGS = 7;
 
@@ -169,8 +169,8 @@ final class MappedChunks {
   }
 
   /**
-   * Returns whether an object that was found is credible: it is large, or lies next to another
-   * object.
+   * Returns whether an object that was found is large, or lies next to another object. Other memory
+   * can look like a small object by chance.
    */
   private boolean isBelievable(long start, long end, Mapping mapping, List<Range> found) {
     return end - start >= GLIBCS_THRESHOLD
@@ -202,9 +202,8 @@ final class MappedChunks {
   }
 
   /**
-   * Returns the end of the main arena's memory that begins at a page; the address of the page if
-   * there is none. If the chain of chunks breaks after many valid ones or is too long to be
-   * followed, the memory extends to the end of the mapping.
+   * Returns the end of the main arena's memory that begins at {@code begin}; {@code begin} itself
+   * if there is none.
    */
   private long endOfMainArena(long begin, Mapping mapping) {
     long end = new Chain(begin, mapping.end()).end();
@@ -230,9 +229,8 @@ final class MappedChunks {
     }
 
     /**
-     * Returns the end of the last chunk or, if that is no page boundary, the end of the mapping.
-     * Returns the beginning if there are too few chunks, or if the word before the first chunk's
-     * size is not 0.
+     * Returns the end of the last chunk, or the end of the mapping if the last chunk ends within a
+     * page. Returns the beginning if this is not the main arena's memory.
      */
     long end() {
       while (at < limit && (at > begin || word(at) == 0) && step()) {
@@ -258,8 +256,8 @@ final class MappedChunks {
     }
 
     /**
-     * Returns the word at an address; -1, which is not a valid size, if it cannot be read or the
-     * search may read no more addresses.
+     * Returns the word at an address; -1, which is no valid size, if it cannot be read or the limit
+     * of readings is reached.
      */
     private long word(long address) {
       long wanted = address & -PAGE;

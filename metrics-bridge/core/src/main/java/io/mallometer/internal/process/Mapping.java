@@ -43,8 +43,8 @@ record Mapping(
   }
 
   /**
-   * Returns the hash code. Written out like {@code equals}, because the first call of each method
-   * that the compiler generates for a record takes the JVM 20 ms.
+   * Returns the hash code. It is written by hand, because the first call of each method that the
+   * compiler generates for a record takes the JVM 20 ms.
    */
   @Override
   public int hashCode() {

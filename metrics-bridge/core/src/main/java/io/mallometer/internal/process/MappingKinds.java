@@ -11,10 +11,10 @@ import java.util.OptionalLong;
  * <ol>
  *   <li>The address lies in a range that the JVM reports as Java heap or code cache. The heap of
  *       ZGC is recognised by the name of its mappings.
- *   <li>The mapping has a file or shared memory, or a name from the kernel or from {@link
+ *   <li>The mapping has a file, shared memory, or a name from the kernel or from {@link
  *       Pieces#cutOut}.
- *   <li>The size and the neighbours show the kind. A thread's stack has a guard below it, which is
- *       no reservation unless both together are as large as the JVM's stacks.
+ *   <li>The size and the neighbours show the kind. A thread's stack, for example, has an
+ *       inaccessible guard below it.
  *   <li>Memory directly behind a library's file is its zeroed data. Committed parts of a
  *       reservation are a structure of the JVM.
  * </ol>
@@ -59,7 +59,10 @@ final class MappingKinds {
   /** A text that the names of the mappings of ZGC's heap contain. */
   static final String JAVA_HEAP = "java_heap";
 
-  /** The name that a mapping gets for the class space, in the form of the kernel's names. */
+  /**
+   * The name that mallometer gives to a mapping of the class space. The kernel's names have the
+   * same form.
+   */
   static final String CLASS_SPACE = "[anon: class space]";
 
   static final String METASPACE = "[anon: metaspace]";
@@ -79,8 +82,9 @@ final class MappingKinds {
    * Prepares to find the kinds of a process' mappings.
    *
    * @param mappings all mappings, ascending by address, cut where memory of another kind begins
-   * @param tableBytes the size of the library's tables, which are one mapping; 0 if there are none
-   * @param byName the kinds of names that are known so far
+   * @param tableBytes the size of the native library's tables, which are one mapping; 0 if there
+   *     are none
+   * @param byName a cache: the kinds by the names of the mappings
    */
   MappingKinds(List<Mapping> mappings, JvmFacts jvm, long tableBytes, Map<String, Kind> byName) {
     this.mappings = mappings;
@@ -201,8 +205,9 @@ final class MappingKinds {
   }
 
   /**
-   * Returns whether a guard and the mapping above it are together as large as a stack. A guard that
-   * the JVM has mapped anew looks like a reservation, and only the size shows what it is.
+   * Returns whether a guard and the mapping above it are together as large as a Java thread's
+   * stack. This recognises a guard that the JVM has mapped anew, because such a guard looks like a
+   * reservation.
    */
   private boolean isWholeStack(Mapping guard, Mapping stack) {
     return stack.end() - guard.start() == stackBytes.orElse(0);
@@ -218,8 +223,8 @@ final class MappingKinds {
   }
 
   /**
-   * Returns whether a mapping next to another is a reservation (addresses without memory) that is
-   * not the unused rest of a heap of malloc.
+   * Returns whether a candidate touches a mapping and is a reservation (addresses without memory),
+   * but not the unused rest of a heap of malloc.
    */
   private static boolean isReservation(Mapping candidate, Mapping mapping) {
     boolean touches = candidate.startsAtEndOf(mapping) || mapping.startsAtEndOf(candidate);

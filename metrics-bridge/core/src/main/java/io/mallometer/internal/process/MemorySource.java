@@ -36,10 +36,7 @@ public interface MemorySource {
   ProcessMemory read(
       Supplier<Snapshot> counted, OptionalLong statedLimit, Supplier<List<MappedRange>> ranges);
 
-  /**
-   * Makes the next {@link #read} read all values anew. A source may ignore a request that follows
-   * others too soon.
-   */
+  /** Makes the next {@link #read} read all values anew. A source may ignore frequent requests. */
   default void renew() {}
 
   /**

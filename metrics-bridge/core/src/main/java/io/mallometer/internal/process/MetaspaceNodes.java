@@ -7,13 +7,12 @@ import java.util.OptionalLong;
 /**
  * Finds the mappings of class metadata.
  *
- * <p>The JVM reserves nodes that start at a multiple of 16 MiB and are as large as the class space
- * or 64 MiB. A node consists of committed granules of 64 KiB and uncommitted memory. Its first
- * granule is committed; in the class space it may be protected, and then the second one is
- * committed.
+ * <p>The JVM reserves nodes: ranges that start at a multiple of 16 MiB and are as large as the
+ * class space or 64 MiB. A part of each node is committed, in granules of 64 KiB. The first granule
+ * is committed; in the class space it may be protected, and then the second one is committed.
  *
  * <p>Other memory may have this shape by chance, and the kernel may join a node to its neighbours.
- * So the nodes are those candidates whose committed bytes add up to those that the JVM reports.
+ * So candidates count as nodes if their committed bytes add up to the sum that the JVM reports.
  */
 final class MetaspaceNodes {
 
@@ -33,8 +32,8 @@ final class MetaspaceNodes {
   private static final long TOLERANCE = 4L << 20;
 
   /**
-   * A range that may be a node, which contains class metadata. If no choice of candidates has the
-   * reported committed bytes, those count that begin a mapping or directly follow another node.
+   * A range that may contain class metadata. Whether it begins a mapping matters only if the bytes
+   * that the JVM reports do not show which ranges contain class metadata.
    */
   private record Candidate(Range range, long committed, boolean beginsMapping) {}
 

@@ -9,10 +9,11 @@ import java.util.regex.Pattern;
  * The native memory that the JVM uses itself, from the summary of native memory tracking. The
  * detailed report is not used, because it takes a second of CPU time.
  *
- * @param mallocBytes the bytes that the JVM's own code has from malloc, without the category {@code
- *     Other} of direct buffers and Unsafe, which Java code requests
- * @param structureBytes the bytes that the JVM mapped and committed for its own structures, without
- *     heap, classes, code, stacks and class data archives, which are recognised by their addresses
+ * @param mallocBytes the bytes that the JVM's own code has from malloc, without those that Java
+ *     code requests (the category {@code Other}: direct buffers and Unsafe)
+ * @param structureBytes the bytes that the JVM committed for its own structures. Heap, classes,
+ *     code, stacks and class data archives are excluded, because they are recognised by their
+ *     addresses
  */
 record NativeMemoryTracking(long mallocBytes, long structureBytes) {
 

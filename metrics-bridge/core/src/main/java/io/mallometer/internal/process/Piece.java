@@ -70,9 +70,9 @@ record Piece(Mapping mapping, Kind kind, Optional<MappedRange> range) {
   }
 
   /**
-   * Returns whether the recorded stacks show the kinds of all memory of the JVM: its start was
-   * recorded, and its functions have names. After an attach, only memory that was reserved since
-   * then has stacks.
+   * Returns whether the recorded stacks show the kinds of all memory of the JVM. This requires that
+   * the start of the JVM was recorded and that its functions have names. After an attach, only
+   * memory that was reserved since then has stacks.
    */
   static boolean byFrames(List<MappedRange> ranges) {
     return ranges.stream()
@@ -85,10 +85,10 @@ record Piece(Mapping mapping, Kind kind, Optional<MappedRange> range) {
   }
 
   /**
-   * Returns the kind of memory in a range. {@link MappingKinds} only guesses the kind of anonymous
-   * memory, so there the stack of the call that reserved the range decides. If the JVM made the
-   * call and no frame shows the purpose, the guess only separates class metadata from the JVM's
-   * other memory.
+   * Returns the kind of memory in a range. The stack of the call that reserved the range decides
+   * about anonymous memory, whose kind {@link MappingKinds} only guesses. If the JVM made the call
+   * and no frame shows the purpose, the guess only tells class metadata from other memory of the
+   * JVM.
    */
   private static Kind kind(Mapping mapping, Kind byRules, MappedRange range) {
     if (range.owner() == Owner.LIBRARY) {

@@ -20,7 +20,6 @@ import java.util.stream.Collectors;
 public record ProcessCounts(
     int threads, double endedThreads, Map<String, Integer> pools, int classes) {
 
-  /** The largest number of pools in {@link #pools}; other pools are left out. */
   private static final int MOST_POOLS = 100;
 
   public static final ProcessCounts NONE = new ProcessCounts(0, Double.NaN, Map.of(), 0);

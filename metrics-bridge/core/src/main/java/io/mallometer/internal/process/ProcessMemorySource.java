@@ -23,8 +23,8 @@ import java.util.function.Supplier;
 
 /**
  * Reads the memory of this process on Linux: a few small files at most once a second, and the
- * division of the resident set (a "split") every 15 s. A split walks all page tables, so splits are
- * less frequent if they would take more than a thousandth of one processor.
+ * division of the resident set (a "split") at most every 15 s. A split walks all page tables, so
+ * the time between splits grows if they would take more than a thousandth of one processor.
  */
 final class ProcessMemorySource implements MemorySource {
 
@@ -118,9 +118,9 @@ final class ProcessMemorySource implements MemorySource {
   }
 
   /**
-   * Makes the next {@link #read} split the resident set if a split is due within twice the pause
-   * between splits. The early split postpones the next one, so memory that swings around a
-   * threshold does not cause more splits.
+   * Makes the next {@link #read} read all values anew. It also splits the resident set if the next
+   * split is at most two pauses away. The early split postpones the next one, so frequent requests
+   * do not cause more splits.
    */
   @Override
   public void renew() {
@@ -265,8 +265,8 @@ final class ProcessMemorySource implements MemorySource {
   }
 
   /**
-   * Returns why mappings have no call sites, or why frames do not show the kinds of the JVM's
-   * memory; empty if both are known.
+   * Returns why call sites of mappings or the kinds of the JVM's memory are unknown; empty if
+   * nothing is unknown.
    */
   private static String reason(String remark, CallSites sites, List<MappedRange> ranges) {
     int begin = remark.indexOf("mappings are not recorded");

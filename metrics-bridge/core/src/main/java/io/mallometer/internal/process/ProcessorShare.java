@@ -11,7 +11,7 @@ import java.util.function.LongSupplier;
  *
  * <p>A thread spins for {@link #PROBE_NANOS} of its own CPU time, and its share is this time
  * divided by the time that passed. A shorter measurement would see no waiting, because the kernel
- * runs a thread that has slept at once. The load average is no alternative, because it includes
+ * immediately runs a thread that has slept. The load average is no alternative, because it includes
  * this process's own threads.
  */
 public final class ProcessorShare {
@@ -43,8 +43,9 @@ public final class ProcessorShare {
   }
 
   /**
-   * Creates a measurement with other clocks: the CPU time of the current thread, and of all threads
-   * of the process; below 0 if unknown.
+   * Creates a measurement with other clocks, in nanoseconds. {@code threadNanos} returns the CPU
+   * time of the current thread, and {@code processNanos} that of all threads of the process; a
+   * negative time is unknown.
    */
   ProcessorShare(LongSupplier nanoTime, LongSupplier threadNanos, LongSupplier processNanos) {
     this.nanoTime = nanoTime;
@@ -63,7 +64,8 @@ public final class ProcessorShare {
   }
 
   /**
-   * Returns the slowdown that other processes cause, but not the quota; 1 if it cannot be measured.
+   * Returns the slowdown that other processes cause, without the effect of the quota; 1 if it
+   * cannot be measured.
    */
   double measured(int processors) {
     long begin = nanoTime.getAsLong();

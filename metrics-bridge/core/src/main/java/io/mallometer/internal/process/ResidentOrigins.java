@@ -20,8 +20,8 @@ import java.util.Optional;
  * stack of the call that mapped the piece, if the library recorded the call, or the name of a
  * mapped file.
  *
- * <p>A call site of malloc gets its live bytes on resident pages. The remaining resident memory of
- * malloc, which is retained or has no sampled call site, gets a stack of its own.
+ * <p>Each call site of malloc gets its live bytes that are resident. Malloc's remaining resident
+ * memory gets a stack of its own: it is retained, or its call site was not sampled.
  */
 final class ResidentOrigins {
 
@@ -106,8 +106,8 @@ final class ResidentOrigins {
   }
 
   /**
-   * Gives the library as many bytes of the memory of unknown kind as it can have there; none if it
-   * reports its ranges.
+   * Attributes memory of unknown kind to the native library, up to the bytes that the library may
+   * have at unknown addresses.
    */
   private void divideUnknown() {
     long own = Math.min(unknown, ownBytes);

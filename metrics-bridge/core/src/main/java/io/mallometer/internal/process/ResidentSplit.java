@@ -21,15 +21,14 @@ import java.util.Map;
  * <p>First the mappings are cut where memory of another kind begins, because the kernel joins
  * neighbours to one mapping. Each piece then has one kind ({@link MappingKinds}).
  *
- * <p>Of the memory of unknown kind, the JVM gets the bytes that its tables may take for this heap,
- * or fewer if the JVM reports fewer. The rest is malloc's if another allocator than glibc serves
- * malloc; otherwise it is unexplained. Memory that the program or its libraries mapped is neither
- * the JVM's nor malloc's.
+ * <p>Memory of unknown kind is attributed to the JVM, up to the bytes that its unrecognised tables
+ * may take. The rest is malloc's if another allocator than glibc serves malloc; otherwise it is
+ * unexplained. Memory that the program or its libraries mapped is neither the JVM's nor malloc's.
  *
  * <p>Finally malloc's memory is divided among direct buffers, the JVM if it tracks its memory, and
- * other code; the allocator retains the rest. Large objects that were never touched are live but
- * not resident. They are attributed to the JVM, up to the bytes that it has from malloc, because
- * its queues are such objects.
+ * other code; the allocator retains the rest. Large live objects that were never touched are not
+ * resident. They are attributed to the JVM, up to the bytes that it has from malloc, because its
+ * queues are such objects.
  */
 final class ResidentSplit {
 
@@ -52,7 +51,7 @@ final class ResidentSplit {
   private long mallocResident;
   private long mallocTotal;
 
-  /** The bytes that are not resident of live objects with a mapping of their own. */
+  /** The bytes of large live objects, each with a mapping of its own, that are not resident. */
   private long untouched;
 
   private long unknownResident;
@@ -119,7 +118,8 @@ final class ResidentSplit {
   }
 
   /**
-   * Cuts the mappings, also at the bounds of the ranges, and returns the pieces with their kinds.
+   * Cuts the mappings where memory of another kind or one of the ranges begins or ends. Returns the
+   * pieces with their kinds.
    */
   private List<Piece> pieces(
       List<Mapping> mappings,
@@ -142,9 +142,9 @@ final class ResidentSplit {
   }
 
   /**
-   * If no mapping has the kernel's flag for reservations (addresses without memory), as with {@code
-   * vm.overcommit_memory=2}, marks inaccessible memory that is larger than the guards of stacks as
-   * reserved.
+   * Marks inaccessible memory as reserved (addresses without memory) if no mapping has the kernel's
+   * flag for it, as with {@code vm.overcommit_memory=2}. Memory as small as the guards of a stack
+   * is not marked.
    */
   private static List<Mapping> withReservations(List<Mapping> mappings) {
     if (mappings.stream().anyMatch(Mapping::noReserve)) {
@@ -390,9 +390,8 @@ final class ResidentSplit {
   }
 
   /**
-   * Returns the most bytes of the JVM's structures that were not recognised: the smaller of two
-   * bounds for all structures, minus the recognised ones. One bound, the bytes that the JVM
-   * reports, includes committed memory that was never touched.
+   * Returns the most bytes that the JVM's unrecognised structures may take. The bytes that the JVM
+   * reports are not the only bound, because they include committed memory that was never touched.
    */
   private long unrecognisedStructures() {
     long accounted =

@@ -37,8 +37,8 @@ final class Smaps {
   private static final int LONGEST_LINE = 4096;
 
   /**
-   * The bytes of one read. For more, the JDK allocates a buffer of its own; the kernel returns at
-   * most 4 KiB.
+   * The bytes that one read requests. For more, the JDK would allocate a buffer, and the kernel
+   * returns at most 4 KiB anyway.
    */
   private static final int READ_AT_ONCE = 8192;
 

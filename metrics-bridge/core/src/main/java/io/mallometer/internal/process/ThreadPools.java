@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
 /**
  * Groups the threads of this JVM by their Java names, because the kernel keeps only 15 characters.
  * The resident memory of a stack is that of the mappings in the range that the JVM stores for it.
- * Other threads, such as those of the collector, belong to no pool.
+ * Threads without a Java name, such as those of the collector, belong to no pool.
  */
 final class ThreadPools {
 

@@ -11,10 +11,10 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A library or executable in ELF, 64 bits and little-endian, in a file or in memory, as the loader
- * mapped it. An address of the object has different positions in a file and in memory, and only
- * files have section headers and thus {@code .symtab}. Each count is bounded, so corrupt bytes
- * cannot make a reading take long or much memory.
+ * A 64-bit, little-endian library or executable in ELF: a file, or the memory into which the loader
+ * mapped it. An address of the object has different positions in a file and in memory. Only files
+ * have section headers and thus {@code .symtab}. Each count is bounded, so corrupt bytes cannot
+ * make a reading take long or much memory.
  */
 final class ElfImage {
 
@@ -286,8 +286,8 @@ final class ElfImage {
   }
 
   /**
-   * Adds a symbol. The JVM compiles this separate method long before the loop around it. A few
-   * tests of the array exclude nearly all symbols.
+   * Adds a symbol. This is a method of its own because the JVM compiles it long before the loop
+   * around it.
    */
   private static void addSymbol(
       byte[] symbols, ByteBuffer fields, int at, SymbolTable.Builder table) {

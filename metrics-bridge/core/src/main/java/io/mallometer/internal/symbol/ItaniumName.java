@@ -450,7 +450,7 @@ final class ItaniumName extends MangledName {
    * Returns an entity that occurred before.
    *
    * @param scope whether a member of the entity follows. An abbreviation then stands for the name
-   *     of the template, after which constructors are named
+   *     of the template, which is also the name of its constructors
    */
   private Name substitution(boolean scope) {
     expect('S');

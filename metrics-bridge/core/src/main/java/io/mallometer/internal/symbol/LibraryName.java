@@ -5,8 +5,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The name of a library in the tag {@code library}, which is the same in every run: its SONAME, or
- * else its file name without random parts.
+ * The name of a library in the tag {@code library}: its SONAME, or else its file name without
+ * random parts. So the name is the same in every run.
  *
  * <ul>
  *   <li>Random parts are UUIDs, hashes of 16 or more hexadecimal digits, numbers of 7 or more

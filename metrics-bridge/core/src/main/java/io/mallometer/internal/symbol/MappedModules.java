@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Finds the modules of this process in its list of mappings. Needed with glibc before 2.35, where
- * the native library cannot record modules together with stacks. Modules that were unloaded earlier
- * are missing.
+ * Finds the modules of this process in its list of mappings. This is needed with glibc before 2.35,
+ * where the native library cannot record modules together with stacks. Modules that were unloaded
+ * earlier are missing.
  */
 public final class MappedModules {
 
@@ -57,7 +57,9 @@ public final class MappedModules {
     String[] fields = line.split(" +", 6);
     int dash = fields[0].indexOf('-');
     if (fields.length < 6 || dash < 0 || !fields[5].startsWith("/")) {
-      return; // Memory without a file may also lie between the mappings of one file.
+      // Memory without a file does not end a module, because it may lie between two mappings of one
+      // file.
+      return;
     }
     try {
       long start = Long.parseUnsignedLong(fields[0].substring(0, dash), 16);

@@ -89,8 +89,7 @@ final class ModuleSymbols {
 
   /**
    * Frees memory, beginning with the least recently used module. Removes modules while there are
-   * too many. Otherwise drops the functions of modules, but keeps their names. Never touches the
-   * latest module.
+   * too many; after that, only drops their functions. Never touches the latest module.
    */
   private void shrink() {
     long bytes = bytes();

@@ -10,10 +10,10 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * The modules of this process. Only privileged processes may open {@code /proc/self/map_files},
- * which has even deleted and replaced files. Every process may read {@code /proc/self/mem}, which
- * has their mapped part. There, reading an address that is not mapped fails with an error and not
- * with a signal.
+ * The modules of this process. {@code /proc/self/map_files} has even deleted and replaced files,
+ * but only privileged processes may open it. {@code /proc/self/mem}, which every process may read,
+ * has the mapped parts of the files. Reading an address there that is not mapped fails with an
+ * error and not with a signal.
  */
 final class OwnImages implements ModuleImages {
 

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 public record RecordedModule(long begin, long end, long bias, String path, String buildId) {
 
   /**
-   * Returns the hash code. Written out like {@code equals}, because the first call of a method that
-   * the compiler generates for a record takes 10 ms.
+   * Returns the hash code. It is written by hand, because the first call of a method that the
+   * compiler generates for a record takes 10 ms.
    */
   @Override
   public int hashCode() {

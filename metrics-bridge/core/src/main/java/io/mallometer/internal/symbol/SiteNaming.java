@@ -25,9 +25,10 @@ import org.jspecify.annotations.Nullable;
  *   <li>the function of the innermost frame.
  * </ol>
  *
- * <p>The JVM's compilation of a method has the name {@code compilation of com.acme.Shop.order}. If
- * main would name the stack, but a framework or the JVM allocates, the name is {@code start-up
- * (ShopApplication.main)}.
+ * <p>Memory with which the JVM compiles a method has the name {@code compilation of
+ * com.acme.Shop.order}. Memory that a framework or the JVM allocates below the program's main
+ * method has the name {@code start-up (ShopApplication.main)}, if no other method of the
+ * application is in between.
  *
  * <p>A name contains no addresses, lines or control characters, and nothing that changes from run
  * to run. Immutable.
@@ -56,7 +57,6 @@ public final class SiteNaming {
 
   private static final String LAMBDA = "$$Lambda";
 
-  /** Matches classes that are generated at runtime, such as proxies. */
   private static final Pattern GENERATED =
       Pattern.compile(
           "(?:^|\\.)\\$Proxy\\d*$|\\$\\$\\w*CGLIB(?:$|\\$)|Generated\\w*Accessor\\d*$"
@@ -283,8 +283,8 @@ public final class SiteNaming {
   }
 
   /**
-   * Returns the native frame that requested the memory. Skips the runtime, and functions that only
-   * pass on a request of their own library.
+   * Returns the native frame that requested the memory. Skips the C and C++ runtime, and functions
+   * that only pass on a request from their own library.
    */
   private static @Nullable StackFrame firstNative(List<StackFrame> frames) {
     StackFrame asking = null;

@@ -18,14 +18,14 @@ final class SymbolTable {
   record Symbol(String name, long address) {}
 
   /**
-   * The longest function without a size in its symbol, in bytes. It ends earlier where the next
-   * function begins.
+   * The bytes of a function whose symbol has no size. The function has fewer if the next one begins
+   * earlier.
    */
   private static final int PAGE_BYTES = 4_096;
 
   /**
-   * The most functions that {@link #at} tries, backwards from the address. A function that begins
-   * earlier may be long enough to contain the address.
+   * The most functions before an address that {@link #at} examines. A function that begins earlier
+   * than the next one may still be long enough to contain the address.
    */
   private static final int MOST_STEPS_BACK = 16;
 
@@ -38,7 +38,7 @@ final class SymbolTable {
   private final long @Nullable [] asked;
 
   /**
-   * The last function before each requested address starts here, even if that function is not in
+   * The start of the last function before each requested address, even if that function is not in
    * this table.
    */
   private final long[] nearest;
@@ -132,13 +132,13 @@ final class SymbolTable {
     private final long @Nullable [] asked;
 
     /**
-     * The last function between each requested address and the previous one starts here; 0 if there
-     * is none.
+     * The start of the last function between the previous requested address and each requested
+     * address; 0 if there is none.
      */
     private final long[] nearest;
 
     /**
-     * A page of the module is near if it or the next one contains a requested address. Null if all
+     * Whether each page of the module or the next page contains a requested address. Null if all
      * functions are requested.
      */
     private final boolean @Nullable [] near;
@@ -200,8 +200,8 @@ final class SymbolTable {
     }
 
     /**
-     * Returns whether a function that begins on this page, and is smaller than a page, has to be
-     * added.
+     * Returns whether a function that begins on this page, and is smaller than a page, may contain
+     * a requested address.
      */
     boolean isNear(int page) {
       return near == null || page < near.length && near[page];

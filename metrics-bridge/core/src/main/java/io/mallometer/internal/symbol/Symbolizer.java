@@ -63,8 +63,8 @@ public final class Symbolizer {
   /**
    * Returns the named frames of many stacks.
    *
-   * <p>Naming is a loop of its own. Inside the loop of look-ups, the JIT compiler would inline all
-   * of its code, and take seconds for it.
+   * <p>Addresses are looked up in one loop and named in another. If one loop did both, the JIT
+   * compiler would inline all of the code into it, which takes seconds.
    */
   public synchronized List<List<StackFrame>> frames(List<long[]> stacks) {
     List<List<StackFrame>> named = new ArrayList<>(stacks.size());
@@ -144,8 +144,8 @@ public final class Symbolizer {
   }
 
   /**
-   * Returns whether an address belongs to a module. The range of the module does not tell, because
-   * a later module may overlap it.
+   * Returns whether an address belongs to a module. The module's range does not decide this,
+   * because a module that was loaded later may overlap it.
    */
   private boolean isIn(RecordedModule module, long address) {
     return module.equals(modules.at(address).orElse(null));

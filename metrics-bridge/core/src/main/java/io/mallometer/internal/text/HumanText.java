@@ -62,8 +62,8 @@ public final class HumanText {
   }
 
   /**
-   * Returns a 95 % interval, such as {@code 12.0 MiB to 31.0 MiB}, or "too few samples". An end
-   * above {@value #WIDEST} times the estimate means fewer than about three samples.
+   * Returns a 95 % interval, such as {@code 12.0 MiB to 31.0 MiB}, or "too few samples". An upper
+   * end above {@value #WIDEST} times the estimate means fewer than about three samples.
    */
   public static String interval(double estimate, double low, double high) {
     return high > WIDEST * estimate ? "too few samples" : bytes(low) + " to " + bytes(high);

@@ -36,7 +36,6 @@ public final class Log {
     log(Level.INFO, message, null);
   }
 
-  /** Logs a message that helps to find faults. */
   public void debug(String message, @Nullable Throwable cause) {
     log(Level.DEBUG, message, cause);
   }

@@ -119,8 +119,8 @@ class AccountTest {
   }
 
   /**
-   * The live bytes of the process are exact, but those of a site are an estimate. A small growth
-   * that the estimates do not contain is therefore divided among the sites.
+   * The live bytes of the process are counted exactly, and those of a site are estimated. A small
+   * difference between them is therefore divided among the sites.
    */
   @Test
   void whatChanceExplainsIsSharedOutAmongTheSitesByTheirVariance() {
@@ -140,7 +140,10 @@ class AccountTest {
     assertThat(pack / minutes - 10).isGreaterThan(4 * (read / minutes - 3.75)).isPositive();
   }
 
-  /** A large growth that the samples do not contain is no sampling error, so it has its own row. */
+  /**
+   * If the process grows much more than its sites, this is no sampling error, so the difference has
+   * its own row.
+   */
   @Test
   void whatChanceDoesNotExplainStaysASamplingDifference() {
     Situation one = new Situation(TEN_MINUTES, second -> 400 + second / 2.0);
@@ -289,7 +292,9 @@ class AccountTest {
     assertThat(threads.diagnosis().sentence()).doesNotContain("ended");
   }
 
-  /** The line that starts a few threads is not the cause if the JDK starts all others. */
+  /**
+   * The JDK starts most of these threads, so the line that starts a few others must not be named.
+   */
   @Test
   void threadsThatTheJdkStartsAreNamedByTheirPool() {
     Situation threads = new Situation(TEN_MINUTES, second -> 150 + second / 4.0);
@@ -562,8 +567,9 @@ class AccountTest {
   }
 
   /**
-   * Returns a copy of a reading. Every second copy from number 4 on has a pool and two files. The
-   * last one also has a new pool.
+   * Returns a copy of a reading. The pool {@code pool-#} and the two files are missing in the first
+   * four copies and in every second one after these. The pool {@code new-#} is only in the last
+   * copy.
    */
   private static AccountReading partly(AccountReading reading, int number, int last) {
     Map<String, Integer> pools = new HashMap<>();
@@ -685,7 +691,7 @@ class AccountTest {
     assertThat(program.diagnosis().named()).containsExactly("a.Archive.pack", "a.Tokens.read");
   }
 
-  /** Growth of one part alone does not lead to the state {@code WATCH} after 215 s. */
+  /** After 215 s, the growth of one part alone does not lead to the state {@code WATCH}. */
   @Test
   void aCacheThatSurelyGrowsFasterIsNamedBeforeALeak() {
     Situation program = new Situation(Duration.ofSeconds(215), second -> 200 + 16.0 * second / 60);
@@ -720,7 +726,7 @@ class AccountTest {
     assertThat(diagnosis.sentence())
         .startsWith(
             "OOM kill expected in about 2 h. Anonymous memory outside malloc adds 2.0 MiB/min");
-    // The limit is 400 MiB away, and the heap takes 126 MiB of them.
+    // The limit is 400 MiB away. The Java heap takes 126 MiB of them until it reaches its maximum.
     assertThat(diagnosis.limit().seconds()).isCloseTo(274 / 2.0 * 60, within(200.0));
   }
 
@@ -737,7 +743,6 @@ class AccountTest {
     assertThat(diagnosis.limit().seconds()).isNaN();
   }
 
-  /** The heap does not grow. */
   @Test
   void smallUnusedGrowthIsNeverHealthyWhereverTheLimitIs() {
     Situation inflaters = new Situation(TEN_MINUTES, second -> 266 + 4.8 * second / 60);
@@ -776,8 +781,8 @@ class AccountTest {
   }
 
   /**
-   * Memory rises by 70 MiB, falls, and rises by up to 102 MiB. Without the verdict that it waits
-   * for a garbage collection, some diagnoses contain a forecast.
+   * Memory rises by 70 MiB, falls once, and rises again. Only the verdict {@code WAITS_FOR_GC}
+   * prevents a forecast of when it reaches the limit.
    */
   @Test
   void garbageThatFellOnceIsNotExtrapolated() {
@@ -838,7 +843,7 @@ class AccountTest {
         .contains("adds 43 MiB/min, which a young garbage collection frees");
     assertThat(garbageOf(packs)).isZero();
 
-    // A healthy site's garbage is also stated. It is at most the growth of the site.
+    // Garbage of a healthy site is also stated, but never at a higher rate than the site grows.
     packs.leaks =
         VerdictsByHand.report(
             VerdictsByHand.garbage(
@@ -876,7 +881,7 @@ class AccountTest {
                             + " (Some.java:12) allocates"));
   }
 
-  /** A young collection frees what was allocated since the last one. */
+  /** Each young collection frees what was allocated since the last one. */
   @Test
   void memoryThatYoungCollectionsFreeIsListedThoughNothingGrows() {
     Situation inflaters = new Situation(TEN_MINUTES, second -> 200);
@@ -1007,7 +1012,10 @@ class AccountTest {
     assertThat(first.total().growthBytes()).isZero();
   }
 
-  /** The window's ends have samples of different objects, so both sampling errors count. */
+  /**
+   * The samples at the end of the window are of other objects than those at its beginning, so both
+   * sampling errors count.
+   */
   @Test
   void aSiteThatReplacesItsObjectsHasToGrowBeyondTheErrorOfBothEnds() {
     Situation replaces = new Situation(TEN_MINUTES, second -> 300 + second / 40.0);

@@ -216,7 +216,7 @@ class DiagnosisTest {
   }
 
   /**
-   * The size of the heap is in only two readings. The process with a heap of 700 MiB stays below
+   * Only two readings contain the size of the heap. The process with a heap of 700 MiB stays below
    * the limit; with 2,000 MiB it would exceed it.
    */
   @Test
@@ -285,7 +285,7 @@ class DiagnosisTest {
         .noneMatch(finding -> finding.topic().equals("unexplained"));
   }
 
-  /** The limit is more than half an hour away at the lower end of the confidence interval. */
+  /** The growth is uncertain, so it may take more than half an hour to reach the limit. */
   @Test
   void whatMayTakeLongerIsToWatchOnly() {
     Situation noisy =
@@ -313,7 +313,10 @@ class DiagnosisTest {
     assertThat(roomy.diagnosis().state()).isEqualTo(State.WATCH);
   }
 
-  /** A part that grows by 3 MiB an hour is no noise, but does not double the process in a day. */
+  /**
+   * A part grows by 3 MiB an hour. This is more than noise, but would not double the process in a
+   * day.
+   */
   @Test
   void partsThatGrowLittleDoNotKeepAProcessFromBeingHealthy() {
     Situation idle = new Situation(HALF_AN_HOUR, second -> 300 + second / 1_200.0);
@@ -434,7 +437,6 @@ class DiagnosisTest {
     assertThat(old.diagnosis().state()).isEqualTo(State.HEALTHY);
   }
 
-  /** The store is full at 12:20. */
   @Test
   void aStoreThatIsFullIsNotToActOn() {
     LongToDoubleFunction fills = second -> 550 + Math.min(1200, second) / 5.0;
@@ -645,7 +647,7 @@ class DiagnosisTest {
     assertThat(nearly.diagnosis().state()).isEqualTo(State.WATCH);
   }
 
-  /** The kernel reclaims memory at the limit, so growth seems to slow down. */
+  /** At the limit, the kernel reclaims memory, so growth seems to slow down. */
   @Test
   void aFullLimitDoesNotHideWhatFilledIt() {
     Situation full = new Situation(Duration.ofMinutes(13), second -> Math.min(960, 400 + second));
@@ -677,7 +679,7 @@ class DiagnosisTest {
             "Open the runbook: docs/runbooks/leak-suspected.md");
   }
 
-  /** Lost memory is only what no pointer refers to. Idle memory may still be used. */
+  /** Only memory that no pointer refers to is called lost. Idle memory may still be used. */
   @Test
   void whatIsLostIsSaidToHaveLeakedSoFar() {
     Situation leaks = new Situation(HALF_AN_HOUR, second -> 400);
@@ -993,8 +995,8 @@ class DiagnosisTest {
   }
 
   /**
-   * A held diagnosis ends if a limit changes or is removed, but not if another limit becomes
-   * nearer.
+   * The state {@code ACT} is kept for minutes, unless a limit changes or is removed. It is also
+   * kept if another limit becomes the nearest one.
    */
   @Test
   void aLimitThatOnlyTakesTheOthersPlaceBeginsNothingAnew() {

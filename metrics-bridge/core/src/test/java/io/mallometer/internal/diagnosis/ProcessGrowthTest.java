@@ -46,7 +46,6 @@ class ProcessGrowthTest {
         .isLessThan(0.01);
   }
 
-  /** The bounds are the shares that docs/explanation/leaks.md states. */
   @Test
   void whatRisesForMostOfTheTimeMayBeSaidToGrow() {
     assertThat(said("two tables", one -> one.noisy(POINTS, one.tables(2), 0.01, 0)))
@@ -97,8 +96,8 @@ class ProcessGrowthTest {
   }
 
   /**
-   * Returns the growth in bytes per second; NaN if it does not last. Each share is the memory at
-   * one point, as a multiple of 200 MiB.
+   * Returns the growth in bytes per second; NaN if it does not last. A share of 1 is 200 MiB of
+   * memory.
    */
   private static double trend(double[] shares) {
     List<HistoryPoint> history = new ArrayList<>();

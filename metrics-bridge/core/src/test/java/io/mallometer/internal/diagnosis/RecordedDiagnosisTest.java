@@ -31,7 +31,10 @@ class RecordedDiagnosisTest {
 
   private static final double UNKNOWN_SHARE = 0.1;
 
-  /** Smaller growth needs no cause: an estimate of 60 MiB has a standard error of 5 MiB. */
+  /**
+   * The growth below which no cause has to be named. An estimate of 60 MiB already has a standard
+   * error of 5 MiB.
+   */
   private static final double LEAST_BYTES = 8 * MIB;
 
   @TestFactory

@@ -88,7 +88,7 @@ final class RecordedInput {
     if (kind.isRecord()) {
       return record(json, kind);
     }
-    // The rules read no values of other types, such as the distribution of sizes.
+    // Values of other types are not needed, because no rule of the diagnosis reads them.
     return kind == String.class ? json.asText() : null;
   }
 
@@ -139,7 +139,7 @@ final class RecordedInput {
     Object[] values = new Object[components.length];
     for (int i = 0; i < components.length; i++) {
       types[i] = components[i].getType();
-      // The file has no object for {@code Run}; its components are members of the input's object.
+      // The file stores the components of {@code Run} directly in the object of the input.
       JsonNode part =
           types[i] == DiagnosisInput.Run.class ? json : json.path(components[i].getName());
       values[i] = value(part, components[i].getGenericType());

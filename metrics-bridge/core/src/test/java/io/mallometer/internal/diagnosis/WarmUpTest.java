@@ -23,8 +23,8 @@ class WarmUpTest {
   private static final int DRAWN = 12;
 
   /**
-   * The correlation of the noise in successive readings. It lets noise last about a minute, because
-   * readings are 15 s apart.
+   * The correlation between the noise of two successive readings. Readings are 15 s apart, so noise
+   * lasts about a minute.
    */
   private static final double LASTS = 0.8;
 
@@ -46,8 +46,8 @@ class WarmUpTest {
   }
 
   /**
-   * Metaspace grows ever more slowly; in the second process it also grows by 20 MiB an hour. Growth
-   * at the rate of minute 45 would double the process within half a day.
+   * Metaspace grows ever more slowly, so its growth at minute 45, which would double the process in
+   * half a day, must not be extrapolated. The second process also leaks 20 MiB an hour.
    */
   @Test
   void aLongWarmUpDoublesNothingAndALeakDuringItDoes() {

@@ -79,7 +79,7 @@ class AllocatorOfARealJvmTest {
         report.seconds(),
         before.costSeconds());
     assertThat(report.outcome()).isEqualTo(TrimReport.Outcome.DONE);
-    // This JVM's other threads may allocate and free during the trim.
+    // Other threads of this JVM may allocate and free during the trim.
     assertThat(report.returnedBytes())
         .isBetween(before.trimmableBytes() * 0.95 - SLACK, before.releasableBytes() * 1.05 + SLACK);
 
@@ -122,8 +122,8 @@ class AllocatorOfARealJvmTest {
   @Test
   void monitorsNameTheStackOfARequestAndWhoIsLive() throws Exception {
     BlockingQueue<MonitorEvent> told = new LinkedBlockingQueue<>();
-    // The first allocation makes the call site known, because the monitor's event for the second
-    // may come before its sample.
+    // An earlier allocation makes the call site known. Without it, the monitor's event could come
+    // before the first sample of the site.
     long before = NativeWork.allocateMemory(2 * HUGE);
     long address;
     try (Mallometer mallometer =

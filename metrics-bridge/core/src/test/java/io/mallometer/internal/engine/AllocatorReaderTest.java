@@ -135,7 +135,8 @@ class AllocatorReaderTest {
   }
 
   /**
-   * Live bytes after an attach contain the size word before each block, like glibc's statistics.
+   * After an attach, the live bytes contain the size word before each block, like glibc's
+   * statistics.
    */
   @Test
   void afterAnAttachATrimIsForetoldOnlyWhereWhatIsInUseIsKnown() {

@@ -111,7 +111,6 @@ class ProfileKeeperTest {
     return kept.sites().get(0).liveBytes().value() / MIB;
   }
 
-  /** Lets the keeper observe these values, five seconds after the last ones. */
   private void at(double liveMib, double shareOfLimit) {
     library.advanceClock(Duration.ofSeconds(5));
     now(liveMib);

@@ -11,7 +11,6 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests the history of two hours of polls. */
 @Tag("any-jdk")
 class HistoryTest {
 

@@ -22,8 +22,9 @@ public final class RecordedProgram {
 
   /**
    * Runs until it exits or is killed. The first argument is {@code exit}, {@code leak}, {@code
-   * hang} or {@code wait}. For {@code leak}, the second is the pause after each leaked MiB, in
-   * milliseconds. For {@code hang}, it is a file that a thread touches as long as threads run.
+   * hang} or {@code wait}. The second argument of {@code leak} is the pause after each leaked MiB,
+   * in milliseconds. The second argument of {@code hang} is a file that a thread touches as long as
+   * threads run.
    */
   public static void main(String[] arguments) throws Exception {
     Mallometer mallometer =
@@ -55,8 +56,8 @@ public final class RecordedProgram {
   }
 
   /**
-   * Prints until the output blocks, because nobody reads it. If a thread dump is requested after
-   * that, it blocks too, and stops all threads of the JVM.
+   * Prints until the output blocks, because nobody reads it. A thread dump that is requested later
+   * blocks too, and then all threads of the JVM are stopped.
    */
   private static void hang(Path heartbeat) throws Exception {
     beat(heartbeat);

@@ -83,7 +83,7 @@ class RecordingOfARealJvmTest {
         .isEqualTo(killed.pid());
   }
 
-  /** A second JVM uses the same file. It leaves the file alone and reports why. */
+  /** A second JVM that shall use the same recording file leaves it alone and reports why. */
   @Test
   @Tag("any-jdk")
   void anEndByRequestIsAnExit() throws Exception {
@@ -145,7 +145,7 @@ class RecordingOfARealJvmTest {
     assertThat(recording).doesNotExist();
   }
 
-  /** Java threads all hang, including mallometer's poller, but the library records on its own. */
+  /** All Java threads hang, including mallometer's poller, but the library records on its own. */
   @Test
   void aJvmThatHangsIsRecordedOn() throws Exception {
     Path heartbeat = Files.createFile(directory.resolve("heartbeat"));
@@ -161,7 +161,10 @@ class RecordingOfARealJvmTest {
         .isEqualTo(Kind.WITHOUT_GOODBYE);
   }
 
-  /** Returns the number of samples later than half a second after the last heartbeat. */
+  /**
+   * Returns the number of samples that were recorded more than half a second after the last
+   * heartbeat.
+   */
   private static long standsStillBy(Path heartbeat, RecordedLife life) {
     try {
       Instant latest = Files.getLastModifiedTime(heartbeat).toInstant().plusMillis(500);
@@ -172,8 +175,8 @@ class RecordingOfARealJvmTest {
   }
 
   /**
-   * The process takes about five seconds from 85 % of the limit to the kill, so it is polled
-   * meanwhile.
+   * The process leaks so slowly that about five seconds pass between 85 % of the limit and the
+   * kill. In this time mallometer polls.
    */
   @Test
   @Tag("any-jdk")

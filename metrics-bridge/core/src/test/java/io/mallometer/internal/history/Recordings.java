@@ -96,7 +96,6 @@ public final class Recordings {
     file.write(ring, START.plusNanos(nanos), START_NANOS + nanos, sample);
   }
 
-  /** Returns a sample with these bytes. */
   static ByteBuffer figures(double live, double resident, double charged, double limit) {
     ByteBuffer sample = RecordingFile.buffer(RecordingFormat.SAMPLE_BYTES);
     sample.putInt(RecordingFormat.SAMPLE_KIND, RecordingFormat.RECORD_SAMPLE);

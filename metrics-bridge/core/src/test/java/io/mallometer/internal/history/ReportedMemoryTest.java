@@ -20,8 +20,8 @@ class ReportedMemoryTest {
   @TempDir private Path directory;
 
   /**
-   * Memory is recorded once a minute, and also when a threshold is exceeded. Either text may be the
-   * latest.
+   * Memory is recorded once a minute, and also when a threshold is exceeded. The report shows what
+   * was recorded last.
    */
   @Test
   void anExceededShareAfterTheLastMinuteIsTheLatest() throws Exception {
@@ -40,7 +40,10 @@ class ReportedMemoryTest {
         .contains("verdict at 66");
   }
 
-  /** The resident set may be older than the text, because an expensive split is made rarely. */
+  /**
+   * Splitting the resident set into parts is expensive and therefore rare. So the split may be
+   * older than the rest of the report.
+   */
   @Test
   void anOldSplitIsTold() throws Exception {
     assertThat(report(60)).contains("  resident, split at 11:59:50\n");
@@ -87,8 +90,8 @@ class ReportedMemoryTest {
   }
 
   /**
-   * Returns the report of a process that recorded its memory at 10 and 70 s, and also when a
-   * threshold was exceeded.
+   * Returns the report of a process that recorded its memory at 10 and 70 s, and at {@code
+   * exceededSecond}, when a threshold was exceeded.
    */
   private String report(long exceededSecond) throws IOException {
     Path path = directory.resolve("recording");

@@ -167,7 +167,9 @@ class SiteHistoryTest {
     assertThat(changes.changes().get(0).liveBytesGrowth()).isEqualTo(180);
   }
 
-  /** An old reading must not be compared with itself, which would show no change. */
+  /**
+   * If an old reading were compared with itself, the report would wrongly say that nothing changed.
+   */
   @Test
   void withoutCallSitesNowTheReasonIsToldAndNoChangesAre() {
     Instant end = liveFor(Duration.ofMinutes(10)).time();

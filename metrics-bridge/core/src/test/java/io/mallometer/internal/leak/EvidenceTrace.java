@@ -154,9 +154,8 @@ public final class EvidenceTrace {
   }
 
   /**
-   * Lets a leak detector judge each line of a trace.
-   *
-   * @param listener receives the report on each line
+   * Lets a leak detector judge each line of a trace, and passes the report on each line to the
+   * listener.
    */
   public static void replay(Path file, MallometerOptions options, Consumer<LeakReport> listener) {
     LeakDetector detector = new LeakDetector(options);

@@ -133,8 +133,9 @@ class GrowthAfterAttachTest {
   private static final double SLOW_LEAK = 3 * MIB / 60;
 
   /**
-   * Returns a process with a leak in objects of 16 KiB. A cache, which replaces all its entries
-   * within ten minutes, has half of the live bytes. Short-lived objects have a twentieth.
+   * Returns a process that leaks objects of 16 KiB. Half of the live bytes belong to a cache that
+   * replaces all its entries within ten minutes. A twentieth of the live bytes are short-lived
+   * objects.
    */
   private Process leakBesideCache(double live, double leak) {
     Process process = new Process(live, live / 2);

@@ -115,7 +115,10 @@ class KnownLeaksTest {
     assertThat(known.all()).containsExactly(OF_CART);
   }
 
-  /** The second site has its frames in the same functions, so it has the same stack fingerprint. */
+  /**
+   * Site 2 is used. Its stack has the same functions as the leak's stack, so a later run could not
+   * distinguish them.
+   */
   @Test
   void aStackOfWhichOneSiteIsUsedIsNotRemembered() {
     for (long second : new long[] {0, LONG}) {

@@ -123,8 +123,8 @@ class LeakDetectorTest {
 
     assertThat(verdict.verdict()).isEqualTo(Verdict.UNUSED);
     assertThat(verdict.grounds().evidence()).isEqualTo(LeakEvidence.SLOTS);
-    // The 60 objects were unused for three minutes on average. With an access every 39 min on
-    // average, the probability of this would be 1 %.
+    // The 60 objects were unused for three minutes on average. If each were used every 39 min, the
+    // probability of this would be 1 %.
     assertThat(verdict.sentence())
         .isEqualTo(
             "Tables.load holds 4.8 MiB allocated between 00:00 and 00:01 UTC: 60 of 60"
@@ -181,7 +181,7 @@ class LeakDetectorTest {
     assertThat(verdict.suspected().objects().value()).isBetween(143.0, 145.0);
   }
 
-  /** Whether objects from before the observation are used is unknown. */
+  /** It is unknown whether objects from before the observation are used. */
   @Test
   void whatWasAllocatedBeforeObservationBeganIsNotCalledIdle() {
     site(1, "Cart.zip");
@@ -199,10 +199,7 @@ class LeakDetectorTest {
     assertThat(verdict.suspected().objects().value()).isBetween(49.0, 51.0);
   }
 
-  /**
-   * No pointer refers to the 128 objects, but garbage still contains 8 addresses. Only 6 MiB have
-   * been idle long enough.
-   */
+  /** Searches find no address of 120 of the 128 objects. Only 6 MiB have been idle long enough. */
   @Test
   void allThatIsLostCountsHoweverShortItIsIdle() {
     lose(32, 128, 8);
@@ -215,7 +212,7 @@ class LeakDetectorTest {
     assertThat(leak.suspected().thresholdSeconds()).isNaN();
   }
 
-  /** Searches find the addresses of 8 of the 32 MiB. */
+  /** Searches find the addresses of 32 of the 128 objects, which have 8 of the 32 MiB. */
   @Test
   void whatHasAnAddressIsNotLostIfNothingSaysThatItIsIdle() {
     lose(32, 128, 32);
@@ -223,7 +220,9 @@ class LeakDetectorTest {
     assertThat(leak.suspected().bytes().value()).isCloseTo(24.0 * (1 << 20), withinPercentage(8));
   }
 
-  /** Gives site 1 {@code count} objects, of which searches find {@code withAddress} addresses. */
+  /**
+   * Gives site 1 {@code count} objects. Searches find the addresses of {@code withAddress} of them.
+   */
   private void lose(double mebibytes, int count, int withAddress) {
     site(1, "PrintSpool.print");
     live(1, mebibytes * (1 << 20));
@@ -238,7 +237,10 @@ class LeakDetectorTest {
     searchTwice(evaluate(4 * MINUTE), count - withAddress, withAddress);
   }
 
-  /** Searches memory twice for objects of site 1. They find no address of the lost ones. */
+  /**
+   * Searches memory twice for objects of site 1. Both searches find addresses of {@code others}
+   * objects only.
+   */
   private void searchTwice(LeakReport report, int lost, int others) {
     List<SearchedObject> sought = new ArrayList<>();
     for (int i = 0; i < lost + others; i++) {
@@ -311,7 +313,7 @@ class LeakDetectorTest {
         .contains("; the longest for 38 min, beyond any timeout of this program (30 min); +");
   }
 
-  /** No access is observed for 20 s (void time). The program may have used all objects then. */
+  /** For 20 s (void time) no access is observed. The program may have used all objects then. */
   @Test
   void voidTimeThatMayHideAScanDelaysTheVerdict() {
     detector = new LeakDetector(MallometerOptions.defaults());
@@ -420,7 +422,10 @@ class LeakDetectorTest {
     assertThat(after.suspected().objects().value()).isBetween(69.0, 72.0);
   }
 
-  /** Accesses are observed in one of five epochs, so 300 s of idle time take 25 minutes. */
+  /**
+   * Accesses are observed in only one of five periods (epochs), so it takes 25 minutes to observe
+   * 300 s of idle time.
+   */
   @Test
   void idleTimeIsThatInWhichSomethingIsSeenThoughMostEpochsAreVoid() {
     site(1, "Cart.zip");
@@ -585,7 +590,6 @@ class LeakDetectorTest {
     assertThat(leaks).extracting(one -> one.site().number()).containsExactly(3);
   }
 
-  /** No object of the third stack is observed. */
   @Test
   void stacksWithoutAnObservedObjectDoNotCountAsIdle() {
     twoStacksOfAParser();
@@ -618,7 +622,7 @@ class LeakDetectorTest {
     }
   }
 
-  /** A stack alone has too few objects for a verdict. */
+  /** Each stack alone has too few objects for a verdict. */
   @Test
   void cachesOfOneNameThatAreFilledOneAfterTheOtherAreNeitherALeakNorUnused() {
     for (int stack = 0; stack < 12; stack++) {
@@ -677,7 +681,7 @@ class LeakDetectorTest {
         .containsExactlyInAnyOrder(tuple(1, LeakEvidence.LOST), tuple(2, LeakEvidence.OUTLASTED));
   }
 
-  /** A stack alone has less than 1 MiB of idle objects. */
+  /** Each stack alone has less than 1 MiB of idle objects. */
   @Test
   void whatAStackLosesIsToldIfAllStacksTogetherAreUnused() {
     detector = new LeakDetector(MallometerOptions.defaults());
@@ -779,8 +783,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * The first two stacks leak together until the objects of the second are freed at minute 41.5.
-   * The first is a leak by itself from minute 50 on. The other two are caches with young objects.
+   * Stacks 0 and 1 leak together. At minute 41.5 the objects of stack 1 are freed, and from minute
+   * 50 on stack 0 is a leak by itself. Stacks 2 and 3 are caches with young objects.
    */
   @Test
   void cachesOfTheNameOfALeakThatLeavesThemAreOnlyUnused() {
@@ -800,7 +804,7 @@ class LeakDetectorTest {
         objects.removeIf(object -> object.site() == 1);
       }
       LeakReport report = evaluate(second);
-      // The caches are smaller than the leak until minute 46, so they are part of the same suspect.
+      // Until minute 46 the caches are smaller than the leak, so they are part of the same suspect.
       if (second > 46 * MINUTE) {
         assertThat(verdict(report, 2).verdict()).isEqualTo(Verdict.UNUSED);
         assertThat(verdict(report, 3).verdict()).isEqualTo(Verdict.UNUSED);
@@ -812,7 +816,7 @@ class LeakDetectorTest {
     assertThat(caches.suspected().bytes().value()).isGreaterThan(40.0 * (1 << 20));
   }
 
-  /** The unused objects of the other two stacks are younger than the longest timeout. */
+  /** Stacks 3 and 4 also have unused objects, but these are younger than the longest timeout. */
   @Test
   void aLeakHasOnlyTheStacksWhoseObjectsOutlastedTheLongestTimeout() {
     detector = new LeakDetector(MallometerOptions.defaults());
@@ -832,7 +836,7 @@ class LeakDetectorTest {
     assertThat(leak.suspected().objects().value()).isEqualTo(8);
   }
 
-  /** Objects of only the first two stacks, less than 1 MiB, outlasted the longest timeout. */
+  /** The objects that outlasted the longest timeout have less than 1 MiB together. */
   @Test
   void whatOutlastedTheLongestTimeoutNeedsAMebibyte() {
     detector = new LeakDetector(MallometerOptions.defaults());
@@ -896,7 +900,7 @@ class LeakDetectorTest {
     }
   }
 
-  /** The 20 stacks have too few objects to be {@code GROWING} alone. Stack 30 is unused. */
+  /** Each of 20 stacks has too few objects to be {@code GROWING} alone. Stack 30 is unused. */
   @Test
   void whatGrowsTogetherIsToldBesideAStackThatIsUnused() {
     site(30, "Parser.node");
@@ -933,8 +937,8 @@ class LeakDetectorTest {
     }
     SiteVerdict unused = verdict(evaluate(4 * MINUTE + EPOCH), 1);
     assertThat(unused.site().stacks()).isEqualTo(2);
-    // The growing stack has 28 of the 88 observed objects. They are older than 105 s: 90 s plus
-    // three epochs.
+    // 28 of the 88 observed objects are of the growing stack. Only objects older than 105 s count:
+    // 90 s plus three epochs.
     assertThat(unused.sentence()).contains(": 60 of 88 observed objects");
   }
 
@@ -954,7 +958,7 @@ class LeakDetectorTest {
     assertThat(verdict(evaluate(71 * MINUTE), 0).sentence()).contains("20 of 20 observed objects");
   }
 
-  /** A leak has several stacks because of inlining and different native offsets. */
+  /** One leak has several stacks because of inlining and different native offsets. */
   @Test
   void stacksOfOneNameAreOneSuspect() {
     for (int number = 1; number <= 3; number++) {
@@ -977,7 +981,7 @@ class LeakDetectorTest {
     assertThat(cart.sentence()).startsWith("Cart.zip keeps 9.6 MiB in 150 objects");
   }
 
-  /** A verdict shows at most ten of the 14 stacks. */
+  /** The suspect has 14 stacks. A verdict shows at most ten of them. */
   @Test
   void ofASuspectAllStacksAreSearchedFor() {
     for (int number = 1; number <= 14; number++) {
@@ -1036,8 +1040,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * A new stack, whose objects live for an hour, begins each minute. So each stack live at the end
-   * has only grown.
+   * Each minute a new stack begins, whose objects live for an hour. So each stack that is live at
+   * the end has only grown.
    */
   @Test
   void stacksOfOneNameThatTakeTurnsAreAPoolAndDoNotGrow() {
@@ -1105,7 +1109,7 @@ class LeakDetectorTest {
     assertThat(verdict(evaluate(36 * MINUTE), 1).verdict()).isEqualTo(Verdict.HEALTHY);
   }
 
-  /** The library has no evidence of the site from minute 31 on. */
+  /** From minute 31 on, the library has no evidence of the site. */
   @Test
   void aLeakThatCannotBeSeenAnyMoreShowsWhatMadeItOne() {
     site(1, "Cart.zip");
@@ -1124,7 +1128,7 @@ class LeakDetectorTest {
     steadily(1, 550, 9, 50, 256 * KIB);
     steadily(1, 1_400, 2, 90, 256 * KIB);
     assertThat(settled(30 * MINUTE, 1).verdict()).isEqualTo(Verdict.LEAK);
-    // The last third of the time has one object left. With so few, a new suspect would only be
+    // Only one object from the last third of the time is left. A new suspect with so few would be
     // {@code UNUSED}.
     objects.removeIf(object -> object.bornNanos() == nanos(1_400));
     for (int i = 1; i <= TO_CLEAR_A_LEAK + 1; i++) {
@@ -1288,8 +1292,8 @@ class LeakDetectorTest {
     site(2, "Store.keep");
     steadily(2, 0, 120, 15, 64 * KIB);
     uses.put(2, comingBack());
-    // The third site allocated one object in the last third of the first 25 min. Only objects from
-    // these 25 min can be idle at minute 30.
+    // At minute 30, only objects from the first 25 min can be idle. The third site allocated just
+    // one object in the last third of these 25 min.
     site(3, "Plugin.open");
     steadily(3, 0, 10, 100, 128 * KIB);
     object(3, 1_450, 1_450, 128 * KIB, 1, 1);
@@ -1590,8 +1594,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * Returns gaps between accesses. Few of them exceed the threshold, but these long gaps outnumber
-   * the idle objects.
+   * Returns the gaps between accesses. Only 150 of the 20,150 gaps exceed the threshold, but these
+   * are more than the idle objects.
    */
   private static SiteUse comingBack() {
     float[] weights = new float[DurationSketch.BUCKETS];

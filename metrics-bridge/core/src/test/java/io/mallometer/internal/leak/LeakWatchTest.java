@@ -223,8 +223,8 @@ class LeakWatchTest {
     live(Duration.ofMinutes(10));
     watch.configure(noTimeouts.with(Setting.LEAK_WORKLOAD, LeakWorkload.INTERACTIVE));
     live(Duration.ofMinutes(1));
-    // The threshold is two minutes, so only the objects of the last two of 31 minutes are not idle.
-    // An object was allocated every 20 s.
+    // An object was allocated every 20 s for 31 minutes. Objects are idle after two minutes, so
+    // only those of the last two minutes are not.
     assertThat(watch.latest().leaks()).hasSize(1);
     assertThat(watch.latest().leaks().get(0).suspected().objects().value()).isBetween(85.0, 88.0);
   }

@@ -148,7 +148,10 @@ class LostMemoryTest {
     assertThat(lost.lostOf(SITE)).isEqualTo(lost(50, 50));
   }
 
-  /** Garbage that is younger than the collection contains the addresses of younger objects. */
+  /**
+   * After a collection, new garbage contains only the addresses of objects that are younger than
+   * the collection.
+   */
   @Test
   void objectsThatOutlivedACollectionAreJudgedWithoutTheYoungerOnes() {
     library.has(20, 0, 100);
@@ -198,7 +201,9 @@ class LostMemoryTest {
     assertThat(library.searches).hasSize(before);
   }
 
-  /** Garbage in the old generation contains addresses until a collection shrinks it. */
+  /**
+   * Garbage in the old generation contains addresses of lost objects until a collection frees it.
+   */
   @Test
   void aCollectionThatFreesOldMemoryIsFollowedByASearch() {
     library.has(50, 1);
@@ -228,7 +233,7 @@ class LostMemoryTest {
     assertThat(library.searches.size() * library.cpuSeconds).isBetween(14.0, 6 + 4 * 3.6 + 1);
   }
 
-  /** A search may exceed the allowed CPU time once an hour. */
+  /** Each hour one search may exceed the CPU time that is allowed. */
   @Test
   void aLargeProcessIsSearchedOnceAnHour() {
     library.cpuSeconds = 7;
@@ -283,7 +288,7 @@ class LostMemoryTest {
     assertThat(library.searches).hasSize(4);
   }
 
-  /** A second search has to confirm that objects are lost. */
+  /** A second search is needed only to confirm that objects are lost. */
   @Test
   void aSearchThatFindsAllAddressesNeedsNoSecond() {
     library.has(50, 1);
@@ -341,8 +346,8 @@ class LostMemoryTest {
   }
 
   /**
-   * 8 samples stand for 80 objects. As many addresses may be in the registers of 20 threads, which
-   * cannot be read.
+   * 8 samples stand for 80 objects. The registers of 20 threads, which cannot be read, may contain
+   * as many addresses.
    */
   @Test
   void noMoreObjectsThanThreadsMayHoldAreNotEnough() {

@@ -19,9 +19,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Judges recorded evidence of small programs ("kernels") on JDK 17 and 25. Twelve of them leak, and
- * thirteen only look like leaks. All their times were divided by 20. The evidence is of the last
- * six of 40 minutes.
+ * Judges recordings of 25 small programs ("kernels") on JDK 17 and 25. Twelve of them leak, and
+ * thirteen only look like leaks. All times in the programs were divided by 20. The recordings cover
+ * the last six of 40 minutes.
  */
 @Tag("any-jdk")
 class RecordedKernelsTest {
@@ -33,7 +33,9 @@ class RecordedKernelsTest {
   private static final double LEAKING = 2 * 12;
   private static final double STATED_LEAKS = 2 * 18;
 
-  /** No object is 30 min old, the default for a program's longest timeout. */
+  /**
+   * No object reaches the age of 30 min, which is the default for the longest timeout of a program.
+   */
   @Test
   void whatLeaksIsUnusedAndWhatOnlyLooksSoIsNot() throws Exception {
     Found found = new Found(Duration.ofMinutes(30), Verdict.UNUSED);
@@ -80,8 +82,8 @@ class RecordedKernelsTest {
   }
 
   /**
-   * Collects the sites whose verdict is {@code mildest} or graver: the leaking kernels, and all
-   * others.
+   * Collects the sites whose verdict is at least as grave as {@code mildest}, separately for
+   * leaking programs and all others.
    */
   private static final class Found {
     final Set<String> leaking = new TreeSet<>();

@@ -78,7 +78,6 @@ record SimulatedKind(
     return (time, random) -> time + exponential(1 / rate, random);
   }
 
-  /** Births at random times between two moments, at a constant rate per second. */
   static Births between(double begin, double end, double rate) {
     return (time, random) -> {
       double next = Math.max(begin, time) + exponential(1 / rate, random);
@@ -154,7 +153,6 @@ record SimulatedKind(
 
   // ---- Uses
 
-  /** No use after the birth. */
   static Use atBirth() {
     return (time, birth, random) -> NEVER;
   }

@@ -172,7 +172,10 @@ final class SimulatedKinds {
                       .contains(kind.name()))
           .toList();
 
-  /** The minutes for which a healthy kind's objects look like a leak, until used or freed. */
+  /**
+   * The minutes after which objects of a healthy kind are used or freed. Until then they look like
+   * a leak.
+   */
   private static final int[] GAPS = {1, 3, 5, 8, 12, 15, 20, 25, 30};
 
   private static final int[] LONG_GAPS = {12, 30};

@@ -33,7 +33,7 @@ final class SimulatedProcess {
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
   /**
-   * The library tries in each epoch to put at least this many samples of a site into slots, where
+   * In each epoch the library tries to put at least this many samples of a site into slots, where
    * it observes accesses (leak/placement.h). It tries to have {@link #LIVE_IN_SLOTS} live ones
    * there.
    */
@@ -105,8 +105,8 @@ final class SimulatedProcess {
     }
 
     /**
-     * Returns the largest weight of an observed object divided by the smallest. The weight is the
-     * number of objects for which an object stands.
+     * Returns the largest weight of an observed object divided by the smallest. An object that
+     * stands for 1,000 objects has the weight 1,000.
      */
     double ratioOfWeights() {
       return heaviest / lightest;
@@ -262,7 +262,6 @@ final class SimulatedProcess {
     }
   }
 
-  /** Adds a site for each stack of a kind, all with this name. */
   List<Site> add(SimulatedKind kind, String name) {
     List<Site> added = new ArrayList<>();
     for (int stack = 0; stack < kind.stacks(); stack++) {

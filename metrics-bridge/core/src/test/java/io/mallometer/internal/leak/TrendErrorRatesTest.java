@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 class TrendErrorRatesTest {
 
   /**
-   * Orders of 8 numbers without a trend are all equally likely. So counting the orders gives the
+   * Without a trend, all orders of 8 numbers are equally likely. So counting the orders gives the
    * probability that the numbers seem to rise.
    */
   @Test

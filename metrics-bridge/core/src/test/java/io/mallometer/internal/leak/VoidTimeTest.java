@@ -52,24 +52,23 @@ class VoidTimeTest {
     }
     assertThat(voidTime.secondsSince(START)).isEqualTo(5_000);
     assertThat(voidTime.secondsSince(at(9_000))).isEqualTo(500);
-    // Void time since second 100 is 4,950 s. But the oldest spans were merged into one that began
-    // before second 100, and all its void time counts.
+    // Of the time since second 100, 4,950 s are void. But the oldest spans were merged into one
+    // that began earlier, and all its void time counts.
     assertThat(voidTime.secondsSince(at(100))).isEqualTo(5_000);
   }
 
-  /** Void time is 10 s in each 500 s: an access then would not be seen. */
+  /** In each 500 s, 10 s are void: an access in them would not be seen. */
   @Test
   void usesAreHiddenWithTheVoidPartOfTheTimeInWhichTheyCame() {
     for (int i = 1; i <= 8; i++) {
       read(500 * i, 500 * i, 2 * i);
     }
-    // Uses are at most 1,000 s apart, so one came between second 250 and second 1,000. Of these 750
-    // s, 20 s are void. The second term is for two uses, both hidden in the 30 void seconds of
-    // 1,250.
+    // The first term is for one use: it came between second 250 and second 1,000, and 20 of these
+    // 750 s are void. The second term is for two uses, both in the 30 void seconds of the 1,250.
     assertThat(voidTime.hiddenUseProbability(at(0), at(1_250), 1_000))
         .isCloseTo(20 / 750.0 + Math.pow(30 / 1_250.0, 2), within(1e-12));
-    // Uses came at least twice, each within a span of 600 s, of which 20 s are void. The second
-    // term is for three.
+    // The first term is for two uses, each in a span of 600 s of which 20 s are void. The second
+    // term is for three uses.
     assertThat(voidTime.hiddenUseProbability(at(0), at(2_400), 1_000))
         .isCloseTo(Math.pow(20 / 600.0, 2) + Math.pow(50 / 2_400.0, 3), within(1e-12));
     assertThat(voidTime.hiddenUseProbability(at(0), at(4_000), 0)).isZero();

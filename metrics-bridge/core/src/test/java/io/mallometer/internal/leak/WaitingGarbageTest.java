@@ -506,7 +506,9 @@ class WaitingGarbageTest {
     assertThat(answer().answer()).isEqualTo(GarbageAnswer.NOT_TOLD);
   }
 
-  /** The two stacks have too few samples by themselves, and the second one has no live memory. */
+  /**
+   * Each of the two stacks has too few samples by itself, and the second one has no live memory.
+   */
   @Test
   void aReportHasTheAnswerForAllStacksOfAName() {
     LeakDetector detector = new LeakDetector(MallometerOptions.defaults());
@@ -570,8 +572,8 @@ class WaitingGarbageTest {
   }
 
   /**
-   * The stack of the site alone tells that a cleaner of the JDK frees the objects, until one frees
-   * a sample.
+   * Until a cleaner of the JDK frees a sample, only the stack of the site tells that such a cleaner
+   * frees the objects.
    */
   @Test
   void whatACleanerOfTheJdkFreesMayBeGarbageUntilACollectionMeetsIt() {

@@ -17,7 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
-/** Watches the pools of Netty that given class loaders have loaded, at times that the test sets. */
+/** Watches the Netty pools of given class loaders, at times that the test sets. */
 final class Watched implements SiteReadings {
 
   private final List<NettyLoader> loaders = new ArrayList<>();

@@ -74,8 +74,8 @@ class ApplicationVersionTest {
   }
 
   /**
-   * HotSpot's launcher sets {@code sun.java.command} and {@code java.class.path} to such values.
-   * The jar of an agent is appended to the class path.
+   * The values are like those that HotSpot's launcher sets for {@code sun.java.command} and {@code
+   * java.class.path}. The jar of an agent is appended to the class path.
    */
   @ParameterizedTest
   @CsvSource(

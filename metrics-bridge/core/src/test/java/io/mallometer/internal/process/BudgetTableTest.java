@@ -98,8 +98,8 @@ class BudgetTableTest {
   }
 
   /**
-   * Pages count only if the process copied them by writing, because the kernel can drop the others
-   * and reread them from the file.
+   * Only pages that the process copied by writing count, because the kernel can drop the others and
+   * read them again from the file.
    */
   @Test
   void ofMappedFilesOnlyWhatWasWrittenCounts() {
@@ -153,8 +153,8 @@ class BudgetTableTest {
   }
 
   /**
-   * The heap's maximum already counts. So the 8 MiB of the heap among the 10 MiB of shared memory
-   * must not count again.
+   * Of the 10 MiB of shared memory, 8 MiB belong to the Java heap, which already counts with its
+   * maximum.
    */
   @Test
   void aHeapThatIsChargedAsSharedMemoryCountsOnce() {

@@ -50,8 +50,8 @@ class CgroupTest {
   }
 
   /**
-   * Docker with version 1 of cgroups shows the process its path on the host, but mounts only the
-   * container's part of the hierarchy.
+   * In Docker with version 1 of cgroups, the process sees its path on the host, but only the
+   * container's part of the hierarchy is mounted.
    */
   @Test
   void findsAPartThatIsMountedAlone() {

@@ -246,7 +246,8 @@ class FileCacheTest {
       assertThat(output)
           .contains("open.sst sst %d false".formatted(32 * MEBIBYTE))
           .contains("deleted.log log %d true".formatted(8 * MEBIBYTE))
-          // Standard output in a chroot may be a file outside of it, whose file system is unknown.
+          // In a chroot, standard output may be a file outside of the chroot, whose file system is
+          // unknown.
           .containsPattern("gaps=(1 open files are unknown: their file system is unknown)?\n");
       long mapped = Long.parseLong(output.replaceAll("(?s).*mapped.cfs index (\\d+).*", "$1"));
       assertThat(mapped).isBetween(16L * MEBIBYTE, 17L * MEBIBYTE);

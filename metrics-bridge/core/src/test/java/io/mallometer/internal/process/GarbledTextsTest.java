@@ -28,7 +28,7 @@ class GarbledTextsTest {
 
   @Test
   void smaps() {
-    // The 20,000 characters contain each kind of line.
+    // These 20,000 characters contain each kind of line.
     String smaps = Captured.text("smaps-linux-6.18-jdk17-g1.txt").substring(0, 20_000);
     mutate(
         smaps,

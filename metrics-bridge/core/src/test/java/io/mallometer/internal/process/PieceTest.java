@@ -42,7 +42,7 @@ class PieceTest {
     assertThat(Piece.byFrames(range)).isTrue();
   }
 
-  /** Exported functions alone have names without section .symtab. */
+  /** Without the section .symtab only exported functions have names. */
   @Test
   void withoutSymbolsTheRulesDecideOnMetadataAndTheRestIsTheJvms() {
     List<MappedRange> range = List.of(ofJvm("", "", ""));
@@ -112,7 +112,7 @@ class PieceTest {
     assertThat(Piece.byFrames(List.of(range(List.of(), Owner.PROGRAM)))).isFalse();
   }
 
-  /** The ranges that the JVM mapped at its start are unknown after an attach. */
+  /** After an attach, the ranges that the JVM mapped at its start are unknown. */
   @Test
   void rulesDecideIfTheStartOfTheJvmWasNotRecorded() {
     List<StackFrame> later =

@@ -183,7 +183,10 @@ class ProcessMemorySourceTest {
     assertThat(files.mappingsRead).isEqualTo(splits);
   }
 
-  /** Live and retained memory cannot be distinguished after an attach with an unknown baseline. */
+  /**
+   * After an attach, malloc's memory cannot be divided into live and retained bytes if it is
+   * unknown how many bytes were live before.
+   */
   @Test
   void anUnknownBaselineLeavesMallocUndivided() {
     assertThat(parts(new Baseline(5_000_000, 300_000)))

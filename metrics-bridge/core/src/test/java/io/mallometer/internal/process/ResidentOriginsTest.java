@@ -113,8 +113,8 @@ class ResidentOriginsTest {
   }
 
   /**
-   * Observed objects lie in mappings of their own (slots). The bytes of slots beyond their objects
-   * are known only as a sum over all slots.
+   * Each observed object lies in a mapping of its own (slot). The bytes of slots beyond their
+   * objects are known only as a sum over all slots.
    */
   @Test
   void theExcessOfSlotsIsTakenOnce() {
@@ -153,8 +153,8 @@ class ResidentOriginsTest {
   }
 
   /**
-   * If the library reports its ranges, no other memory counts as the library's, even if it reports
-   * a larger footprint.
+   * If the library reports its own ranges, only these count as the library's, even if its reported
+   * footprint is larger.
    */
   @Test
   void theLibraryTellsItsOwnRanges() {

@@ -128,7 +128,7 @@ class ResidentSplitTest {
   }
 
   /**
-   * A reservation without VmFlags looks like the guard pages of a stack, but the parts still add
+   * Without VmFlags, a reservation looks like the guard pages of a stack, but the parts still add
    * up.
    */
   @Test
@@ -151,8 +151,8 @@ class ResidentSplitTest {
   }
 
   /**
-   * The kernel with {@code vm.overcommit_memory=2} ignores {@code MAP_NORESERVE}, so no mapping has
-   * the flag {@code nr}.
+   * With {@code vm.overcommit_memory=2}, the kernel ignores {@code MAP_NORESERVE}, so no mapping
+   * has the flag {@code nr}.
    */
   @Test
   void partsAreTheSameWhereNoMappingSaysThatItIsReserved() {
@@ -285,7 +285,7 @@ class ResidentSplitTest {
             new MappedChunks.Searched(),
             List.of());
 
-    // Unknown memory of at most 14 MiB is presumed to be the JVM's: two bitmaps of 4 MiB, four
+    // At most 14 MiB of unknown memory are presumed to be the JVM's: two bitmaps of 4 MiB, four
     // tables of half a MiB, and 4 MiB for other structures.
     assertThat(split.presumedBytes()).isEqualTo(14 * MIB);
     assertThat(split.parts())
@@ -294,8 +294,8 @@ class ResidentSplitTest {
   }
 
   /**
-   * Memory that the program or its allocator mapped is not presumed to be the JVM's tables. Memory
-   * that the JVM mapped needs no presumption.
+   * Memory of unknown kind may be the JVM's tables, but not if the program or its allocator mapped
+   * it.
    */
   @Test
   void whatTheProgramMappedIsNotPresumedToBeTheJvms() {
@@ -525,7 +525,7 @@ class ResidentSplitTest {
         .isZero();
   }
 
-  /** A huge page can split a heap into two mappings with glibc 2.41 and newer. */
+  /** With glibc 2.41 and newer, a huge page can split a heap into two mappings. */
   @Test
   void aHeapOfAnArenaIsKnownByItsHeader() {
     long heap = 0x7f0014000000L;

@@ -143,8 +143,8 @@ class SplitOfARealJvmTest {
   }
 
   /**
-   * Asserts that memory of neither malloc nor the JVM appears as unexplained, except for the bytes
-   * that may be taken for the JVM's tables.
+   * Asserts that memory that neither malloc nor the JVM allocated appears as unexplained. A part of
+   * it may be taken for the JVM's tables.
    */
   private static void assertForeign(Map<String, Map<String, Long>> growth, String output) {
     assertGrowth(growth, "foreign", List.of("unexplained", "gc_and_jvm"), Holdings.FOREIGN, output);

@@ -47,7 +47,7 @@ class StackFingerprintTest {
                 StackFrame.ofJava("a.B", "lambda$start$1", "", 0)));
   }
 
-  /** The JDK changes after some calls how it calls a method by reflection. */
+  /** After some calls the JDK changes the way in which it calls a method by reflection. */
   @Test
   void howAMethodIsCalledByReflectionDoesNotMatter() {
     String reflect = "jdk.internal.reflect.";
@@ -80,7 +80,7 @@ class StackFingerprintTest {
         .doesNotContain(STACK);
   }
 
-  /** The offset alone distinguishes functions of a library without symbols. */
+  /** Without symbols, only the offset distinguishes functions of a library. */
   @Test
   void withoutASymbolThePlaceInTheLibraryMattersAndWithoutALibraryNothingIsKnown() {
     assertThat(of(StackFrame.ofLibrary("libx.so", "", 16)))

@@ -5,13 +5,13 @@ import java.time.Duration;
 /**
  * The limits for clients.
  *
- * @param patience the time limit for a request from its first byte on, including the TLS handshake;
- *     also for a request's wait for a thread, and for a client's delay behind {@code
- *     bytesPerSecond} while it takes an answer
+ * @param patience how long a client may take to send a request, with the TLS handshake; how long a
+ *     request may wait for a thread; and how far a client may fall behind {@code bytesPerSecond}
+ *     while it takes an answer
  * @param idle the longest time without a request on a connection
  * @param bytesPerSecond the rate at which a client has to take an answer
- * @param connections the largest number of connections; a further one ends the connection that has
- *     kept the server waiting longest
+ * @param connections the largest number of connections; a further one closes the connection that
+ *     has kept the server waiting longest
  */
 public record ClientLimits(Duration patience, Duration idle, int bytesPerSecond, int connections) {
 

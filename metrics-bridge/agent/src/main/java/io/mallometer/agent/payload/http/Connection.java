@@ -21,9 +21,12 @@ final class Connection {
     REQUEST,
     /** Waits for the first byte of the next request. */
     IDLE,
-    /** Answers, and does not read. */
+    /** Answers a request, and does not read the next. */
     ANSWER,
-    /** Has sent the last answer. Drops input, because closing now may lose the answer. */
+    /**
+     * Has sent the last answer. Still reads and drops input, because closing now may lose the
+     * answer.
+     */
     END
   }
 
@@ -46,10 +49,7 @@ final class Connection {
   private Phase phase = Phase.REQUEST;
   private long since = System.nanoTime();
 
-  /**
-   * While the client takes an answer, the nanoseconds for which it may still keep the server
-   * waiting.
-   */
+  /** The time in nanoseconds for which the client may still delay the answer. */
   private long credit;
 
   private byte[] head = new byte[FIRST_HEAD];
@@ -132,7 +132,6 @@ final class Connection {
     since = System.nanoTime();
   }
 
-  /** Passes the next request to the handler if its head is complete. Refuses too large a head. */
   private void next() {
     dropEmptyLines();
     int end = endOfHead();
@@ -146,10 +145,6 @@ final class Connection {
     }
   }
 
-  /**
-   * Returns the length of the head without the empty line that ends it; -1 if the head is
-   * incomplete.
-   */
   private int endOfHead() {
     for (; looked + END_OF_HEAD.length <= headLength; looked++) {
       if (Arrays.equals(
@@ -225,7 +220,7 @@ final class Connection {
     }
   }
 
-  /** Adds to the credit the time in which the client has to take this number of bytes. */
+  /** Allows the client the time that this number of bytes takes at the required rate. */
   private void earn(long bytes) {
     long nanos = bytes * 1_000_000_000L / listener.limits().bytesPerSecond();
     credit = Math.min(patience, credit + nanos);

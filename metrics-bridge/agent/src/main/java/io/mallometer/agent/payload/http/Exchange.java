@@ -70,7 +70,7 @@ public final class Exchange {
   }
 
   private void run(Work work) {
-    // A client that has closed its connection gets no answer.
+    // A connection that was closed meanwhile gets no answer.
     if (waits.compareAndSet(true, false) && !connection.isClosed()) {
       try {
         work.run();
@@ -91,7 +91,6 @@ public final class Exchange {
     }
   }
 
-  /** Refuses the exchange if it has waited for a worker pool since the given time or longer. */
   void refuseIfWaitingSince(long nanoTime) {
     if (waits.get() && waitsSince - nanoTime <= 0) {
       refuseIfWaiting();
@@ -124,7 +123,8 @@ public final class Exchange {
    * Begins an answer that is sent while it is written. Only a worker pool may call this, because
    * its thread waits for the client.
    *
-   * @return the content; close it only when all is written: a partial answer must not look complete
+   * @return the stream for the content; close it only after all is written, so that a partial
+   *     answer does not look complete
    */
   public OutputStream begin(int status) {
     begun = true;

@@ -36,8 +36,7 @@ public final class HttpListener implements AutoCloseable {
   private static final int WAITING_IN_KERNEL = 1_024;
 
   /**
-   * The bytes of each socket buffer. A connection has two, and the kernel charges them to the
-   * container.
+   * The size of a socket buffer. The kernel charges both buffers of a connection to the container.
    */
   private static final int KERNEL_BYTES = 64 * 1024;
 
@@ -70,7 +69,7 @@ public final class HttpListener implements AutoCloseable {
    * Opens the port. Nothing is answered before {@link #start}.
    *
    * @param tls the context for HTTPS; empty for HTTP
-   * @param handler answers, or continues in a worker pool; must not wait
+   * @param handler answers a request, or passes it to a worker pool; must not wait
    * @throws IOException if it cannot listen at the address
    */
   public HttpListener(
@@ -81,8 +80,8 @@ public final class HttpListener implements AutoCloseable {
       throws IOException {
     this.handler = handler;
     this.limits = limits;
-    // The latest handshake is computed first, because older ones mostly belong to closed
-    // connections. If a handshake is dropped, its connection is closed at its time limit.
+    // The latest handshake is computed first, because older ones mostly belong to connections that
+    // are closed already. A connection whose handshake is dropped is closed at its time limit.
     this.handshakes = WorkerPool.latestFirst(NAME + "-tls", limits.connections());
     this.tls = tls.orElse(null);
     int record = tls.map(HttpListener::recordBytes).orElse(0);
@@ -167,7 +166,7 @@ public final class HttpListener implements AutoCloseable {
     }
     long now = System.nanoTime();
     if (now - checked >= CHECK_NANOS) {
-      // The clients' delay counts up to two intervals: in a longer time this thread was late or
+      // At most two intervals count as the clients' delay: in a longer time this thread was late or
       // asleep.
       long passed = Math.min(now - checked, 2 * CHECK_NANOS);
       checked = now;
@@ -192,7 +191,7 @@ public final class HttpListener implements AutoCloseable {
 
   private void ready(SelectionKey key) {
     if (key == accepting) {
-      // New connections are accepted after the events of existing connections.
+      // Accepts new connections only after the events of existing ones.
       comes = true;
     } else {
       guarded((Connection) key.attachment());

@@ -66,7 +66,7 @@ public record Request(
         since11);
   }
 
-  /** Returns the path and the query. Drops scheme and host, which a client of a proxy sends too. */
+  /** Returns the path and the query. Removes scheme and host, which clients send to a proxy. */
   private static String target(String asked) {
     String target = ORIGIN.matcher(asked).replaceFirst("");
     if (!target.startsWith("/")) {
@@ -77,7 +77,7 @@ public record Request(
 
   private static String decoded(String path) {
     try {
-      // A plus in a path is not a blank.
+      // URLDecoder would make a plus a blank, but in a path a plus is a plus.
       return URLDecoder.decode(path.replace("+", "%2B"), StandardCharsets.UTF_8);
     } catch (IllegalArgumentException e) {
       throw new IllegalArgumentException("'" + path + "' is not correctly URL-encoded", e);

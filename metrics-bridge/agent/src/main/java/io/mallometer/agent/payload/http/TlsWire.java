@@ -23,8 +23,8 @@ final class TlsWire implements Transport {
   record Buffers(ByteBuffer received, ByteBuffer unsent) {
 
     /**
-     * Creates buffers for records of this size. The first holds the rest of a record and another
-     * one.
+     * Creates buffers for records of this size. The first has room for the rest of a record and one
+     * more record.
      */
     static Buffers forRecordsOf(int bytes) {
       return new Buffers(ByteBuffer.allocate(2 * bytes), ByteBuffer.allocate(bytes));

@@ -19,8 +19,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pushes the meters by OTLP over HTTP. OpenTelemetry's exporter does retries, gzip and TLS. The
- * names are from the list of meters; the units are UCUM's, as OpenTelemetry demands.
+ * Pushes the meters by OTLP over HTTP with OpenTelemetry's exporter, which does retries, gzip and
+ * TLS. The units are those of UCUM, as OpenTelemetry demands.
  */
 public final class OtlpMetrics {
 

@@ -96,8 +96,7 @@ class HttpListenerTest {
   }
 
   /**
-   * The server closes the connection, because it does not read bodies, but the client gets the
-   * answer.
+   * The server does not read the body and closes the connection, but the client gets the answer.
    */
   @Test
   void aRequestWithABodyIsAnswered() throws Exception {
@@ -223,7 +222,7 @@ class HttpListenerTest {
 
     try (Socket first = asking("GET /later HTTP/1.0\r\n\r\n")) {
       begun.await();
-      // The worker pool holds one of the two requests. Either may come first.
+      // One of the two requests waits in the worker pool. Either may come first.
       try (Socket second = asking("GET /small HTTP/1.0\r\n\r\n");
           Socket third = asking("GET /small HTTP/1.0\r\n\r\n")) {
         List<CompletableFuture<String>> answers =

@@ -5,16 +5,16 @@ import java.util.Map;
 
 /**
  * The garbage collections of the JVM, and the sampled objects that cleaners freed after them. An
- * old collection is one of the old generation. Immutable.
+ * old collection is a collection of the old generation. Immutable.
  *
  * @param oldCollections the number of old collections that have begun
  * @param collections the number of all collections that have begun
  * @param oldBeganNanos when the latest old collections were noticed, the latest first, by {@link
  *     System#nanoTime()}; 0 if unknown
- * @param generationalZgc whether the collector is generational ZGC; cleaners then free an object
- *     only some old collections after its owner became unreachable
- * @param marksFirst whether an old collection is counted after it has marked; it then does not free
- *     objects that were allocated while it marked
+ * @param generationalZgc whether the collector is generational ZGC, with which cleaners free an
+ *     object only some old collections after its owner became unreachable
+ * @param marksFirst whether an old collection is counted only after it has marked the live objects,
+ *     so that objects allocated meanwhile survive it
  * @param reason why nothing is known; empty otherwise
  */
 public record Cleaning(
@@ -26,7 +26,7 @@ public record Cleaning(
     String reason,
     Map<Integer, Cleaned> sites) {
 
-  /** The number of old collections, the latest ones, for which freed samples are counted. */
+  /** Freed samples are counted for this many of the latest old collections. */
   public static final int KNOWN = 2;
 
   /**
@@ -45,13 +45,14 @@ public record Cleaning(
 
   /**
    * The samples that were allocated before an old collection began and freed before the next one
-   * began. "At once" means by a cleaner, within seconds.
+   * began. "At once" means by a cleaner within seconds. An object is "new" if no earlier old
+   * collection had left it.
    *
    * @param otherwise the samples freed later, or by another thread
-   * @param again all these samples that an earlier old collection had left
-   * @param firstBytes the bytes freed at once of objects that were new to old collections
-   * @param againBytes the bytes freed at once of objects that an earlier old collection had left
-   * @param otherwiseBytes the bytes freed otherwise of objects that were new to old collections
+   * @param again the samples, freed in either way, that were not new
+   * @param firstBytes the bytes of new objects that were freed at once
+   * @param againBytes the bytes of other objects that were freed at once
+   * @param otherwiseBytes the bytes of new objects that were freed otherwise
    */
   public record Outlived(
       long atOnce,

@@ -3,9 +3,9 @@ package io.mallometer.internal.leak.evidence;
 import java.util.Arrays;
 
 /**
- * A sketch of durations: the sum of weights in each bucket. Bucket 0 has durations below 2^-5.5 s,
- * bucket i begins at 2^(i/2 - 6) s, and the last bucket has all longer durations. A quantile is
- * exact to a factor of 1.41. Immutable.
+ * A histogram of weighted durations: each bucket has the sum of the weights of its durations.
+ * Bucket 0 has durations below 2^-5.5 s, bucket i begins at 2^(i/2 - 6) s, and the last bucket has
+ * all longer durations. A quantile is exact to a factor of 1.41. Immutable.
  */
 public final class DurationSketch {
 
@@ -16,11 +16,6 @@ public final class DurationSketch {
   private final long count;
   private final float[] weights;
 
-  /**
-   * Creates a sketch.
-   *
-   * @param weights the sums of the weights of the durations, by bucket
-   */
   public DurationSketch(long count, float[] weights) {
     if (weights.length != BUCKETS) {
       throw new IllegalArgumentException("a sketch has " + BUCKETS + " buckets");
@@ -45,7 +40,7 @@ public final class DurationSketch {
     return sum;
   }
 
-  /** Returns the smallest duration of a bucket, in seconds. */
+  /** Returns the shortest duration of a bucket, in seconds. */
   public static double lowerBound(int bucket) {
     return bucket == 0 ? 0 : Math.pow(2, bucket / 2.0 - 6);
   }
@@ -55,7 +50,10 @@ public final class DurationSketch {
     return Math.max(0, Math.min(BUCKETS - 1, bucket));
   }
 
-  /** Returns a quantile in seconds; 0 for an empty sketch, so that it never raises a threshold. */
+  /**
+   * Returns a quantile in seconds. Returns 0 for an empty sketch, so that a maximum of several
+   * quantiles ignores it.
+   */
   public double quantile(double share) {
     double rest = share * weight();
     if (!(rest > 0)) {

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Evidence of the use of objects at one moment. Immutable.
+ * What is known at one moment about accesses to sampled objects. Immutable.
  *
  * @param nanos the moment, by {@link System#nanoTime()}
  * @param objects the live samples

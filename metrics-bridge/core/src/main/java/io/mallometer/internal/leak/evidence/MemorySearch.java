@@ -24,7 +24,6 @@ public record MemorySearch(
     NONE,
     RUNNING,
     DONE,
-    /** The search has ended without a result. */
     FAILED
   }
 

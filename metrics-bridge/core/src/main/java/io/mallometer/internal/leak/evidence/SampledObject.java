@@ -44,19 +44,16 @@ public record SampledObject(
     return Math.floorMod(site, MOST_SITES);
   }
 
-  /** Returns whether the object is in a slot, where accesses are observed. */
   public boolean inSlot() {
     return placement > 0;
   }
 
-  /** Returns the number of objects that the sample stands for if all samples are summed. */
+  /** Returns how many objects the sample stands for in a sum over all samples. */
   public double weight() {
     return 1 / probability;
   }
 
-  /**
-   * Returns the number of objects for which the sample stands in a sum over the samples in slots.
-   */
+  /** Returns how many objects the sample stands for in a sum over only the samples in slots. */
   public double slotWeight() {
     return 1 / (probability * placement);
   }

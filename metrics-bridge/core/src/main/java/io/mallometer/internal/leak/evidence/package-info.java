@@ -1,4 +1,4 @@
-/** The evidence of the use of sampled objects, as the native library provides it. */
+/** What the native library reports about accesses to sampled objects. */
 @NullMarked
 package io.mallometer.internal.leak.evidence;
 

@@ -3,9 +3,9 @@ package io.mallometer.internal.library.abi;
 import io.mallometer.model.SelfReport.Sampling;
 
 /**
- * Samples nearly every allocation for a time, by an interval of 2 bytes, because the library
- * accepts 1 only at its start. Meanwhile the limit on the sampler's CPU time is off, because it
- * would make the sampler skip most allocations.
+ * Samples nearly every allocation for a time. The interval is 2 bytes, because the library accepts
+ * 1 byte only at its start. The limit on the sampler's CPU time is off meanwhile; it would make the
+ * sampler skip most allocations.
  */
 final class CloseSampling {
 
@@ -18,7 +18,7 @@ final class CloseSampling {
   private Sampling before = Sampling.OFF;
 
   /**
-   * Begins the sampling, unless it has begun already.
+   * Begins close sampling.
    *
    * @param sampling the sampling to return to at the end
    */
@@ -42,7 +42,7 @@ final class CloseSampling {
   }
 
   /**
-   * Returns whether close sampling is on. The ages of live samples are then too many to be read.
+   * Returns whether close sampling is on. There are then too many live samples to read their ages.
    */
   synchronized boolean isOn() {
     return begun > 0;

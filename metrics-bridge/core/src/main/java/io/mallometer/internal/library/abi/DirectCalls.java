@@ -98,9 +98,10 @@ public final class DirectCalls {
   }
 
   /**
-   * Returns the cached bytes of a file; for a negative descriptor, those of the mapping at {@code
-   * begin}. Returns a negative errno value if the kernel does not report them, {@link #NOT_LINKED}
-   * if the library cannot be called. Only one thread at a time may call this. Never throws.
+   * Returns how many bytes of a file are in the page cache; for a negative descriptor, how many of
+   * the mapping at {@code begin}. Returns a negative errno value if the kernel does not tell, and
+   * {@link #NOT_LINKED} if the library cannot be called. Only one thread at a time may call this.
+   * Never throws.
    */
   public static long cachedBytes(int descriptor, long begin, long bytes) {
     if (!linked && !callsByAddress) {

@@ -77,8 +77,8 @@ final class JavaMethods {
   }
 
   /**
-   * Returns whether the names of all methods in a stack were requested. The newest methods may lack
-   * names, because the library is still recording them.
+   * Returns whether the name of every method in a stack was requested. That of a new method may not
+   * be, because the library may still be recording it.
    */
   synchronized boolean askedForAllOf(long[] stack) {
     for (long frame : stack) {

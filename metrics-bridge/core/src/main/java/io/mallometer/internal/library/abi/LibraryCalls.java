@@ -7,9 +7,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Calls functions of the library by their numbers in {@link LibraryFunctions#NAMES}. A call by
- * {@link DirectCalls} takes some 20 ns; it needs a preloaded library, or one that this class loader
- * has opened. A call by JNA takes half a microsecond. JNA's direct mapping would halve that, but
- * delay a program's start by 30 to 70 ms.
+ * {@link DirectCalls} takes some 20 ns, but the library must be preloaded or opened by this class
+ * loader. A call by JNA takes half a microsecond; JNA's direct mapping would halve that, but delay
+ * a program's start by 30 to 70 ms.
  *
  * <p>{@code Availability} checks the version of the library first. If a function or JNA is missing
  * nevertheless, the initialization of this class fails with a {@link LinkageError}.

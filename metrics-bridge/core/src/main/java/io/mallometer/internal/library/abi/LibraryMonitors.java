@@ -18,7 +18,7 @@ import java.util.function.Supplier;
  */
 final class LibraryMonitors {
 
-  /** The library stores this many huge requests, the latest ones. */
+  /** The library stores only this many huge requests: the latest ones. */
   static final int MOST_EVENTS = 64;
 
   private static final long NANOS = 1_000_000_000L;
@@ -36,8 +36,8 @@ final class LibraryMonitors {
 
   RequestWatch watch(
       long bytes, int thread, Function<long[], List<StackFrame>> frames, Supplier<String> status) {
-    // The buffer is allocated before the watch opens, so that the watch sees no request that a
-    // reading makes.
+    // The buffer for readings is allocated before the watch opens, so that the watch does not
+    // report its allocation.
     ByteBuffer events = Structs.keep(MOST_EVENTS * Abi.Event.BYTES);
     int opened = LibraryFunctions.mallometer_threshold_open(bytes, thread);
     if (opened > 0) {

@@ -143,7 +143,6 @@ final class LibraryOwnerSearch implements OwnerSearch {
     return byObject;
   }
 
-  /** Copies the result rows of a kind from the library and returns their number. */
   private static int copy(int kind, ByteBuffer rows, int count) {
     return Math.max(0, LibraryFunctions.mallometer_owners_rows(kind, Structs.address(rows), count));
   }

@@ -20,7 +20,6 @@ final class LibraryReport {
     };
   }
 
-  /** Returns whether the library counts since an attach, and not from the start of the process. */
   static boolean attached(Abi.Report read) {
     return read.mode() == Abi.MODE_ATTACHED;
   }

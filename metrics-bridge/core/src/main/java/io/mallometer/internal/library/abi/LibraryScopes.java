@@ -36,11 +36,6 @@ final class LibraryScopes {
   private final Abi.Scope figures = new Abi.Scope(Structs.keep(Abi.Scope.BYTES));
   private final long address = Structs.address(figures.memory());
 
-  /**
-   * Creates the object, without an open scope.
-   *
-   * @param callSites reads the call sites, which give names to retained memory
-   */
   LibraryScopes(Supplier<CallSites> callSites) {
     this.callSites = callSites;
   }
@@ -125,8 +120,7 @@ final class LibraryScopes {
   }
 
   /**
-   * Returns the retained memory by site. Reads the objects first, because naming the sites
-   * allocates memory.
+   * Reads the retained objects before it names their call sites, because naming allocates memory.
    */
   private List<RetainedSite> retained(int number) {
     Map<Integer, Estimate> bySite =

@@ -57,7 +57,6 @@ public final class LoadedLibrary implements NativeLibrary {
   private static final long LONGEST_WAIT_NANOS = 1_000_000_000L;
   private static final int PAUSE_MILLIS = 10;
 
-  /** The offset in a report at which its texts end; they begin at {@code BUILD_AT}. */
   private static final int TEXTS_END = Abi.Report.SAMPLE_INTERVAL_BYTES_AT;
 
   static final Charset FILE_NAMES =
@@ -82,7 +81,10 @@ public final class LoadedLibrary implements NativeLibrary {
   private final long eventsAddress = Structs.address(events);
   private final LibraryAllocator allocator = new LibraryAllocator();
 
-  /** A copy of the bytes of {@link #self} from which {@link #texts} were decoded. */
+  /**
+   * The bytes from which {@link #texts} were decoded. If those of {@link #self} differ, the texts
+   * are decoded again.
+   */
   private final ByteBuffer decoded =
       ByteBuffer.allocate(Abi.Report.BYTES).order(ByteOrder.nativeOrder());
 
@@ -104,8 +106,8 @@ public final class LoadedLibrary implements NativeLibrary {
   private long sinceNanos = -1;
 
   /**
-   * The latest huge requests, as of the moment when the process had made {@link #knownHuge} of
-   * them.
+   * The latest huge requests. They are read again when the counter of such requests differs from
+   * {@link #knownHuge}.
    */
   private List<HugeAllocation> hugeAllocations = List.of();
 
@@ -121,8 +123,8 @@ public final class LoadedLibrary implements NativeLibrary {
   /**
    * Links to the library and reads the counters once, so that all failures occur here.
    *
-   * @param notCountingStatus makes a status from the library's reason, which may be empty, why it
-   *     does not count
+   * @param notCountingStatus returns a status for the library's reason why it does not count; the
+   *     reason may be empty
    * @throws LinkageError if JNA or a function of the library is missing
    * @throws RuntimeException if native access is denied, or a function of the library fails
    */
@@ -446,8 +448,8 @@ public final class LoadedLibrary implements NativeLibrary {
   }
 
   /**
-   * Reads all stored huge requests again if there is a new one. A request that is being written now
-   * is complete at the next reading.
+   * Reads all stored huge requests again if there is a new one. If the newest is still being
+   * written, the next call reads again.
    */
   private void readHugeAllocations(NativeCounters counters) {
     if (counters.hugeAllocations() == knownHuge) {
@@ -476,7 +478,7 @@ public final class LoadedLibrary implements NativeLibrary {
       Class<?>[] found = DirectCalls.classes(signatures);
       return found == null ? Optional.empty() : Optional.of(List.of(found));
     } catch (LinkageError e) {
-      return Optional.empty(); // the library that counts is another build
+      return Optional.empty(); // The loaded library is another build, without this method.
     }
   }
 
@@ -567,8 +569,8 @@ public final class LoadedLibrary implements NativeLibrary {
   }
 
   /**
-   * Returns the status of a library that does not count. It is computed only when the library's
-   * reason changes, because the remedy reads files.
+   * Returns the status of a library that does not count. Stores it until the library's reason
+   * changes, because the remedy reads files.
    */
   private Status notCounting() {
     String explanation = texts().reason();
@@ -619,8 +621,8 @@ public final class LoadedLibrary implements NativeLibrary {
   }
 
   /**
-   * Returns when counting began. Computes it once for each attach, so that the result does not vary
-   * between readings.
+   * Returns when counting began. Computes it once for each attach, so that it is the same at each
+   * reading.
    */
   private Optional<Instant> since(Instant time) {
     long nanos = attached ? self.sinceNs() : 0;

@@ -11,12 +11,12 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * The executable and the libraries in stacks, in the order in which the library recorded them. An
- * address of an unloaded library is taken for the library that was loaded there later; a stack is
- * named within seconds, so that is rare.
+ * The executable and the libraries in stacks, in the order in which the native library recorded
+ * them. An address of an unloaded library may be taken for a library that was loaded there later.
+ * This is rare, because stacks are named within seconds.
  *
- * <p>On glibc before 2.35, the library records no modules. The modules are then those that are
- * mapped when a stack is named.
+ * <p>On glibc before 2.35, the native library records no modules. The modules are then those that
+ * are mapped when a stack is named.
  */
 final class LoadedModules implements Modules {
 
@@ -38,12 +38,6 @@ final class LoadedModules implements Modules {
   private boolean everMapped;
   private long mappedAt;
 
-  /**
-   * Creates an empty list of modules.
-   *
-   * @param mappings reads the mapped modules; called once a second at most
-   * @param nanoTime as {@link System#nanoTime()}
-   */
   LoadedModules(Supplier<List<RecordedModule>> mappings, LongSupplier nanoTime) {
     this.mappings = mappings;
     this.nanoTime = nanoTime;
@@ -66,8 +60,8 @@ final class LoadedModules implements Modules {
   }
 
   /**
-   * Returns all recorded modules; if the library records none, those that were mapped when this
-   * class last read the mappings.
+   * Returns all recorded modules; if none are recorded, those of the latest reading of the
+   * mappings.
    */
   synchronized List<RecordedModule> all() {
     return List.copyOf(known.isEmpty() ? mapped : known);
@@ -91,9 +85,9 @@ final class LoadedModules implements Modules {
   }
 
   /**
-   * Returns a stack without generated code: the native frames up to the first that belongs to no
-   * module, and the Java frames. Recorded modules mean that the library has already removed
-   * generated code.
+   * Returns a stack without generated code: its native frames up to the first that belongs to no
+   * module, and its Java frames. If modules are recorded, the library has already removed generated
+   * code.
    */
   synchronized long[] withoutGeneratedCode(long[] stack) {
     if (!known.isEmpty()) {

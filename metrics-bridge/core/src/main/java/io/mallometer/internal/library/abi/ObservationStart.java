@@ -21,12 +21,6 @@ final class ObservationStart {
   private int result = NOT_ASKED;
   private long asked;
 
-  /**
-   * Creates an object that has requested nothing.
-   *
-   * @param start {@code mallometer_leaks_start}
-   * @param stop {@code mallometer_leaks_stop}
-   */
   ObservationStart(IntSupplier start, IntSupplier stop, LongSupplier nanoTime) {
     this.start = start;
     this.stop = stop;

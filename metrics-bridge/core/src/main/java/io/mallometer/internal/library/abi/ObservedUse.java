@@ -35,8 +35,8 @@ final class ObservedUse {
   private static final int OLD_COLLECTIONS = 3;
 
   /**
-   * The most attempts at a reading of the samples. Another one follows if an old collection began
-   * meanwhile, because cleaners then free sampled objects.
+   * The most attempts at one reading of the samples. A reading is repeated if an old collection
+   * began meanwhile, because cleaners then free sampled objects.
    */
   private static final int READINGS = 3;
 
@@ -77,8 +77,9 @@ final class ObservedUse {
   synchronized void start(Duration shortestEpoch) {
     long shortest = Math.max(FEWEST, shortestEpoch.toMillis());
     LibraryFunctions.mallometer_configure(Abi.OPTION_SHORTEST_EPOCH, shortest);
-    // The time between two readings of the accessed bits is at least this multiple of a reading's
-    // CPU time. For a time below the default, the multiple is reduced in proportion.
+    // The time until the next reading of the accessed bits is at least this multiple of a reading's
+    // CPU time. If a caller wants a shorter time than the default, the multiple is reduced in
+    // proportion.
     LibraryFunctions.mallometer_configure(
         Abi.OPTION_EPOCH_OVER_COST,
         Math.max(FEWEST, Math.min(EPOCH_OVER_COST, EPOCH_OVER_COST * shortest / EPOCH_MILLIS)));
@@ -299,7 +300,9 @@ final class ObservedUse {
 
   // ---- Watchpoints
 
-  /** Watches accesses to objects of sites. Returns the reason of a refusal, else an empty text. */
+  /**
+   * Watches accesses to the objects of some call sites. Returns why it cannot; empty if it does.
+   */
   synchronized String watch(List<Integer> numbers) {
     int result =
         Structs.with(

@@ -18,7 +18,10 @@ public final class PageTable implements AutoCloseable {
   /** The most pages of one read: 8 KiB, for which the JDK needs no further buffer. */
   private static final int MOST_AT_ONCE = 1_024;
 
-  /** The fewest pages of one read. To copy so many takes less time than the system call itself. */
+  /**
+   * The fewest pages of one read: copying so many entries takes less time than the system call
+   * itself.
+   */
   private static final int FEWEST_AT_ONCE = 32;
 
   /** The index of a page entry's highest byte, which is negative if the page is in memory. */
@@ -37,8 +40,8 @@ public final class PageTable implements AutoCloseable {
   /**
    * Returns whether a page is in memory.
    *
-   * @param page the number of the page: its address divided by the size of a page
-   * @param ahead how many pages from this one on will be asked for
+   * @param page the address divided by the size of a page
+   * @param ahead how many pages from this one on the caller will ask for
    */
   public boolean isPresent(long page, long ahead) throws IOException {
     if (page < first || page >= first + count) {

@@ -33,8 +33,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The call sites that the library records, with names. Thread-safe. Only for a library that counts.
  *
- * <p>A site's stack never changes, so it is read and named once. Later readings only copy the sums
- * over its samples, in about a microsecond. Names of methods are requested between readings, before
+ * <p>A site's stack never changes, so it is read and named once; later readings only copy the
+ * site's sums, in about a microsecond. Names of methods are requested between readings, before
  * their classes may be unloaded.
  */
 final class RecordedCallSites {
@@ -51,8 +51,7 @@ final class RecordedCallSites {
   private static final int RANGES_AT_ONCE = 512;
 
   /**
-   * The most attempts at reading the mapped ranges; an attempt fails while another thread changes
-   * them.
+   * The most attempts at reading the mapped ranges, which fails while another thread changes them.
    */
   private static final int MOST_RETRIES = 100;
 
@@ -65,13 +64,14 @@ final class RecordedCallSites {
   private static final int METHODS_AT_ONCE = 4_096;
 
   /**
-   * The most new sites that a reading names, those with most live bytes, unless it has to name all.
+   * A reading that need not name all call sites names at most this many new ones, those with the
+   * most live bytes.
    */
   private static final int NAMED_AT_ONCE = 256;
 
   /**
-   * The largest number of sites that each fifth call of {@link #nameMethods} names. With a call
-   * each second, all sites of the library's table are named within two minutes.
+   * The most sites that each fifth call of {@link #nameMethods} names. With one call a second, all
+   * sites of the library's table are named in about two minutes.
    */
   private static final int NAMED_IN_BETWEEN = 640;
 
@@ -118,7 +118,10 @@ final class RecordedCallSites {
             }
           });
 
-  /** Created for the first stack, as is {@link #naming}, so that no program start waits for it. */
+  /**
+   * Null until the first stack, as is {@link #naming}, so that the start of a program does not wait
+   * for it.
+   */
   private @Nullable Symbolizer symbolizer;
 
   private final ResidentShares resident = new ResidentShares(PageTable.OF_THIS_PROCESS);
@@ -126,15 +129,15 @@ final class RecordedCallSites {
   private final NamedSites named = new NamedSites();
 
   /**
-   * {@link #nameMethods} went through this many sites, in the library's order; -1 before the first
-   * reading.
+   * The number of sites that {@link #nameMethods} has gone through, in the library's order; -1
+   * before the first reading.
    */
   private int namedUpTo = -1;
 
   private int callsInBetween;
 
   /**
-   * Whether all sites have had names at some time. Later readings then name all new sites, which
+   * Whether all sites had names once. From then on, each reading names all new sites, because they
    * are few.
    */
   private boolean allNamed;
@@ -152,8 +155,8 @@ final class RecordedCallSites {
   private int attached = Errno.EBUSY;
 
   /**
-   * Attaches the library to the JVM, so that stacks get Java frames, and names new methods and,
-   * until all have names, some sites. Must be called by a thread of the JVM.
+   * Attaches the library to the JVM, so that stacks get Java frames, and names new methods. At each
+   * fifth call, also names some sites, until all have names. Must be called by a thread of the JVM.
    */
   synchronized void nameMethods() {
     attach();
@@ -233,8 +236,7 @@ final class RecordedCallSites {
       String reason) {}
 
   /**
-   * Returns why call sites are not recorded. Without a reason of the library, they are switched
-   * off.
+   * Returns why call sites are not recorded. If the library gives no reason, they are switched off.
    */
   static String whyNotRecorded(String reasonOfLibrary) {
     int begin = reasonOfLibrary.indexOf(NOT_RECORDED);
@@ -442,7 +444,7 @@ final class RecordedCallSites {
   }
 
   /**
-   * Adds new modules. Returns false if the library is just writing a module; names must then be
+   * Adds new modules. Returns false if the library is still writing a module; names must then be
    * looked up again at the next reading.
    */
   private boolean addNewModules() {

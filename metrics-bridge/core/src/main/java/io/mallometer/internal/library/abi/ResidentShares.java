@@ -11,9 +11,9 @@ import java.util.Arrays;
  * <p>A sample of probability p stands for 1/p objects of its size, so the share is the sum of
  * resident bytes / p over the sum of bytes / p.
  *
- * <p>Some samples lie in slots, which are new pages of their own. The objects for which they stand
- * do not: small ones lie on pages that the allocator has used before and that are resident. So a
- * sample in a slot counts as resident if it is smaller than the objects that glibc maps singly.
+ * <p>A sample in a slot (a new page of its own) counts as resident if it is below {@link
+ * #SINGLY_MAPPED} bytes, because the objects that it stands for lie on pages that the allocator has
+ * used before, which are resident.
  *
  * <p>A reading takes at most some 10 ms of CPU time, because only some samples and pages are looked
  * up.
@@ -26,18 +26,13 @@ final class ResidentShares {
    */
   static final int MOST_SAMPLES = 4_096;
 
-  /**
-   * The largest number of pages that one reading looks up for all samples together: reading their
-   * entries takes some milliseconds.
-   */
+  /** The most pages that one reading looks up for all samples together, in some milliseconds. */
   static final int MOST_PAGES = 262_144;
 
   /** An object of at least this many bytes gets a mapping of its own from glibc, on new pages. */
   static final int SINGLY_MAPPED = 128 << 10;
 
-  /**
-   * The number of consecutive pages that are looked up at each of several places in a large object.
-   */
+  /** In a large object, this many consecutive pages are looked up at each of several places. */
   private static final int PIECE = 16;
 
   private static final int FEWEST_PIECES = 2;
@@ -78,9 +73,9 @@ final class ResidentShares {
   }
 
   /**
-   * Returns the samples to look up, by ascending address, each with its index in the low bits.
-   * Reads the array in bit-reversed order, because the samples in slots come first and must mix
-   * with the others.
+   * Returns the addresses of the samples to look up, in ascending order, each with the sample's
+   * index in the low bits. Goes through the array in bit-reversed order, because the samples in
+   * slots come first and would displace the others.
    */
   private static long[] chosen(ByteBuffer objects, int count) {
     int most = mostOfSite(objects, count);
@@ -171,7 +166,8 @@ final class ResidentShares {
   }
 
   /**
-   * Returns the share of resident pages in a range, by evenly spaced runs of {@link #PIECE} pages.
+   * Estimates the share of resident pages in a range from evenly spaced runs of {@link #PIECE}
+   * pages.
    */
   private static double shareOfPieces(long first, long behind, PageTable pages, long mostPages)
       throws IOException {

@@ -5,9 +5,9 @@ import io.mallometer.model.Estimate;
 /**
  * Objects and bytes of a call site, estimated from the library's sums over its samples.
  *
- * <p>The sums and their variance lack the allocations since the last sample, so the square of the
- * mean amount of a sample is added to the variance. This term is smaller for large objects, and 0
- * from the size of the interval on, because such objects are hardly ever left out.
+ * <p>The sums lack what was allocated since the last sample. For this, the square of the mean
+ * amount per sample is added to the variance. The added term is smaller for larger objects, and 0
+ * for objects of at least the sampling interval, because they are hardly ever left out.
  */
 final class SiteEstimates {
 

@@ -9,9 +9,10 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory that the library fills. {@link #keep} does not use direct buffers of the JDK: one that is
- * never freed changes the order in which the collector finds those of the application. With 30,000
- * of these at a time, glibc took 1.5 times as long to free them and to allocate new ones.
+ * Memory that the library fills. If this class is never unloaded, {@link #keep} uses malloc: a
+ * direct buffer of the JDK that is never freed changes the order in which the collector finds the
+ * application's buffers. With 30,000 of those, glibc took 1.5 times as long to free them and to
+ * allocate new ones.
  */
 final class Structs {
 
@@ -84,7 +85,8 @@ final class Structs {
   static String text(ByteBuffer memory, int offset, int length) {
     byte[] bytes = new byte[length];
     memory.get(offset, bytes);
-    // The JVM would compile a loop over the bytes after a few thousand names, which costs CPU time.
+    // Does not loop over the bytes: the JVM would compile the loop after a few thousand names,
+    // which costs CPU time.
     String text = new String(bytes, StandardCharsets.UTF_8);
     int end = text.indexOf(0);
     return end < 0 ? text : text.substring(0, end);
@@ -97,9 +99,8 @@ final class Structs {
   }
 
   /**
-   * Returns whether a class loader lives as long as the JVM, so that nothing has to be freed. A web
-   * application's loader does not; those of the agent, the class path, a Spring Boot jar and the
-   * JVM do.
+   * Returns whether a class loader lives as long as the JVM, so that nothing has to be freed: those
+   * of the JVM, the class path, the agent and a Spring Boot jar do; a web application's does not.
    */
   private static boolean isForGood(@Nullable ClassLoader loader) {
     return loader == null

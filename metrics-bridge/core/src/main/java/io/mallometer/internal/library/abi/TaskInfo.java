@@ -41,11 +41,6 @@ public final class TaskInfo {
     }
   }
 
-  /**
-   * Decodes the struct.
-   *
-   * @param words the number of words that the kernel has written
-   */
   static OptionalLong decode(ByteBuffer info, int words) {
     if (words < WORDS || info.remaining() < 4 * WORDS) {
       return OptionalLong.empty();

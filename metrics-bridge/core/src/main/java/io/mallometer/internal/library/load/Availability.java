@@ -22,9 +22,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Finds the library in this process, or else the reason why it cannot be read, and the remedy.
  *
- * <p>JNA is loaded only if the library seems to be there, because JNA makes newer JDKs print a
- * warning. The mappings of the process show whether it is there. {@code LD_PRELOAD} decides only if
- * {@code /proc} is hidden, because a launcher may clear the variable, and the loader may ignore it.
+ * <p>JNA makes newer JDKs print a warning, so it is loaded only if the mappings of the process show
+ * the library. {@code LD_PRELOAD} decides only if {@code /proc} is hidden, because a launcher may
+ * clear the variable, and the loader may ignore it.
  *
  * <p>JNA's first use can end in three kinds of {@link LinkageError}, and in an {@code
  * IllegalCallerException} if native access is denied. Each becomes a reason.
@@ -135,7 +135,8 @@ final class Availability {
   }
 
   /**
-   * Returns whether the dynamic linker may have loaded the library.
+   * Returns whether the library seems to be loaded, by the mappings or, if they are hidden, by
+   * {@code LD_PRELOAD}.
    *
    * @param maps the text of {@code /proc/self/maps}; empty if it cannot be read
    * @param preload the value of {@code LD_PRELOAD}
@@ -228,8 +229,8 @@ final class Availability {
   }
 
   /**
-   * Returns the status of a process without preload. On musl only preloading works, because musl
-   * cannot load the library's thread-local variables later.
+   * Returns the status of a process that did not preload the library. On musl only preloading
+   * works, because musl cannot load the library's thread-local variables later.
    */
   static Status notPreloaded(Platform platform, boolean hasMaps) {
     return platform.musl()
@@ -292,8 +293,8 @@ final class Availability {
   }
 
   /**
-   * Returns the failure, or its cause if it is a failed class initialization, whose own exception
-   * has no message.
+   * Returns the cause of a failed class initialization, which has no message of its own; for any
+   * other failure, the failure itself.
    */
   private static Throwable reason(Throwable failure) {
     return failure instanceof ExceptionInInitializerError && failure.getCause() != null

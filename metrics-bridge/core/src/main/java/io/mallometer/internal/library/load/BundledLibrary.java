@@ -85,7 +85,7 @@ public final class BundledLibrary {
     return place(library, absolute);
   }
 
-  /** Returns whether the jar has a library for a platform, and may load it there. */
+  /** Returns whether the jar has a library for a platform, and the library may be loaded there. */
   static boolean existsFor(Platform platform) {
     return Experimental.allows(platform.os())
         && BundledLibrary.class.getResource(resource(platform)) != null;
@@ -164,7 +164,7 @@ public final class BundledLibrary {
   }
 
   /**
-   * Refuses a directory of another user. Compares the owner with that of a new file, because a user
+   * Refuses a directory of another user: compares its owner with that of a new file, because a user
    * may have no name.
    */
   private static void refuseForeignOwner(Path directory) throws IOException {

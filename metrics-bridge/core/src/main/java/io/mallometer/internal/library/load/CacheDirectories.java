@@ -38,8 +38,8 @@ final class CacheDirectories {
   }
 
   /**
-   * Adds a directory. Ignores a relative path, as the XDG specification demands. The JDK's home
-   * directory of an unknown user is "?".
+   * Adds a directory, unless its path is relative, as the XDG specification demands. So is "?", the
+   * JDK's home directory of an unknown user.
    */
   private static void add(List<Path> found, String base, String... more) {
     try {

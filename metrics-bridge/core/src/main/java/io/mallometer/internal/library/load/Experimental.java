@@ -33,12 +33,6 @@ public final class Experimental {
     return allows(os, System.getenv().getOrDefault(VARIABLE, ""), System.getProperty(PROPERTY, ""));
   }
 
-  /**
-   * Returns whether loading the library is allowed on an operating system.
-   *
-   * @param variable the value of the environment variable
-   * @param property the value of the system property
-   */
   static boolean allows(String os, String variable, String property) {
     if (!os.equals(MACOS)) {
       return true;

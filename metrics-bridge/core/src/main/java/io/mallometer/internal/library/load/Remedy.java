@@ -30,8 +30,8 @@ final class Remedy {
   }
 
   /**
-   * Returns a text followed by the variable that preloads the library; without a lasting place for
-   * the library, returns how to unpack it.
+   * Returns {@code before} and the variable that preloads the library. If the library's file may
+   * not last, returns how to unpack it elsewhere.
    */
   private static String preload(String before) {
     try {
@@ -81,7 +81,7 @@ final class Remedy {
     return option("--enable-native-access=ALL-UNNAMED");
   }
 
-  /** Returns JNA's option for unpacking its native part into the directory of the library. */
+  /** Returns the option that makes JNA unpack its native part into the library's directory. */
   static String unpackJna() {
     try {
       return option("-Djna.tmpdir=" + BundledLibrary.extract().getParent());

@@ -1,6 +1,6 @@
 /**
- * Finds the native library: whether it is in this process, and the reason if not; unpacks and opens
- * the library of the jar.
+ * Finds the native library in this process, or the reason why it is not there. Also unpacks and
+ * opens the library of the jar.
  */
 @NullMarked
 package io.mallometer.internal.library.load;

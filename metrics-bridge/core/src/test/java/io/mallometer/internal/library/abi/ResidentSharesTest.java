@@ -57,7 +57,7 @@ class ResidentSharesTest {
   }
 
   /**
-   * Samples can lie on pages of their own (slots). A small one counts as resident, because the
+   * Some samples lie on pages of their own (slots). A small one counts as resident, because the
    * small objects that it stands for lie on pages that the allocator has used before.
    */
   @Test

@@ -24,8 +24,8 @@ class SiteEstimatesTest {
   }
 
   /**
-   * Four samples have the probability 1/10 and 524,288 / 4 bytes each. The present sampling
-   * interval is 524,288 bytes, so a quarter of the objects of this size become samples.
+   * Four samples of 128 KiB were taken with the probability 1/10. The present sampling interval is
+   * 512 KiB, so the next sample has the probability 1/4.
    */
   @Test
   void whatMayHaveComeSinceTheLastSampleIsAdded() {

@@ -20,8 +20,8 @@ class PlatformTest {
   }
 
   /**
-   * If all platforms were built, the jar also has the library for the other processor. So the test
-   * does not check for that library.
+   * The test does not check for the library of the other processor, because a jar that was built
+   * for all platforms has it.
    */
   @Test
   void aJarHasTheLibraryOfWhatItWasBuiltOn() {
