@@ -46,8 +46,8 @@ final class AttachAfterRefresh
   }
 
   /**
-   * Starts the attach, or logs that it is not needed or why it is not made. Child contexts, such as
-   * that of a management port, pass their events to this method too; it ignores them.
+   * Starts the attach, or logs why there is none. Ignores the events of child contexts, such as
+   * that of a management port.
    */
   @Override
   public void onApplicationEvent(ContextRefreshedEvent event) {
@@ -70,9 +70,9 @@ final class AttachAfterRefresh
   }
 
   /**
-   * Starts the thread and returns true, or returns false if no thread can be started. The thread
-   * gets the starter's class loader, because it may outlive the application context and would keep
-   * that context's class loader.
+   * Returns false if no thread can be started. The thread gets the starter's class loader instead
+   * of the application's, because it may outlive the application and would keep that class loader
+   * in memory.
    */
   private boolean startThread() {
     Thread started = new Thread(null, this::attachUnlessClosed, THREAD, 0, false);

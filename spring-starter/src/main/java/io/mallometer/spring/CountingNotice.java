@@ -22,7 +22,7 @@ final class CountingNotice {
 
   private static final Log logger = LogFactory.getLog(CountingNotice.class);
 
-  /** The part of the latest line that does not depend on the context. */
+  /** The part of the latest line that all application contexts have in common. */
   private static final AtomicReference<String> latest = new AtomicReference<>("");
 
   private CountingNotice() {}
@@ -55,7 +55,7 @@ final class CountingNotice {
   /**
    * Logs a line unless {@code what} is the same as at the latest call.
    *
-   * @param what the part of the line that does not depend on the context
+   * @param what the part of the line that all application contexts have in common
    * @param line the whole line, which may contain the address of this context's page
    */
   private static void logOnce(String what, Supplier<String> line) {

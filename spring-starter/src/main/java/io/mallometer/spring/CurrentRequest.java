@@ -22,10 +22,9 @@ import org.springframework.web.context.request.ServletRequestAttributes;
 import org.springframework.web.util.UriUtils;
 
 /**
- * The servlet request that the calling thread answers, because the Actuator does not pass it to an
- * endpoint. Spring MVC binds the request to the thread; with Jersey, a {@code RequestContextFilter}
- * does. Spring WebFlux does not bind it, so {@link ReactiveEndpointFilter} replaces this class
- * there.
+ * The servlet request that the calling thread answers. The Actuator does not pass it to an
+ * endpoint, but Spring MVC binds it to the thread; with Jersey, a {@code RequestContextFilter}
+ * does. Spring WebFlux binds none, so {@link ReactiveEndpointFilter} replaces this class there.
  */
 final class CurrentRequest {
 
@@ -69,8 +68,8 @@ final class CurrentRequest {
   }
 
   /**
-   * Returns a refusal if the view lacks one of these parameters. The Actuator itself would drop
-   * unknown parameters silently.
+   * Returns a refusal if the view does not know one of the parameters. The Actuator itself would
+   * silently ignore it.
    */
   static Optional<Told> foreignParameter(String view, Collection<String> names) {
     return Views.refusal(
@@ -132,7 +131,10 @@ final class CurrentRequest {
 
     private static final char MARK = '?';
 
-    /** Reads the selector of an operation and the query of the request on this thread. */
+    /**
+     * Returns the view and the parameters of a request. With Spring WebFlux both are in the
+     * selector; otherwise the parameters come from the request that this thread answers.
+     */
     static ViewRequest of(String selector) {
       int mark = selector.indexOf(MARK);
       return mark < 0

@@ -17,9 +17,9 @@ import org.springframework.context.ApplicationEvent;
  * }
  * }</pre>
  *
- * <p>A context publishes each request once, on a thread of mallometer, up to a poll interval later,
- * at most 64 a second. Requests from before the context was ready are published when it is ready,
- * if the library still knows them.
+ * <p>Each context publishes a request once, on a thread of mallometer, up to a poll interval after
+ * the request and at most 64 a second. When a context becomes ready, it publishes the earlier
+ * requests that the library still knows.
  */
 public final class HugeAllocationEvent extends ApplicationEvent {
 
@@ -40,8 +40,8 @@ public final class HugeAllocationEvent extends ApplicationEvent {
   }
 
   /**
-   * Returns the number of requests that were lost between the previously published one and this
-   * one.
+   * Returns the number of requests before this one that were lost, counted since the previously
+   * published request.
    */
   public long missedBefore() {
     return missedBefore;

@@ -10,7 +10,10 @@ import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
 import org.springframework.core.env.PropertySource;
 
-/** Explains which property {@code mallometer.*} stopped the start, its origin and the remedy. */
+/**
+ * Explains which property {@code mallometer.*} stopped the application's start, where it was set,
+ * and what to do.
+ */
 final class InvalidSettingFailureAnalyzer extends AbstractFailureAnalyzer<InvalidSettingException> {
 
   private final Environment environment;

@@ -89,8 +89,8 @@ public final class MallometerAutoConfiguration {
   }
 
   /**
-   * Returns the property that Spring Boot sets from the manifest, or else the version in
-   * META-INF/build-info.properties.
+   * Returns the version of the application: the property that Spring Boot sets from the manifest,
+   * or else the version in META-INF/build-info.properties.
    */
   static Optional<String> applicationVersion(Environment environment, BeanFactory beans) {
     return Optional.ofNullable(environment.getProperty("spring.application.version"))

@@ -9,8 +9,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.web.filter.RequestContextFilter;
 
 /**
- * Binds the request to the thread that answers it, so that {@link CurrentRequest} finds it, if
- * Jersey alone serves the Actuator. Spring MVC does this itself.
+ * If Jersey alone serves the Actuator, binds the request to the thread that answers it, so that
+ * {@link CurrentRequest} finds it. Spring MVC does this itself.
  *
  * <p>Compiled for Java 8: see {@link SupportedVersions}.
  */

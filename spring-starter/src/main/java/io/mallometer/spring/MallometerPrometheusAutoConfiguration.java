@@ -54,13 +54,12 @@ public final class MallometerPrometheusAutoConfiguration {
   }
 
   /**
-   * Registers the histogram of request sizes in every Prometheus registry of this context. A
-   * composite registry may receive a registry at any time, so they are searched again after each
-   * poll.
+   * Registers the histogram of request sizes in every Prometheus registry of this context. Looks
+   * for new registries after each poll, because a composite registry may receive one at any time.
    *
    * <p>Micrometer has no meter for a histogram that is counted elsewhere, so the histogram is
-   * registered with Prometheus' client. The meter registry's filters still decide about its name
-   * and tags.
+   * registered with Prometheus' client. The filters of the meter registry still decide about its
+   * name and tags.
    */
   static final class RequestSizes implements SmartInitializingSingleton, AutoCloseable {
 
@@ -87,8 +86,8 @@ public final class MallometerPrometheusAutoConfiguration {
     }
 
     /**
-     * Registers the histogram here and not earlier, because the registries have their filters by
-     * now.
+     * Registers the histogram only after all beans exist, because earlier the registries may lack
+     * their filters.
      */
     @Override
     public synchronized void afterSingletonsInstantiated() {

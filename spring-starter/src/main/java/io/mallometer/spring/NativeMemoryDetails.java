@@ -18,8 +18,8 @@ final class NativeMemoryDetails {
   private NativeMemoryDetails() {}
 
   /**
-   * Returns the details of health: the diagnosis, since when and how memory is counted or why not,
-   * the most important memory figures in bytes, and the worst leak.
+   * Returns the details of health: the diagnosis, how memory is counted or why it is not, the main
+   * memory figures in bytes, and the worst leak.
    */
   static Map<String, Object> health(Snapshot snapshot) {
     Map<String, Object> details = state(snapshot);

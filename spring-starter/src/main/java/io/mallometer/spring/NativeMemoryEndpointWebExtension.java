@@ -175,8 +175,8 @@ public final class NativeMemoryEndpointWebExtension {
   }
 
   /**
-   * Searches for owners. {@code links} is read from the query here, because with a parameter of the
-   * operation Spring Boot would refuse every POST whose body is not JSON.
+   * Searches for owners. {@code links} is read from the query and is not a parameter of the
+   * operation, because Spring Boot would then refuse every POST whose body is not JSON.
    */
   private Answer.Told owners(String name) {
     ViewRequest asked = ViewRequest.of(name);

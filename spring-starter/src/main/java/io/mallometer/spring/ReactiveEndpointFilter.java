@@ -81,8 +81,8 @@ final class ReactiveEndpointFilter implements WebFilter {
   }
 
   /**
-   * Moves the parameter {@code links} of a search into the path, because a POST operation receives
-   * no query.
+   * Moves the parameter {@code links} into the path, because the operation that searches for owners
+   * is a POST and receives no query.
    */
   private static ServerWebExchange withLinks(ServerWebExchange exchange) {
     return exchange.getRequest().getQueryParams().containsKey("links")

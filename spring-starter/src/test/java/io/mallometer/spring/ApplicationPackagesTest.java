@@ -13,7 +13,10 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.support.GenericApplicationContext;
 
-/** Checks which packages count as the application's own. A frame in them names a call site. */
+/**
+ * Checks which packages count as the application's own. The frames in these packages give call
+ * sites their names.
+ */
 @Tag("any-jdk")
 class ApplicationPackagesTest {
 

@@ -145,7 +145,8 @@ class ConfigurationTest {
   }
 
   /**
-   * Spring Boot alone would remove the hyphens from a variable's name, as in MALLOMETER_MAXSCOPES.
+   * The variable of {@code mallometer.max-scopes} has an underscore for the hyphen. By Spring
+   * Boot's own rule the hyphen would be removed, as in MALLOMETER_MAXSCOPES.
    */
   @Test
   void everySettingIsReadFromItsVariable() {
@@ -195,8 +196,8 @@ class ConfigurationTest {
   }
 
   /**
-   * An IDE cannot derive all values of an enum, because the settings write them in kebab-case. So
-   * the metadata lists them.
+   * Settings write enum values in kebab-case, which an IDE cannot derive from the enum. So the
+   * metadata lists the values.
    */
   @Test
   void anIdeOffersTheWordsOfEachChoice() throws IOException {

@@ -15,7 +15,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests an application that the development tools start again in another class loader. */
 @Tag("context")
 @Tag("process")
 @Tag("any-jdk")

@@ -20,8 +20,8 @@ import javax.management.openmbean.CompositeData;
 import javax.management.openmbean.TabularData;
 
 /**
- * Tests the attributes of the MBean after translating them to the names that Prometheus has for the
- * same metrics.
+ * Tests the attributes of the MBean, translated to the names that Prometheus has for the same
+ * metrics.
  */
 class JmxContractTest extends FaceContract {
 
@@ -216,8 +216,8 @@ class JmxContractTest extends FaceContract {
   }
 
   /**
-   * Returns the number of sites for each verdict. Asserts that the numbers for each kind of
-   * evidence add up to the number of leaks.
+   * Returns the number of call sites for each verdict. The verdict LEAK has one number for each
+   * kind of evidence, and the sum of these numbers must be the total of LEAK.
    */
   private static List<Published> ofLeakDetector(MBeanServer server, ObjectName name)
       throws JMException {

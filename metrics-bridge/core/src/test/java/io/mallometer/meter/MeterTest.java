@@ -55,8 +55,8 @@ class MeterTest {
   }
 
   /**
-   * A row of the list of meters names a component of a record as text, so a wrong name would fail
-   * only in a scrape.
+   * Each meter refers to a component of a record by a name in a string, so the compiler cannot find
+   * a wrong name.
    */
   @Test
   void eachRowShowsAPublishedComponentWithAMeaning() {
@@ -71,8 +71,8 @@ class MeterTest {
   }
 
   /**
-   * A meter whose component is no number would always be unknown. Here only the resident bytes are
-   * unknown, because glibc does not report them.
+   * A meter that refers to a component that is no number would have no value in any snapshot. Only
+   * the resident bytes may have none, because glibc does not report them.
    */
   @Test
   void eachRowHasAValueInASnapshotThatKnowsAll() {

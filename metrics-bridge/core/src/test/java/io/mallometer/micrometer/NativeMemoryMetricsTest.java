@@ -187,8 +187,8 @@ class NativeMemoryMetricsTest {
   }
 
   /**
-   * Returns a weak reference to an object without other references. It is cleared when garbage has
-   * been collected.
+   * Binds metrics to which nothing else refers, and returns a weak reference that is cleared when
+   * garbage has been collected.
    */
   private static WeakReference<Object> bindAndForget(MeterRegistry registry) {
     FakeMallometer counting =

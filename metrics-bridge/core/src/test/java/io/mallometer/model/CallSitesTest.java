@@ -29,8 +29,9 @@ class CallSitesTest {
   }
 
   /**
-   * The standard deviations are 30,000 and 5,000 bytes, so that of the sum is 30,414 bytes. With a
-   * normal distribution, the upper end would be 59,611 bytes above the value.
+   * The variances of the sites add up, so the standard deviation is the root of 30,000² + 5,000²,
+   * 30,414 bytes. The upper end is further than 1.96 times this (59,611 bytes) from the value,
+   * because the interval is that of a gamma distribution.
    */
   @Test
   void theIntervalOfAGroupIsThatOfIndependentSums() {

@@ -56,7 +56,7 @@ class FigureTest {
           "trimmableBytes",
           "usedBytes");
 
-  /** The records that repeat components of a record of the model, with the reasons. */
+  /** The records that may repeat components of another record, each with the reason. */
   private static final Map<String, String> REPEATING =
       Map.of(
           "view.SiteChangesView", "the moments of a change, without those that did not match",

@@ -207,8 +207,8 @@ public final class AttachedUnderLoad {
   }
 
   /**
-   * Reads mallometer's counters between two exact counts that are equal. That takes many attempts,
-   * because the JVM allocates all the time.
+   * Reads an exact count before and after mallometer's counters until both exact counts are equal.
+   * That takes many attempts, because the JVM allocates all the time.
    */
   private static Both both(Mallometer mallometer) throws Exception {
     NativeLibrary process = NativeLibrary.getProcess();
@@ -263,7 +263,7 @@ public final class AttachedUnderLoad {
     }
   }
 
-  /** Allocates like a program that took the address of malloc before the attach. */
+  /** Calls glibc's malloc directly, so that the library does not count the objects. */
   private static void allocatePastTheLibrary() {
     Function malloc = NativeLibrary.getInstance("c").getFunction("__libc_malloc");
     for (int i = 0; i < UNSEEN_OBJECTS; i++) {

@@ -31,7 +31,7 @@ class AttachedUnderLoadTest {
   private static final int SOAK_SECONDS = Integer.getInteger("soak.seconds", 0);
 
   /**
-   * The seconds after which the library has compared its bytes with glibc's once. The library
+   * The seconds until the library has compared its bytes with glibc's for the first time. It
    * compares them every 5 s.
    */
   private static final int FIRST_COMPARISON_SECONDS = 6;

@@ -33,10 +33,8 @@ class CallSitesUnderStressTest {
   @TempDir private Path directory;
 
   /**
-   * A run of the program.
-   *
-   * @param interval the value of {@code MALLOMETER_SAMPLE_INTERVAL}
-   * @param end how the program ends
+   * A run of the program: {@code interval} is the value of {@code MALLOMETER_SAMPLE_INTERVAL}, and
+   * {@code end} is the way in which the program ends.
    */
   record Run(Path jdk, String collector, String interval, String end) {}
 
@@ -118,13 +116,13 @@ class CallSitesUnderStressTest {
     }
     assertThat(figure(output, "samples")).isGreaterThan(10_000);
     assertThat(figure(output, "sites")).isBetween(100L, (long) MOST_SITES);
-    // The growth includes the library's memory for observing accesses, of which a part is taken
-    // even if no object is observed.
+    // Part of the growth is memory for observing accesses. The library takes some of it even if it
+    // observes no object.
     assertThat(figure(output, "grown"))
         .as("growth of the library's memory by blocks of new threads")
         .isLessThan(5 << 20);
-    // The bridge is loaded twice. Each copy has an array of frames for each site, and one array as
-    // the table of frames.
+    // The Java library is loaded twice. Each copy has one array of frames for each site, and one
+    // more array for its table of frames.
     assertThat(figure(output, "stackframe")).isBetween(100L, 2L * (MOST_SITES + 1));
     assertThat(figure(output, "recordedmethod")).isBetween(1L, 2L * MOST_METHODS);
     assertThat(figure(output, "recordedmodule")).isBetween(1L, 4L * MOST_MODULES);

@@ -35,7 +35,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("any-jdk")
 class CompiledMethodTest {
 
-  /** The last JDK before 25 that describes the method that a compiler thread compiles. */
+  /**
+   * JDK 22 to 24 are left out, because they do not describe the method that a compiler thread
+   * compiles.
+   */
   private static final int LAST_OF_THE_FIRST = 21;
 
   private static final int FIRST_OF_THE_NEXT = 25;
@@ -125,8 +128,8 @@ class CompiledMethodTest {
     private static final Duration LONGEST = Duration.ofSeconds(90);
 
     /**
-     * The time to wait for the finding after the compiler has taken {@link #ENOUGH} bytes, because
-     * the diagnosis is renewed every 15 s.
+     * The diagnosis is renewed every 15 s, so the finding may come this long after the compiler has
+     * taken {@link #ENOUGH} bytes.
      */
     private static final Duration DIAGNOSIS = Duration.ofSeconds(15);
 

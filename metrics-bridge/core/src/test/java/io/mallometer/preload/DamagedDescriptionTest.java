@@ -49,8 +49,8 @@ class DamagedDescriptionTest {
   static final class Damages {
 
     /**
-     * The columns of the table that are damaged. The offset of a field comes first, because the
-     * library looks up the fields of stacks only once.
+     * The columns of the table to damage, in this order. The column of offsets must be first,
+     * because the library looks up the offsets of a thread's stack only once.
      */
     private static final String[] COLUMNS = {
       "gHotSpotVMStructEntryOffsetOffset",

@@ -43,7 +43,7 @@ class ForeignCallsTest {
             .filter(line -> Long.parseLong(line.split(" ")[1]) >= LEAST_BYTES)
             .toList();
     assertThat(sites).as(result.output()).isNotEmpty();
-    // The sites were sampled before the inlining and after it.
+    // Stacks that were recorded before the inlining and after it must have the same Java frames.
     assertThat(sites)
         .allMatch(line -> line.startsWith(PROGRAM + "Allocator.malloc "))
         .allMatch(line -> line.split(" ")[2].equals(PROGRAM + "Allocator.malloc"))

@@ -89,7 +89,6 @@ public final class GrowsTowardALimit {
         .forEach(sentence -> System.out.println("site=" + sentence));
   }
 
-  /** Advances the clock by a second, and waits for a poll that begins afterwards. */
   private static void passSecond(SteppedClock clock, Poller poller) throws InterruptedException {
     clock.passSecond();
     while (poller.latest().time().isBefore(clock.instant())) {

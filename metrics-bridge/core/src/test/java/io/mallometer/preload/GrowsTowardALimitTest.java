@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests which memory leads to the forecast that the limit is reached: only resident memory that the
- * kernel cannot drop.
+ * Tests that only the growth of resident memory that the kernel cannot drop leads to the forecast
+ * that the limit is reached.
  */
 @Tag("process")
 @Tag("any-jdk")

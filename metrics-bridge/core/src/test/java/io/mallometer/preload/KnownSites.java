@@ -101,8 +101,8 @@ public final class KnownSites {
   }
 
   /**
-   * Returns the sites of a recursion depth. A depth has several sites if code was compiled
-   * meanwhile.
+   * Returns the sites of a recursion depth. There may be several, because a stack changes when its
+   * code is compiled.
    */
   private static List<CallSite> sitesOf(int depth, CallSites sites) {
     return sites.sites().stream()

@@ -31,8 +31,8 @@ class KnownSitesTest {
   private static final int SITES = 40;
 
   /**
-   * The number of runs of a test, whose intervals are judged together. In a single run, one figure
-   * in 300 would by chance have fewer than 34 true intervals of 40.
+   * The intervals of this many runs are judged together. In a single run, fewer than 34 of 40
+   * intervals would contain the truth by chance in one case of 300.
    */
   private static final int RUNS = 3;
 

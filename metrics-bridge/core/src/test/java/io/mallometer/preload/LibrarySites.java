@@ -47,8 +47,8 @@ public final class LibrarySites {
   }
 
   /**
-   * The libraries that call malloc, each with the application's method, and the fewest and the most
-   * pieces of a site.
+   * The libraries to test. Each has the pattern of its file name, the application's method that
+   * calls it, and the fewest and the most calls at one site.
    */
   enum Library {
     JNA("\\[java]", "jna", LibrarySites::jna, 100, 400),
@@ -198,8 +198,8 @@ public final class LibrarySites {
   // ---- The estimates
 
   /**
-   * Returns the sites of a recursion depth. A depth has several sites if code was compiled
-   * meanwhile or paths differ.
+   * Returns the sites of a recursion depth. There may be several, because compiled code and other
+   * paths through the library give other stacks.
    */
   private static List<CallSite> sitesOf(Library library, int depth, CallSites read) {
     return read.sites().stream()

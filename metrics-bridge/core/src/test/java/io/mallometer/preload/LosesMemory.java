@@ -23,8 +23,8 @@ public final class LosesMemory {
   private static final int OBJECTS = 100;
 
   /**
-   * The size of an object in bytes. Words in the Java heap would point into larger objects by
-   * chance, such as a word that is half text and half the rest of an old address.
+   * The size of an object in bytes. The objects are small, because a word in the Java heap that is
+   * no address may by chance equal an address inside a larger object.
    */
   private static final int BYTES = 40_000;
 

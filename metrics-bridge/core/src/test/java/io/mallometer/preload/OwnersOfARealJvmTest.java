@@ -214,7 +214,7 @@ class OwnersOfARealJvmTest {
     }
   }
 
-  /** Objects that are garbage but not collected may contain addresses that were reused. */
+  /** An address may be reused while garbage that is not yet collected still contains it. */
   @Test
   void garbageWithTheSameAddressesHidesNoOwner() {
     for (int i = 0; i < BLOCKS; i++) {
@@ -255,7 +255,8 @@ class OwnersOfARealJvmTest {
     assertThat(reports)
         .allSatisfy(
             report -> {
-              // The test does not know which of the two searches begins first.
+              // Either of the two threads may begin its search first, and the other search is
+              // refused.
               if (report.outcome() == Outcome.DONE) {
                 assertThat(report.remarks()).as(report.toString()).isEmpty();
                 assertThat(report.samples()).isGreaterThan(BLOCKS / 2);

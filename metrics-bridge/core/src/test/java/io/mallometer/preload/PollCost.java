@@ -22,12 +22,8 @@ public final class PollCost {
   private static final int POLLS = 20_000;
 
   /**
-   * The result of the measurement.
-   *
-   * @param threads threads that the library counted
-   * @param medianMicros median time of a poll, in microseconds
-   * @param p99Micros 99th percentile, in microseconds
-   * @param bytes Java heap allocated by one poll
+   * The result: {@code threads} is the number of threads that the library counted, and {@code
+   * bytes} is the Java heap that one poll allocated.
    */
   public record Result(int threads, double medianMicros, double p99Micros, double bytes) {
     @Override

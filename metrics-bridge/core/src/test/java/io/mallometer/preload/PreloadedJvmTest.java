@@ -51,8 +51,8 @@ class PreloadedJvmTest {
   private static final String LIVE = "native_malloc_live_bytes";
 
   /**
-   * The most repetitions of a count. Other threads may allocate in the same size class and so add
-   * to a count, so the lowest count is the right one.
+   * The most times that a count is repeated. Allocations by other threads raise a count, so the
+   * lowest count is right.
    */
   private static final int ROUNDS = 10;
 
@@ -286,7 +286,6 @@ class PreloadedJvmTest {
     return (long) classes[NativeWork.SIZE_CLASS].get("allocations");
   }
 
-  /** Returns the count of requests between 2 and 4 MiB in the histogram. */
   private static double classCount(List<Published> shown) {
     return bucket(shown, 4 << 20) - bucket(shown, 2 << 20);
   }

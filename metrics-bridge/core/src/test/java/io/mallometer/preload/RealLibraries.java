@@ -165,7 +165,9 @@ public final class RealLibraries {
             other -> report.append(String.format("  %.0f %s%n", other.getValue(), other.getKey())));
   }
 
-  /** Sites of collectors and of the JVM's own threads belong to no way to allocate. */
+  /**
+   * Leaves out sites in libjvm.so that belong to garbage collectors or to the JVM's own threads.
+   */
   private static boolean isOfKind(Kind kind, CallSite site) {
     return site.library().matches(kind.libraries)
         && !(site.library().equals("libjvm.so")

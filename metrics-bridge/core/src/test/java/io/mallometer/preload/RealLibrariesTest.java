@@ -106,8 +106,8 @@ class RealLibrariesTest {
   }
 
   /**
-   * The overhead target is high, because all allocations come at the start. Without a target, the
-   * compilers' stacks would fill the table of sites.
+   * Allows an overhead of 50 %, because all allocations come at the start. Without a limit, the
+   * stacks of the JIT compilers would fill the table of call sites.
    */
   private String run(String option) throws IOException {
     return new ChildJvm()

@@ -32,8 +32,8 @@ class ResidentStacksOfARealJvmTest {
   private static final String BY_RULES = "rules tell the JVM's kinds of memory";
 
   /**
-   * The positions of two fields of an ELF file's header: the offset of the section headers, and
-   * their number.
+   * The offsets in bytes of two fields of an ELF file's header: {@code e_shoff} (where the section
+   * headers are) and {@code e_shnum} (how many there are).
    */
   private static final int SECTIONS_OFFSET = 40;
 
@@ -95,8 +95,8 @@ class ResidentStacksOfARealJvmTest {
   }
 
   /**
-   * Returns a copy of a JDK that consists of links, except for a copy of libjvm.so without section
-   * headers.
+   * Returns a directory with links to the files of a JDK. Only libjvm.so is a copy, and it has no
+   * section headers.
    */
   private Path withoutSymbols(Path jdk) throws IOException {
     Path copy = directory.resolve("jdk");

@@ -41,7 +41,7 @@ class ScopesTest {
 
   @Test
   void knownWorkIsCountedExactlyAndItsPeakIsOfTheScope() {
-    // This makes a peak before the scope.
+    // Makes a peak before the scope, which the scope must not report.
     NativeWork.freeMemory(NativeWork.allocateMemory(100 * MIB));
     try (NativeScope scope = mallometer.counting().threadScope();
         NativeWork work = new NativeWork()) {

@@ -153,9 +153,9 @@ public final class SitesUnderStress {
   }
 
   /**
-   * Returns the number of instances of each class that becomes more with the number of classes,
-   * methods and sites. Each number is the least of three heap histograms, because a critical
-   * section of JNI may prevent a collection, and then a histogram includes garbage.
+   * Returns the number of instances of each class in the list below. Each number is the lowest of
+   * three heap histograms, because a histogram includes garbage if a JNI critical section prevents
+   * the collection.
    */
   private static String held() throws Exception {
     List<String> looks = List.of(histogram(), histogram(), histogram());

@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Simulates two web applications in one server that each bring the bridge and JNA: their class
- * loaders share only the JDK.
+ * Simulates two web applications in one server. Each brings its own copy of mallometer's Java
+ * library and of JNA, and their class loaders share only the JDK.
  */
 public final class TwoClassLoaders {
 

@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests each way in which the library can be out of reach: the program runs to its end as if
- * mallometer were absent, and the status says the reason and the remedy. Each test uses a JVM of
+ * Tests each way in which the native library may be unavailable: the program runs to its end as if
+ * mallometer were absent, and the status says the reason and the remedy. Each test starts a JVM of
  * its own, because it spoils the process.
  */
 @Tag("process")
@@ -37,7 +37,8 @@ class WhenThingsGoWrongTest {
   }
 
   /**
-   * Returns a copy of the library without the native methods for the bridge, which then needs JNA.
+   * Returns a copy of the library whose JNI functions have other names, so that the Java library
+   * must use JNA.
    */
   private Path olderLibrary() throws Exception {
     String bytes = Files.readString(library, StandardCharsets.ISO_8859_1);
@@ -83,7 +84,10 @@ class WhenThingsGoWrongTest {
         .contains("done");
   }
 
-  /** Another direct buffer would fail, after several full collections. */
+  /**
+   * When the direct memory is used up, an attempt to allocate another buffer costs several full
+   * collections and then fails.
+   */
   @Test
   void theDirectMemoryIsUsedUp() {
     Result result =
@@ -291,8 +295,8 @@ class WhenThingsGoWrongTest {
   }
 
   /**
-   * JNA finds no directory for its native library, so mallometer does not call it. JNA would log an
-   * exception with its stack.
+   * JNA finds no directory for its native library and would log an exception with its stack. So
+   * mallometer must not call JNA.
    */
   @Test
   void jnaIsLeftAloneWhereItHasNoDirectory() throws Exception {

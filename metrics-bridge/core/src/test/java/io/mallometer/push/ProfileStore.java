@@ -30,13 +30,8 @@ import org.jspecify.annotations.Nullable;
 public final class ProfileStore implements AutoCloseable {
 
   /**
-   * A pushed profile.
-   *
-   * @param path the path of the request
-   * @param headers the headers of the request
-   * @param labels the labels of the series
-   * @param profile the profile, unzipped
-   * @param zippedBytes the size of the profile as it was sent
+   * A pushed profile. {@code profile} is unzipped, and {@code zippedBytes} is its size as it was
+   * sent.
    */
   public record Pushed(
       String path, Headers headers, Map<String, String> labels, byte[] profile, int zippedBytes) {
@@ -51,11 +46,8 @@ public final class ProfileStore implements AutoCloseable {
   private final BlockingQueue<Pushed> requests = new LinkedBlockingQueue<>();
 
   /**
-   * Starts a store on the loopback address.
-   *
-   * @param tls the TLS context; null for plain HTTP
-   * @param port the port; 0 for any
-   * @param status returns the status of the next answer
+   * Starts a store on the loopback address: with plain HTTP if {@code tls} is null, and on any free
+   * port if {@code port} is 0. {@code status} returns the HTTP status of the next answer.
    */
   public ProfileStore(@Nullable SSLContext tls, int port, IntSupplier status) throws IOException {
     InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);

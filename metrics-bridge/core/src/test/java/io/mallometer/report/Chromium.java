@@ -39,7 +39,6 @@ final class Chromium implements AutoCloseable {
     RequiredProgram.onPath("chromium", "chromium", "REQUIRE_CHROMIUM");
   }
 
-  /** Starts a browser that keeps its files in an empty directory. */
   static Chromium start(Path directory) throws Exception {
     ProcessBuilder builder =
         new ProcessBuilder(
@@ -98,7 +97,6 @@ final class Chromium implements AutoCloseable {
     throw new IOException("chromium opened no port; alive: " + browser.isAlive());
   }
 
-  /** Opens an address, discards earlier complaints, and waits until the page is loaded. */
   void open(URI address) throws Exception {
     complaints.clear();
     loaded = new CompletableFuture<>();

@@ -14,7 +14,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Tests the properties that all formats have. */
 @Tag("any-jdk")
 @Tag("alone")
 class ReportFormatTest {

@@ -265,8 +265,8 @@ class PageViewsTest {
   }
 
   /**
-   * Sends one request for each viewer and returns the interval in seconds that the last one is
-   * told. The last request comes {@code told} seconds after the others.
+   * Sends one request for each viewer, the last one {@code told} seconds after the others. Returns
+   * the interval in seconds that the last viewer is told.
    */
   private int paceAfter(Views views, int viewers, int told) throws Exception {
     for (int i = 1; i < viewers; i++) {

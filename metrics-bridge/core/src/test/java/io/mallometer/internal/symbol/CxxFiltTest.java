@@ -26,7 +26,10 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("any-jdk")
 class CxxFiltTest {
 
-  /** The least share of equal names. Measured: 99.97 % or more with each library and JVM. */
+  /**
+   * The least share of names that must be equal. At least 99.97 % were equal with each library and
+   * JVM that was measured.
+   */
   private static final double SHARE = 0.999;
 
   @TempDir Path directory;
@@ -143,7 +146,8 @@ class CxxFiltTest {
         text.append(c);
       }
     }
-    // The space separated operator< from the template arguments that were dropped.
+    // c++filt writes a space between {@code operator<} and template arguments. The arguments are
+    // gone, so the space must go too.
     return text.toString().replaceAll("(?<=operator.{1,3}) (?=$|\\()", "");
   }
 

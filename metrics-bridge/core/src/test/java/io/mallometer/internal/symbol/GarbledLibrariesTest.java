@@ -97,7 +97,6 @@ class GarbledLibrariesTest {
     return table.size();
   }
 
-  /** Changes random bytes. Half of the changes are in headers. */
   private byte[] garbled(byte[] sound, int headers) {
     int length = random.nextInt(4) == 0 ? random.nextInt(sound.length) : sound.length;
     byte[] bytes = Arrays.copyOf(sound, Math.max(64, length));

@@ -9,7 +9,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/** The modules of this process as the native library would record them, read from its mappings. */
+/**
+ * Reads the memory mappings of this process, and describes its modules as the native library would
+ * record them.
+ */
 final class OwnModules {
 
   private OwnModules() {}

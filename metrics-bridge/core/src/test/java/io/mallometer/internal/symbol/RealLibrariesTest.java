@@ -24,7 +24,7 @@ class RealLibrariesTest {
   private static final List<String> OF_ZLIB =
       List.of("deflateInit2_", "inflate", "crc32", "gzopen");
 
-  /** The library, which stays loaded to the end, as JNI libraries do. */
+  /** Keeps the library loaded to the end, as JNI libraries are. */
   private static final NativeLibrary ZLIB = NativeLibrary.getInstance("libz.so.1");
 
   @TempDir Path directory;
@@ -220,7 +220,6 @@ class RealLibrariesTest {
     }
   }
 
-  /** Gives each module the same file, in addition to its memory. */
   private static final class OnlyFile extends MemoryOnly {
 
     private final Path file;

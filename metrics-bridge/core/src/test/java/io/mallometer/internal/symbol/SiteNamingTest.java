@@ -52,10 +52,7 @@ class SiteNamingTest {
         .isEqualTo("io.x.A.a");
   }
 
-  /**
-   * The application's main method calls Spring, and no other code of the application runs
-   * meanwhile.
-   */
+  /** While Spring starts, {@code main} is the only method of the application on the stack. */
   @Test
   void whatAFrameworkAllocatesBelowMainIsStartUp() {
     assertThat(

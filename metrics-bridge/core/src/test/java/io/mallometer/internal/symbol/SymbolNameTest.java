@@ -62,7 +62,8 @@ class SymbolNameTest {
         "_ZNK3FoocvPKcEv | Foo::operator char const*",
         "_ZNK3FoocvT_IiEEv | Foo::operator int",
         "_Zli2_mm | operator\"\" _m",
-        // Namespaces without names, internal linkage, ABI tags.
+        // A namespace without a name is shown as anonymous; internal linkage and ABI tags are not
+        // shown.
         "_ZN12_GLOBAL__N_13fooEv | (anonymous namespace)::foo",
         "_ZL3foov | foo",
         "_ZN3Foo3barB5cxx11Ev | Foo::bar",
@@ -74,12 +75,12 @@ class SymbolNameTest {
         "_ZZ3foovE3barv | foo::bar",
         "_ZZN1A3fooEidENKUlvE_clEv | A::foo::{lambda#1}::operator()",
         "_ZN1XUt_3runEv | X::{unnamed type#1}::run",
-        // Thunks.
+        // A thunk has the name of the function that it calls.
         "_ZThn16_N3Foo3barEv | Foo::bar",
         "_ZTv0_n24_N3FooD0Ev | Foo::~Foo",
         "_ZTch0_h16_N3Foo5cloneEv | Foo::clone",
         "_ZGTtNSt11logic_errorC1EPKc | std::logic_error::logic_error",
-        // Clones and versions.
+        // The suffixes of the compiler's clones and of symbol versions are removed.
         "_ZN3Foo3barEv.constprop.0 | Foo::bar",
         "_ZN3Foo3barEv.isra.0.cold | Foo::bar",
         "_Znwm@@GLIBCXX_3.4 | operator new",

@@ -143,8 +143,8 @@ class SymbolTableTest {
     assertThat(name(table, 0x1018)).isEqualTo("inner");
     assertThat(name(table, 0x1020)).isEqualTo("outer");
     assertThat(name(table, 0x2080)).isEqualTo("assembled");
-    // A function without a size ends where the next function begins. 0x3008 is behind the end of
-    // that next function, so it is in no function.
+    // The function "assembled" has no size, so it ends where "small" begins; "small" ends at
+    // 0x3008.
     assertThat(name(table, 0x3008)).isEqualTo("none");
     assertThat(table.size()).isEqualTo(3);
     assertThat(table.answers(0x1018)).isTrue();

@@ -69,8 +69,8 @@ final class ReportIndex implements AutoCloseable {
   }
 
   /**
-   * Returns a search that lists every number, as query builders do. SQLite's program for it has a
-   * step for each number.
+   * Returns a search that lists every number, as query builders do. The compiled statement has a
+   * step for each number, so it takes much memory.
    */
   private static String searchAmongLatest(long number) {
     return LongStream.rangeClosed(Math.max(1, number - KEPT_REPORTS + 1), number)

@@ -11,7 +11,6 @@ import org.springframework.scheduling.annotation.Scheduled;
  * reports.
  */
 class ReportLoad {
-  /** The highest load, in reports a second. */
   static final int MOST_REPORTS_PER_SECOND = 100;
 
   private static final Logger log = LoggerFactory.getLogger(ReportLoad.class);
