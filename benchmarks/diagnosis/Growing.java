@@ -138,9 +138,8 @@ final class Growing {
   }
 
   /**
-   * Runs 80 threads in four pools. The threads lose objects of six kinds, 12 MiB a minute in all, and add 14 MiB a
-   * minute to three caches.
-   * Each addition to a cache changes a byte of every entry of this cache.
+   * Leaks 12 MiB and adds 14 MiB to three caches each minute, with 80 threads in four pools. Each addition to a cache
+   * changes a byte of every entry of this cache.
    */
   private static void manyLeaks() throws InterruptedException {
     List<ScheduledExecutorService> pools = new ArrayList<>();
@@ -275,7 +274,7 @@ final class Growing {
     }
   }
 
-  /** Defines a class in a new class loader ten times a second, and keeps one instance of each, of 10 KiB. */
+  /** Defines a class in a new class loader ten times a second, and keeps an instance of 10 KiB of each class. */
   private static void classes() throws Exception {
     byte[] code;
     try (InputStream in = Growing.class.getResourceAsStream("Growing$Script.class")) {
@@ -428,7 +427,7 @@ final class Growing {
     }
   }
 
-  /** Keeps 2.5 new Deflaters of about 260 KiB a second, and loses 11 KiB ten times a second. */
+  /** Creates 2.5 Deflaters of about 260 KiB each second and keeps them. Also loses 11 KiB ten times a second. */
   private static void jnaAndDeflater() throws InterruptedException {
     for (int tick = 0; ; tick++) {
       Tokens.read();
@@ -462,7 +461,7 @@ final class Growing {
     }
   }
 
-  /** Makes 1 MiB of TLS engines and buffers a second. A garbage collection frees them every 75 s. */
+  /** Allocates 1 MiB of TLS engines and buffers each second. A garbage collection every 75 s frees them. */
   private static void conscrypt() throws Exception {
     SSLContext context = SSLContext.getInstance("TLS", Conscrypt.newProvider());
     context.init(null, null, null);

@@ -79,7 +79,7 @@ final class Situation {
   /**
    * Fills a cache that then stays full, and reads each entry about every half minute if {@code read} is set.
    *
-   * @param filled maps the elapsed time, as a multiple of {@code minutes}, to the share of the cache that is filled
+   * @param filled maps the elapsed time to the share of the cache that is filled; the time 1 means {@code minutes}
    */
   private static void cache(DoubleUnaryOperator filled, double minutes, boolean read) throws InterruptedException {
     Random random = new Random(1);
@@ -179,9 +179,9 @@ final class Situation {
   }
 
   /**
-   * Counts the true growth of a program for each row of mallometer's table of growth. Every five seconds it prints a
-   * line of fields with tabs between them: {@code planted}, the milliseconds since 1970, and {@code ROW=BYTES} for each
-   * row.
+   * Counts how much each part of the program has really grown, so that mallometer's table of growth can be checked.
+   * Every five seconds it prints a line of fields with tabs between them: {@code planted}, the milliseconds since 1970,
+   * and {@code ROW=BYTES} for each row of the table.
    *
    * <p>A row is {@code KIND:NAME}, such as {@code site:Archive.pack}, {@code file:data.mdb} or {@code count:threads}.
    */
@@ -222,7 +222,10 @@ final class Situation {
   static final class Inputs {
     private static final List<Integer> MINUTES = List.of(3, 5, 9);
 
-    /** The offset of {@code AccessibleObject.override}, which disables access checks. */
+    /**
+     * The offset in bytes of the field {@code AccessibleObject.override}. The value true in this field disables access
+     * checks.
+     */
     private static final long OVERRIDE = 12;
 
     private Inputs() {}
@@ -271,8 +274,8 @@ final class Situation {
     }
 
     /**
-     * Returns the components of a DiagnosisInput, without the options and without the previous run. Tests use the
-     * default options.
+     * Returns the components of a DiagnosisInput, except the previous run and the options, for which tests use the
+     * defaults.
      */
     private static Map<String, Object> input(Object engine) throws ReflectiveOperationException {
       Object poller = field(engine, "poller");
@@ -347,8 +350,9 @@ final class Situation {
     }
 
     /**
-     * Reads JMX ports from lines of standard input. For each JVM it prints the state of the diagnosis, a tab, and the
-     * diagnosis in words; if the JVM does not answer, an empty state and the name of the exception.
+     * Reads JMX ports from standard input, one in each line. For each JVM it prints the state of the diagnosis, a tab,
+     * and the diagnosis in words. If the JVM does not answer, the state is empty and the name of the exception stands
+     * for the words.
      */
     static final class Beans {
       private Beans() {}

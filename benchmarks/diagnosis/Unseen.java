@@ -101,7 +101,7 @@ final class Unseen {
     }
   }
 
-  /** Lets each of three readers keep 50 more Inflaters, or about 2 MiB, each minute. */
+  /** Lets three readers each create and keep 50 Inflaters (about 2 MiB) a minute. */
   private static void inflaters() throws Exception {
     Deflater deflater = new Deflater();
     byte[] text = new byte[64 << 10];
@@ -122,8 +122,8 @@ final class Unseen {
   }
 
   /**
-   * The bytes of zlib's inflate state. zlib allocates this state first, and the window when it inflates the first
-   * bytes.
+   * The bytes of the state that zlib allocates for an inflater. zlib allocates the window later, when it inflates the
+   * first bytes.
    */
   private static final int STATE_BYTES = 7_160;
   private static final int WINDOW_BYTES = 32 << 10;
@@ -262,7 +262,7 @@ final class Unseen {
     }
   }
 
-  /** Handles a request every two seconds. Each request creates a pool of two threads and never shuts the pool down. */
+  /** Creates a pool of two threads every two seconds and never shuts it down. */
   private static void poolPerRequest() throws InterruptedException {
     for (int i = 0; ; i++) {
       Orders.handle(i);

@@ -24,10 +24,10 @@ import java.util.zip.Deflater;
 import java.util.zip.Inflater;
 
 /**
- * Makes objects with native memory, and counts how many were made, dropped and collected; the dropped objects that are
- * not yet collected are the true garbage. A load of Java objects causes collections of the old generation. After each
- * evaluation of mallometer's leak report the program prints the call sites with these counts, and at the end what
- * System.gc() frees.
+ * Makes objects with native memory, and counts how many were made, dropped and collected. The dropped objects that are
+ * not yet collected are the true garbage. After each evaluation of mallometer's leak report the program prints the call
+ * sites and these counts. At the end it prints what System.gc() frees. Java objects that are replaced all the time
+ * cause collections of the old generation.
  */
 public final class Garbage {
 
@@ -41,7 +41,7 @@ public final class Garbage {
   private static final AtomicLong DROPPED = new AtomicLong();
   private static final AtomicLong CLOSED = new AtomicLong();
   private static final AtomicLong COLLECTED = new AtomicLong();
-  /** The counts by time, noted about every 20 ms and kept for a minute. */
+  /** The counts of the last minute, with an entry about every 20 ms. */
   private static final NavigableMap<Instant, String> BOOKS = new ConcurrentSkipListMap<>();
 
   private static volatile Object sink;
@@ -192,8 +192,8 @@ public final class Garbage {
   }
 
   /**
-   * Counts a collection of the old generation when the weak reference to an object replaced earlier has been cleared,
-   * and then sets a weak reference to {@code replaced} to recognize the next collection.
+   * Counts the collections of the old generation. A collection has run when the weak reference {@code marked} to a
+   * replaced object is cleared. Then {@code marked} is set to {@code replaced}, to recognize the next collection.
    */
   private static void countOldCollection(Object replaced) {
     Reference<?> latest = marked;
@@ -204,7 +204,8 @@ public final class Garbage {
   }
 
   /**
-   * Replaces objects that have become old, so that the old generation fills; only sleeps if {@code collects} is false.
+   * Replaces objects that have become old, so that the old generation fills. If {@code collects} is false, it only
+   * sleeps.
    */
   private static Runnable load(boolean collects) {
     byte[][] ring = new byte[1_500][];

@@ -39,13 +39,13 @@ import org.rocksdb.RocksMemEnv;
 import org.rocksdb.WriteOptions;
 
 /**
- * Measures the CPU time that a tool costs: does the same work in one warm JVM with the tool in a measured state and in
+ * Measures the CPU time that a tool costs. Does the same work in one warm JVM with the tool in a measured state and in
  * a reference state.
  *
- * <p>The work in one state is a slice. Two slices of the same work are a pair, and take turns of some 10 ms, so that a
- * busy neighbour on the core slows both equally. Each turn runs one part of the load; after each turn of all parts the
- * two states swap their order. A kind of pair names the two states. The order of the kinds and the first order of each
- * pair are random.
+ * <p>The work in one state is a slice. Two slices with the same work, one in each state, are a pair. They take turns of
+ * some 10 ms, so that a busy neighbour on the core slows both equally. Each turn runs one part of the load. When all
+ * parts have had a turn, the states swap their order. A kind of pair names the states to compare. The order of the
+ * kinds and the first order in each pair are random.
  *
  * <p>In the state {@code planted} the tool is {@code off}, and after the work the thread reads the clock for a
  * hundredth of the work's time. The method must find this known cost.
@@ -75,7 +75,6 @@ public final class Slices {
   private final List<Kind> kinds = new ArrayList<>();
   private final List<Part> parts = new ArrayList<>();
 
-  /** The two states of the tool that are compared. */
   private record Kind(String name, String measured, String reference) {}
 
   private record Part(String name, NativeLoad.Part work, int amount, long usual) {}

@@ -187,9 +187,9 @@ final class Pack {
 }
 
 /**
- * Ends in the way that HOW names, or sleeps for 60 s if HOW is another word: {@code Ends HOW REST_SECONDS MESSAGE}.
- * Unless HOW is {@code child}, the program first allocates until the termination message in the file MESSAGE reports 85
- * % of the limit. The caller checks whether the file is empty after the end.
+ * Ends in the way that HOW names: {@code Ends HOW REST_SECONDS MESSAGE}. If HOW is an unknown word, sleeps for 60 s.
+ * Unless HOW is {@code child}, the program first allocates until the file MESSAGE reports 85% of the memory limit. The
+ * caller checks whether the file is empty after the end.
  */
 final class Ends {
 

@@ -28,18 +28,20 @@ import java.util.zip.Deflater;
 /**
  * Runs {@linkplain Kernel kernels} side by side for a time.
  *
- * <p>Arguments: the minutes to run in the kernels' time, how many times faster than real time that is, and names of
- * kernels such as {@code Leaking.Deflaters}. {@code Stated} in place of the names runs all {@link Stated} kernels,
- * beside {@code liveMiB} of Java objects that are replaced in turn and without requests for collections; without names,
- * all other kernels run. The property {@code verdicts} names a file for mallometer's verdicts, and {@code trace} a file
- * for the observations behind them. Both files begin after {@code openAfter} seconds of the kernels' time. The property
- * {@code threads} is a number of additional threads that wait for work.
+ * <p>The kernels have a clock that can be faster than real time. Arguments: the minutes to run by this clock, how many
+ * times faster than real time the clock is, and names of kernels such as {@code Leaking.Deflaters}. Without names, all
+ * kernels run except those of the type {@link Stated}. {@code Stated} in place of the names runs all {@link Stated}
+ * kernels, does not request collections, and keeps {@code liveMiB} of Java objects that are replaced in turn.
+ *
+ * <p>The property {@code verdicts} names a file for mallometer's verdicts, and {@code trace} a file for the
+ * observations behind them. Both files begin after {@code openAfter} seconds by the kernels' clock. The property {@code
+ * threads} is a number of additional threads that wait for work.
  */
 public final class Kernels {
 
   /**
-   * The time between two requests for a garbage collection. The kernels make so little garbage that otherwise no
-   * collection would run and free dead classes and buffers.
+   * The time between two requests for a garbage collection. The kernels make so little garbage that without these
+   * requests no collection would free dead classes and buffers.
    */
   private static final Duration COLLECTED = Duration.ofMinutes(3);
 
@@ -225,8 +227,8 @@ public final class Kernels {
   }
 
   /**
-   * A clock that can run faster than the real time, so that an hour of a program passes in minutes. Kernels do the same
-   * work between two moments of this clock at any scale.
+   * A clock that can run faster than real time, so that an hour of a program passes in minutes. In one minute of this
+   * clock a kernel does the same work at any speed of the clock.
    */
   static final class Pace {
 
@@ -251,7 +253,7 @@ public final class Kernels {
       return over;
     }
 
-    /** Sleeps until the run is as old as {@code age}, if it is younger. */
+    /** Sleeps until the run has reached this age. */
     void until(Duration age) throws InterruptedException {
       long nanos = (long) (age.minus(age()).toNanos() / scale);
       if (nanos > 0) {
@@ -271,7 +273,7 @@ public final class Kernels {
       LOOK_ALIKE,
       /** All memory is used again within the longest idle time, and its amount has no bound. */
       GROWING,
-      /** Java code refers to objects that it never uses again or frees. */
+      /** Java code still refers to the objects, but never uses them again and never frees them. */
       LEAK,
       /** The last pointer to the objects is lost. */
       LOST
@@ -285,8 +287,7 @@ public final class Kernels {
     /**
      * Creates a kernel with the truth about it.
      *
-     * @param longestIdle the longest time between two uses of an object that is not leaked, or from its last use to its
-     *     end
+     * @param longestIdle the longest time that an object stays unused, if it is not leaked
      * @param bytesPerMinute the bytes that the kernel leaks in a minute, or allocates if it has no leak
      */
     Stated(Truth truth, Duration longestIdle, double bytesPerMinute) {
@@ -426,7 +427,6 @@ public final class Kernels {
     }
   }
 
-  /** A method through which code with and without a leak allocates. */
   static final class SharedWrapper {
 
     private SharedWrapper() {}
@@ -436,7 +436,6 @@ public final class Kernels {
     }
   }
 
-  /** Content that is the same in each run. */
   static final class Texts {
 
     private Texts() {}

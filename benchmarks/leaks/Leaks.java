@@ -415,7 +415,6 @@ final class Leaks {
           answer();
           block.free();
         } catch (IllegalStateException expected) {
-          // The request failed without freeing its memory.
         }
       }
 

@@ -409,13 +409,13 @@ final class LookAlikes {
       BATCH,
       /** Objects accumulate until the next compaction reads them and drops half of them. */
       COMPACTION,
-      /** The first half of a phase builds tables, which the end of the phase reads and frees. */
+      /** The first half of a phase builds tables. The end of the phase reads and frees them. */
       PHASE,
       /** A new configuration replaces the old one. */
       RELOAD,
-      /** New objects accumulate; at each swap they replace the objects that are read. */
+      /** New objects accumulate. At each swap they replace the objects that are being read. */
       SWAP,
-      /** A pool has the size of the last peak; only the next peak uses all of it. */
+      /** A pool keeps all objects of the last peak of demand; only the next peak uses all of them. */
       POOL
     }
 
@@ -440,8 +440,8 @@ final class LookAlikes {
      * Describes one look-alike.
      *
      * @param name the name of the method that allocates
-     * @param objects the number of new objects in a gap; the final number of objects for a cache, a
-     *     scan, a reload or a pool
+     * @param objects the number of new objects in a gap; for a cache, a scan, a reload or a pool, the final number of
+     *     objects
      * @param make allocates an object
      */
     record Plan(String name, Habit habit, Gap gap, int objects, Callable<Held> make) {}
@@ -522,7 +522,7 @@ final class LookAlikes {
       }
     }
 
-    /** Returns how many objects are due in this step, as a share of all objects. */
+    /** Returns the share of all objects that this step has to create. */
     private double expected(Duration age) {
       Duration gap = Duration.ofMillis((long) (60_000 * plan.gap().minutes()));
       return switch (plan.habit()) {
@@ -558,7 +558,10 @@ final class LookAlikes {
       }
     }
 
-    /** Uses a hundredth of the objects. Runs twice a second: each is used about once a minute. */
+    /**
+     * Uses a hundredth of the objects, chosen at random. It runs twice a second, so each object is used about once a
+     * minute.
+     */
     private void useSome(List<Entry> of) throws Exception {
       for (int i = 0; i < of.size(); i += 100) {
         of.get(random.nextInt(of.size())).held.use();
@@ -571,9 +574,7 @@ final class LookAlikes {
       }
     }
 
-    /**
-     * Uses as many objects as the demand, which rises slowly from a tenth of the objects to all of them at the peak.
-     */
+    /** Uses as many objects as are in demand: a tenth of all objects at first, all of them at the peak. */
     private void meetDemand(double share) throws Exception {
       int demand = (int) (plan.objects() * (0.1 + 0.9 * share * share));
       while (fresh.size() < demand) {

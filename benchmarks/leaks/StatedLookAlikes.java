@@ -84,7 +84,6 @@ final class StatedLookAlikes {
     }
   }
 
-  /** Memory that a kernel holds, and the time at which it is next used or freed. */
   private static final class Entry {
     private final Held held;
     private Duration due;
@@ -360,7 +359,7 @@ final class StatedLookAlikes {
     }
   }
 
-  /** Uses ten times as many buffers of a pool in every seventh minute as in the other minutes. */
+  /** Uses ten times as many buffers of a pool in each seventh minute as in the other minutes. */
   static final class NettyArenas extends Needed {
     private final PooledByteBufAllocator pool = new PooledByteBufAllocator(true);
     private final ArrayDeque<ByteBuf> used = new ArrayDeque<>();

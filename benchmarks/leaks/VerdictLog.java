@@ -96,7 +96,6 @@ final class VerdictLog implements AutoCloseable {
             .collect(Collectors.joining(",")));
   }
 
-  /** Returns the leaked bytes, as the kernels count them themselves. */
   private String truth() {
     return String.format(
         Locale.ROOT,
@@ -201,7 +200,7 @@ final class VerdictLog implements AutoCloseable {
       this.epoch = epoch;
     }
 
-    /** Starts to record. Observes accesses at least as often as mallometer does for verdicts. */
+    /** Starts to record, and observes accesses at least as often as mallometer does for its verdicts. */
     static Trace start(Path file, Pace pace, double scale) {
       Trace log = new Trace(file, pace, Duration.ofMillis((long) (5000 / scale)));
       log.start();

@@ -46,8 +46,8 @@
 #define STEADY_MILLISECONDS 300
 #define MOST_BLOCKS 1000
 #define STACK_BYTES (64 * 1024)
-/* The bytes to overwrite before a reading. They are more than usual second-level caches hold, so the counters are
- * then read from the third-level cache or from memory. */
+/* Overwriting this many bytes before a reading moves the counters out of the second-level cache of usual processors,
+ * so the reading needs the third-level cache or memory. */
 #define EVICTING_BYTES (16 * 1024 * 1024)
 /* The number of readings in one sample; a single reading is too short for the clock. */
 #define THREAD_READINGS_PER_SAMPLE 200
@@ -56,7 +56,7 @@
  * differ only by the measured work. */
 #define WARM_UP 2000
 
-/* Marks an object as used; otherwise the compiler would remove the pair of malloc and free. */
+/* Lets the compiler assume that the object is used. Otherwise it would remove the pair of malloc and free. */
 static inline void look_at(void *object) { __asm__ volatile("" : : "r"(object) : "memory"); }
 
 static uint64_t process_cpu_ns(void) {
@@ -377,9 +377,9 @@ static void start_threads(int count) {
 
 /*
  * Times mallometer_snapshot() and mallometer_thread_snapshot() in a process of many waiting threads, each of which
- * has counters. Measures three series of readings: of the process's counters while the caches have them, as in a
- * program that reads before and after a piece of work; of the process's counters after the caches were overwritten,
- * as in a program that reads every few seconds; and of the main thread's counters.
+ * has counters. The first function is timed twice: "warm" with the counters in the caches, as in a program that reads
+ * before and after a piece of work, and "cold" after the caches were overwritten, as in a program that reads every
+ * few seconds.
  */
 static void time_readings(int threads, int readings) {
   if (threads <= 0 || readings <= 0) exit_with("usage: workload snapshot THREADS READINGS");

@@ -305,7 +305,6 @@ final class Kernels {
     }
   }
 
-  /** Keeps a buffer in a thread local of each of many threads that never end. */
   static final class ThreadLocals extends Kernel {
     private static final ThreadLocal<ByteBuffer> SCRATCH = new ThreadLocal<>();
     private static final CountDownLatch NEVER = new CountDownLatch(1);
@@ -511,8 +510,8 @@ final class Kernels {
   }
 
   /**
-   * Registers a shutdown hook for each spool and never removes it. The hook is a lambda that refers to the spool. Only
-   * the JDK's table of hooks refers to the thread of a hook, because the thread was never started.
+   * Registers a shutdown hook for each spool and never removes it. The hook refers to the spool, and only the JDK's
+   * table of hooks refers to the hook.
    */
   static final class ShutdownHooks extends Kernel {
     private record Spool(Memory pages) {
@@ -535,8 +534,8 @@ final class Kernels {
   }
 
   /**
-   * Keeps codecs in a weak map whose values refer to their keys, so that no key becomes weakly reachable. Java refers
-   * to zstd's context, which refers to its tables.
+   * Keeps codecs in a weak map that never drops an entry, because each value refers to its key. Java refers to zstd's
+   * context, and the context to its tables.
    */
   static final class WeakKeys extends Kernel {
     private static final Map<Connection, Codec> CODECS = new WeakHashMap<>();
@@ -623,9 +622,9 @@ final class Kernels {
   }
 
   /**
-   * Sends requests whose replies never come. A table refers to a future, and the future to an action that would close
-   * the request's arena. The memory segment and its arena both contain the address, and the action refers to both. Uses
-   * the foreign-memory API of JDK 22 by reflection, because this class is compiled for JDK 17.
+   * Sends requests whose replies never come. A table refers to a future, the future to an action, and the action to a
+   * memory segment and its arena, which both contain the address. Uses the foreign-memory API of JDK 22 by reflection,
+   * because this class is compiled for JDK 17.
    */
   static final class NeverCompleted extends Kernel {
     private static final Map<Long, CompletableFuture<String>> AWAITED = new ConcurrentHashMap<>();
@@ -699,11 +698,11 @@ final class Kernels {
   }
 
   /**
-   * Replaces a table of RocksDB's batches by an empty table without closing the batches. Only garbage then refers to
-   * the batches, and nothing will free them, because RocksDB has no cleaners. A batch refers to the characters of its
-   * string, 24 bytes into their block.
+   * Replaces a table of RocksDB's batches by an empty table without closing the batches. Then only garbage refers to
+   * the batches, and nothing frees them, because RocksDB has no cleaners. A batch refers to the characters of its
+   * string, which begin 24 bytes after the start of their block.
    *
-   * <p>The table is so large that G1 allocates it in the old generation, so the old table and its batches stay until
+   * <p>The table is so large that G1 allocates it in the old generation. So the old table and its batches stay until
    * G1's next marking. After that, no address of the native memory is left.
    */
   static final class Unclosed extends Kernel {

@@ -350,7 +350,6 @@ public final class Loads {
     }
   }
 
-  /** Makes the schema of a bean anew for each item. */
   private static final class Orders {
     void convert() {
       TableSchema<Order> schema = describe();

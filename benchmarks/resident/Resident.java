@@ -75,7 +75,7 @@ public final class Resident {
             .invoke(linker.getMethod("nativeLinker").invoke(null), found.get(), type, options);
   }
 
-  /** Prints the nanoseconds of a pair of mmap and munmap, without and with mallometer in turns. */
+  /** Prints the nanoseconds of a pair of mmap and munmap, with mallometer and without it by turns. */
   private static void measureCost(NativeLibrary own) throws InterruptedException {
     NativeLibrary mallometer = NativeLibrary.getProcess();
     // Waits until mallometer's budget of stack walks is full. The budget gains 50 walks a second, up to 4,000.
@@ -99,7 +99,8 @@ public final class Resident {
   }
 
   /**
-   * Maps memory below the frames of the measured calls, so that mallometer's report shows how many frames they have.
+   * Maps memory below the same frames as the measured calls, so that mallometer's report shows how many frames they
+   * have.
    */
   private static void mapBelow(int calls, NativeLibrary own) {
     if (calls > 0) {

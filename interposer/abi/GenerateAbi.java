@@ -211,7 +211,10 @@ final class GenerateAbi {
         : size(type);
   }
 
-  /** Returns a number without its suffix. A name of a constant is replaced by the constant's value. */
+  /**
+   * Returns the digits of a number, or of a constant's value if {@code value} is the name of a constant, without a
+   * suffix such as {@code ul}.
+   */
   private String number(String value) {
     return constants.getOrDefault(value, value).replaceFirst("(?<=[0-9a-f])ul?$", "");
   }
@@ -362,7 +365,6 @@ final class GenerateAbi {
         .replace("%s", camel("_" + struct.name()));
   }
 
-  /** Returns the name of a field's offset: {@code LIVE_BYTES_AT} for {@code live_bytes}. */
   private static String offsetName(Field field) {
     return field.name().toUpperCase(Locale.ROOT) + "_AT";
   }

@@ -77,7 +77,7 @@ enum mallometer_byte_unit {
 
 /* Bits of mallometer_counters.flags. */
 enum mallometer_snapshot_flags {
-  /* Counting was off for some time, so live and peak bytes are unknown. Never cleared. */
+  /* Counting was off for some time, so live and peak bytes are unknown from then on. This flag is never cleared. */
   MALLOMETER_INCOMPLETE = 1u,
   /* The memory allocated before mallometer_attach() is unknown, so live_bytes may be too low by up to
    * baseline_error_bytes. */
@@ -96,8 +96,8 @@ struct mallometer_counters {
   uint64_t requested_bytes;
   uint64_t allocated_bytes;
   uint64_t freed_bytes;
-  /* The highest live bytes since the process started or was attached, and the largest error of that figure in either
-   * direction; after an attach the error is larger by baseline_error_bytes. Both are 0 in a thread snapshot. */
+  /* The highest live bytes since the process started or was attached, and the largest possible error of this figure
+   * in either direction. After an attach, add baseline_error_bytes to the error. Both are 0 in a thread snapshot. */
   uint64_t peak_live_bytes;
   uint64_t peak_error_bytes;
   /* The largest successful request since the process started. 0 in a thread snapshot, and until a request exceeds 32
@@ -107,16 +107,19 @@ struct mallometer_counters {
   /* Time of the latest mallometer_attach(); 0 if counting began with the process, and in a thread snapshot. */
   uint64_t since_ns;
   /*
-   * Live bytes, including objects allocated before mallometer_attach(); never negative. 0 in a thread snapshot.
+   * Live bytes, including objects from before mallometer_attach(); never negative. 0 in a thread snapshot. In a
+   * difference of two snapshots: the value of the second.
    *
-   * Without an attach: allocated_bytes - freed_bytes. After an attach over glibc: baseline_bytes + allocated_bytes -
-   * freed_bytes + 8 * (allocations - frees), counted since the attach, because glibc counts the size word of each
-   * object. In a difference of two snapshots: the value of the second.
+   * Without an attach this is allocated_bytes - freed_bytes. After an attach over glibc it is baseline_bytes +
+   * allocated_bytes - freed_bytes + 8 * (allocations - frees), counted since the attach. The 8 bytes are the size
+   * word of an object, which glibc counts.
    */
   uint64_t live_bytes;
-  /* Live bytes when the latest mallometer_attach() began to count, and the largest error of that figure;
-   * mallometer_attach_check() corrects both when threads are less busy. 0 without attach. With
-   * MALLOMETER_BASELINE_UNKNOWN, baseline_bytes is 0 and the true value is at most baseline_error_bytes. */
+  /*
+   * Live bytes when the latest mallometer_attach() began to count, and the largest error of this figure; both are 0
+   * without an attach. mallometer_attach_check() corrects them when threads are less busy. With
+   * MALLOMETER_BASELINE_UNKNOWN, baseline_bytes is 0 and the true figure is at most baseline_error_bytes.
+   */
   uint64_t baseline_bytes;
   uint64_t baseline_error_bytes;
 };
@@ -126,14 +129,14 @@ struct mallometer_report {
   uint32_t byte_unit; /* enum mallometer_byte_unit */
   /*
    * Memory that the library has mapped for itself, resident or not: its image, the counters of threads, the tables of
-   * call sites and of samples, the stacks of its threads, and what the pages of sampled objects have beyond the
-   * objects. Excludes the recording's file (page cache) and addresses that are only reserved.
+   * call sites and of samples, the stacks of its threads, and the parts of sampled objects' pages that the objects do
+   * not fill. Excludes the recording's file (page cache) and addresses that are only reserved.
    */
   uint64_t footprint_bytes;
   /*
    * Nanoseconds that the library has spent in mallometer_snapshot(), in its own threads, and on samples. The time of
-   * samples is an estimate, because no exact clock may be read inside of malloc: the library's threads measure how
-   * long a step of a stack walk takes; without such threads, 25 ns are assumed.
+   * samples is an estimate, because no exact clock may be read inside of malloc. For it the library's threads measure
+   * how long a step of a stack walk takes; without such threads, 25 ns are assumed.
    */
   uint64_t overhead_ns;
   /* Threads that share one slower set of counters, because at most 65,536 threads can have counters of their own. */
@@ -148,25 +151,21 @@ struct mallometer_report {
   uint64_t samples;               /* Sampled allocations. */
   /* Unbiased estimate of allocated_bytes: the sum of the samples' weights. */
   uint64_t sampled_bytes;
-  /*
-   * Examined allocations whose call path found no room in the table of 16,384 paths, because all its possible entries
-   * were used in the last ten seconds. They are sampled by size alone, as if they had one call path. The sampler
-   * examines all allocations at first, later one in up to 128.
-   */
+  /* Allocations that the sampler examined, but whose call path found no room in the table of 16,384 paths. They are
+   * sampled by their size alone. The sampler examines all allocations at first, later one in up to 128. */
   uint64_t samples_without_path;
-  /* Samples whose call site found no room among 16,384. To save room, the first sample of a new site must stand for
-   * at least 4 KiB once half of the room is taken, and 64 KiB in the last quarter. */
+  /* Samples whose call site found no room: at most 16,384 sites are known. When half of the room is taken, the first
+   * sample of a new site must stand for at least 4 KiB; in the last quarter, for 64 KiB. */
   uint64_t samples_without_site;
-  /* Samples whose free the library cannot see: there was no room for them, or a later sample at their address shows
-   * that they were freed without the library. */
+  /* Samples that are not followed until their free. Either there was no room for them, or a later sample at the same
+   * address showed that the library had not seen the free. */
   uint64_t samples_not_followed;
   /* Sampled objects that are live, and known call sites. */
   uint32_t live_samples;
   uint32_t call_sites;
   /*
-   * Samples whose stack had more frames than are stored. A stack has at most 128 native frames and 512 Java frames. A
-   * new stack without Java frames has at most 8 once call sites take half of their room, and 7 once they take three
-   * quarters.
+   * Samples whose stack had more frames than are stored: 128 native frames and 512 Java frames at most. When half of
+   * the room for call sites is taken, a new stack without Java frames has at most 8 frames; in the last quarter, 7.
    */
   uint64_t samples_truncated;
   /* Samples of Java threads without Java frames: the JVM returned none, or too little stack was left for the walk. */
@@ -193,8 +192,8 @@ struct mallometer_report {
   uint32_t mode; /* enum mallometer_mode */
   /* Pointers in loaded objects that led to malloc or its family, and that mallometer_attach() redirected. */
   uint32_t words;
-  /* While attached, such pointers that the system did not let the library change. After a detach, pointers that still
-   * lead to the library, which then only forwards calls. */
+  /* While attached: pointers to malloc or its family that the system did not let the library change. After a detach:
+   * pointers that still lead to the library, which then only forwards calls. */
   uint32_t words_refused;
   /* Calls that the loader rewrote into direct jumps (glibc.cpu.plt_rewrite). They are not counted, so no figure is
    * exact. */
@@ -203,17 +202,17 @@ struct mallometer_report {
   /* Nanoseconds for which the latest check of all pointers held the loader's lock, which blocks dlopen and dlsym. */
   uint64_t attach_lock_ns;
   /*
-   * How far glibc's own figure of live bytes exceeded live_bytes at the latest comparison in
-   * mallometer_attach_check(), and the largest normal difference: the errors of both readings plus 1,600 bytes for
-   * each thread, which glibc and the loader allocate. A larger difference means that some calls are not seen, and
-   * `reason` says "incomplete". Both are 0 before the first comparison.
+   * The first field is glibc's own figure of live bytes minus live_bytes, at the latest comparison in
+   * mallometer_attach_check(). The second is the largest normal difference: the errors of both readings, and 1,600
+   * bytes for each thread, which glibc and the loader allocate. A larger difference means that some calls are not
+   * seen, and `reason` says "incomplete". Both fields are 0 before the first comparison.
    */
   int64_t drift_bytes;
   uint64_t drift_bound_bytes;
   /*
-   * Addresses reserved for slots, the pages on which the library puts some sampled objects to see accesses: their
-   * start and size, 0 if there are none. Then the bytes of the pages of used slots, and the part of these bytes
-   * beyond the objects, which is included in footprint_bytes.
+   * A slot is one or more pages on which the library puts a single sampled object to see accesses. The fields are:
+   * the start and size of the addresses that are reserved for slots, 0 if there are none; the bytes of the pages of
+   * used slots; and the part of these bytes that the objects do not fill, which is included in footprint_bytes.
    */
   uint64_t slots_address;
   uint64_t slots_reserved_bytes;
@@ -226,8 +225,8 @@ struct mallometer_report {
   /* Changes of ranges that were missed because another thread held the lock for a millisecond. After 64 in a row,
    * over at least a second, no ranges are recorded until the next start, and `reason` says so. */
   uint64_t ranges_missed;
-  /* Mappings without a call site, because the library walks at most 4,000 stacks at once and 50 a second for
-   * mappings. */
+  /* Mappings without a call site, because too many came at once. The library walks 50 stacks a second for mappings,
+   * and up to 4,000 at once after a pause. */
   uint64_t ranges_without_site;
 };
 
@@ -265,9 +264,10 @@ struct mallometer_message_status {
 
 #define MALLOMETER_EVENT_FRAMES 16
 
-/* A request above MALLOMETER_HUGE. */
+/* A request above MALLOMETER_HUGE bytes, or above the size of a threshold (mallometer_threshold_open()). */
 struct mallometer_event {
-  uint64_t number; /* The number of this request among all huge requests of the process, from 1 on. */
+  /* The number of this request among all huge requests of the process, or of the threshold, from 1 on. */
+  uint64_t number;
   /* CLOCK_REALTIME in nanoseconds at the kernel's latest tick, which is at most 10 ms before the request. */
   uint64_t realtime_ns;
   uint64_t requested_bytes;
@@ -341,21 +341,23 @@ struct mallometer_site_sums {
  */
 struct mallometer_site {
   /*
-   * A number that is never given to another site. Once half of the room is taken, mallometer_self() and
-   * mallometer_sites() from row 0 on forget the sites whose latest sample is oldest: at most a quarter at once, and
-   * none with a live sample or a sample in the last 10 s. The next site in that room gets the number plus 16,384, so
-   * the numbers of all known sites differ modulo 16,384.
+   * A number that is never given to another site. When half of the room for sites is taken, mallometer_self(), and
+   * mallometer_sites() from row 0 on, forget sites. They forget those whose latest sample is oldest: at most a
+   * quarter at once, and none with a live sample or a sample in the last 10 s. A new site in the place of a forgotten
+   * one gets the number plus 16,384, so the numbers of all known sites differ modulo 16,384.
    */
   uint32_t number;
   uint32_t frames; /* Frames of its stack, see mallometer_site_stack(). */
-  /* The live figures are `allocated` minus `freed`, and so are their variances. */
+  /* The live bytes and objects are `allocated` minus `freed`, and their variances are the variances of `allocated`
+   * minus those of `freed`. */
   struct mallometer_site_sums allocated;
   struct mallometer_site_sums freed;
 };
 
 /*
  * The JVM's garbage collections that have begun since it started. Old ones are full collections and the cycles that
- * collect the old generation. A cycle of ZGC is counted as three pauses, five if it is generational.
+ * collect the old generation. ZGC's cycles are derived from its pauses: three in a cycle, or five if it is
+ * generational.
  */
 struct mallometer_collection_counts {
   uint64_t young;
@@ -364,25 +366,26 @@ struct mallometer_collection_counts {
   uint64_t old_began_ns[3];
   /* 1: with generational ZGC, a cleaner may free an object only some old collections after its death. */
   uint32_t generational_zgc;
-  uint32_t marks_first; /* 1: old collections are counted after they have marked, as with G1. */
+  uint32_t marks_first; /* 1: an old collection is counted only after its marking, as with G1. */
   char reason[128];     /* Why there are no counts; empty if there are. */
 };
 
 /*
- * The samples of a site that were allocated before an old collection began, and freed before the next one did. "At
- * once" means: by a cleaner, within 5 s, and before a second further collection began. A collection that is counted
- * after its marking does not count for objects allocated in the 2 s before it was noticed, because it may not have
- * collected them, unless they were freed at once after this one collection.
+ * The samples of a site that were allocated before an old collection began, and freed before the next one began.
+ * Freed "at once" means: by a cleaner, within 5 s, and before a second further collection began.
+ *
+ * A collection that is counted after its marking may not have collected objects that were allocated in the 2 s before
+ * it was noticed. So it does not count for these objects, unless it is their only one and they were freed at once.
  */
 struct mallometer_outlived {
   uint64_t collection; /* The number of this old collection, from 1 on; 0: no collection is described here. */
   uint32_t at_once;    /* Samples that were freed at once. */
-  uint32_t otherwise;  /* Samples that were freed later, or by another thread. */
+  uint32_t otherwise;  /* Samples that were freed, but not at once. */
   uint32_t again;      /* Samples of `at_once` and `otherwise` that had survived an earlier old collection, too. */
   uint32_t reserved;
   double first_bytes;     /* Bytes of samples freed at once that had survived no earlier old collection. */
-  double again_bytes;     /* Bytes of samples freed at once that had survived an earlier one. */
-  double otherwise_bytes; /* Bytes of the other samples that had survived no earlier one. */
+  double again_bytes;     /* Bytes of samples freed at once that had survived an earlier old collection. */
+  double otherwise_bytes; /* Bytes of samples in `otherwise` that had survived no earlier old collection. */
 };
 
 /*
@@ -398,7 +401,7 @@ struct mallometer_cleaned {
   struct mallometer_outlived old[2]; /* The latest old collection, and the one before it. */
 };
 
-/* An executable or library, recorded when a stack first led through it. */
+/* An executable or library. It is recorded when a stack first has a frame in it. */
 struct mallometer_module {
   uint32_t number;
   uint32_t build_id_bytes;
@@ -448,20 +451,21 @@ struct mallometer_object {
   /* The time of the allocation, accurate to some ten milliseconds. */
   uint64_t born_ns;
   uint32_t site;
-  /* The collections that had begun before the allocation (struct mallometer_collection_counts): old ones, and all. */
+  /* The numbers of old collections and of all collections that had begun before the allocation. */
   uint32_t old_collections;
   uint32_t collections;
   uint32_t reserved;
   /*
-   * The probability with which this sample was put into a slot, a page of its own where accesses are seen. In sums
-   * over slots alone, the sample stands for 1 / (probability * placement) objects. 0 if accesses are unknown: the
-   * sample is in no slot, or the program has locked its page (mlock(2)).
+   * The probability with which this sample was put into a slot, a place of its own where the library sees accesses.
+   * In sums over slots alone, the sample stands for 1 / (probability * placement) objects. 0 if accesses are unknown:
+   * the sample is in no slot, or the program has locked its page (mlock(2)).
    */
   double placement;
   /*
-   * The end of the latest epoch in which the program or the kernel accessed the object; its birth if there was no
-   * access; 0 if unknown. An epoch is the time between two readings of accesses. No access followed until
-   * mallometer_observation.epoch_end_ns. Both times are accurate to some ten milliseconds.
+   * The latest time at which the program or the kernel may have accessed the object: the end of the latest epoch with
+   * an access; the birth if there was no access; 0 if unknown. An epoch is the time between two readings of accesses.
+   * From this time until mallometer_observation.epoch_end_ns there was no access. Both times are accurate to some ten
+   * milliseconds.
    */
   uint64_t last_access_ns;
   /* The address with all bits inverted. mallometer_search_start() would take a copy of the address itself for a
@@ -471,7 +475,8 @@ struct mallometer_object {
 
 /* Whether accesses to objects are observed (docs/explanation/leaks.md). */
 enum mallometer_leaks_state {
-  /* mallometer_leaks_start() was never called, mallometer_leaks_stop() undid each call, or MALLOMETER_LEAKS=off. */
+  /* mallometer_leaks_start() was never called, mallometer_leaks_stop() has taken back each call, or
+   * MALLOMETER_LEAKS=off. */
   MALLOMETER_LEAKS_OFF = 0,
   /* The library's thread tests the system's features, or is about to observe again. */
   MALLOMETER_LEAKS_STARTING = 1,
@@ -489,10 +494,11 @@ enum mallometer_leaks_method { MALLOMETER_LEAKS_BY_COLD = 1, MALLOMETER_LEAKS_BY
 struct mallometer_observation {
   uint32_t state;  /* enum mallometer_leaks_state */
   uint32_t method; /* enum mallometer_leaks_method; 0 while off */
-  /* Start of the first epoch since the latest start of the observation; 0 before. An epoch is the time between two
-   * readings of the accessed bits. */
+  /* The time at which the first epoch began after the observation was last started; 0 before. An epoch is the time
+   * between two readings of the accessed bits. */
   uint64_t started_ns;
-  /* Epochs that ended since started_ns, and those without a result because the kernel itself cleared accessed bits. */
+  /* The number of epochs that ended since started_ns, and how many of them have no result, for example because the
+   * kernel itself cleared accessed bits. */
   uint64_t epochs;
   uint64_t void_epochs;
   /* End of the latest epoch with a result, and the planned length of the current one. */
@@ -521,10 +527,8 @@ struct mallometer_observation {
   char watch_reason[160];
 };
 
-/*
- * A histogram of durations of one kind. Bucket 0 holds durations below 2^-5.5 s; bucket i those from 2^(i/2 - 6) s up
- * to the start of the next; the last bucket all above.
- */
+/* A histogram of durations of one kind. Bucket i begins at 2^(i/2 - 6) s and ends where the next begins. Bucket 0
+ * also holds all shorter durations, and the last bucket all longer ones. */
 #define MALLOMETER_DURATION_BUCKETS 48
 struct mallometer_durations {
   uint64_t count; /* Number of observed durations. */
@@ -584,11 +588,11 @@ struct mallometer_searched {
   uint64_t cpu_ns;   /* CPU time of the library's threads; part of mallometer_report.overhead_ns. */
   /*
    * Bytes that were read; bytes to read, which are in memory and writable for the program; and swapped bytes, which
-   * cannot be read. All exclude the library's own tables. Pages that were not read may contain references to objects
-   * that seem to have none. If swapped bytes are unknown, the search fails.
+   * cannot be read. All exclude the library's own tables. A reference in a page that was not read is not found, so an
+   * object may seem lost that is not. If swapped bytes are unknown, the search fails.
    *
-   * Where /proc/self/pagemap may not be read, shared mappings are not read, but count as bytes to read as far as any
-   * process has them in memory; and reading makes cached pages of privately mapped files resident.
+   * If /proc/self/pagemap may not be read, shared mappings are not read, but their pages that any process has in
+   * memory count as bytes to read. The search then also makes cached pages of privately mapped files resident.
    */
   uint64_t searched_bytes;
   uint64_t resident_bytes;
@@ -628,7 +632,8 @@ struct mallometer_sought {
 enum mallometer_owners_step {
   /* Walks over the Java heap once and finds Java longs that are addresses of the samples. Stops the JVM. */
   MALLOMETER_OWNERS_HOLDERS = 1,
-  /* Follows other Java longs through native memory to samples that no Java long holds. The program runs meanwhile. */
+  /* Follows pointers in native memory, from other Java longs to samples that no Java long holds. The program runs
+   * meanwhile. */
   MALLOMETER_OWNERS_POINTERS = 2,
   /* Walks over the Java heap again and finds what holds the longs that the previous step found. Stops the JVM. */
   MALLOMETER_OWNERS_POINTER_HOLDERS = 3,
@@ -646,7 +651,7 @@ struct mallometer_owners {
   uint32_t holds;
   uint32_t objects;
   uint32_t links;
-  uint32_t left_out; /* Rows and values that found no room. */
+  uint32_t left_out; /* Rows and values that were left out, because there was no room. */
   /* Java longs that may lead to samples through native memory; and, after MALLOMETER_OWNERS_POINTERS, pairs of a long
    * and a sample that it leads to. */
   uint32_t candidates;
@@ -677,7 +682,7 @@ struct mallometer_hold {
 enum mallometer_heap_object_kinds {
   MALLOMETER_HEAP_OBJECT_CLASS = 1u,
   MALLOMETER_HEAP_OBJECT_THREAD = 2u,
-  /* A java.lang.ref.Reference, and its kind. */
+  /* A java.lang.ref.Reference. The next three bits tell its kind. */
   MALLOMETER_HEAP_OBJECT_REFERENCE = 4u,
   MALLOMETER_HEAP_OBJECT_SOFT = 8u,
   MALLOMETER_HEAP_OBJECT_PHANTOM = 16u,
@@ -695,11 +700,12 @@ enum mallometer_heap_object_flags {
 
 /* A Java object. */
 struct mallometer_heap_object {
-  /* The number of the name of its class; for an object of class Class, of the class that it represents. */
+  /* The number of the name (mallometer_owners_name()) of the object's class. For an object of java.lang.Class: of the
+   * class that it represents. */
   uint32_t class_name;
   uint32_t kinds;
   uint32_t flags;
-  uint32_t level; /* The number of links from an object that holds an address. */
+  uint32_t level; /* The number of links from this object to one that holds an address. */
 };
 
 /* A reference to an object. */
@@ -724,9 +730,10 @@ enum mallometer_option {
    * from the start is exact. With 2 to 8, and an overhead target of 0, all later allocations are sampled. */
   MALLOMETER_OPTION_SAMPLE_INTERVAL = 2,
   MALLOMETER_OPTION_SHORTEST_EPOCH = 3, /* The shortest epoch: 10 to 60,000 ms; 5,000 by default. */
-  /* The shortest epoch as a multiple of the CPU time spent on it, 10 to 1,000,000; 1,000 by default. */
+  /* How many times as long as the CPU time spent on it an epoch must be: 10 to 1,000,000; 1,000 by default. */
   MALLOMETER_OPTION_EPOCH_OVER_COST = 4,
-  /* 1: names the methods that the JVM compiles, with two files of /proc open; 0: closes them, as for a checkpoint. */
+  /* 1: stacks of the JVM's compiler threads name the method that is compiled; two files of /proc are open for this.
+   * 0: the names are off and the files closed, as a checkpoint needs. */
   MALLOMETER_OPTION_COMPILED_METHODS = 5
 };
 
@@ -780,8 +787,11 @@ MALLOMETER_API int mallometer_detach(void);
 /* Returns the MALLOMETER_ABI_VERSION that the library was built with. */
 MALLOMETER_API uint32_t mallometer_abi_version(void);
 
-/* Reads the counters of the whole process, in about 25 ns for each thread (of the most that were alive at once).
- * Frees are summed before allocations, so live bytes are never negative, although other threads continue to count. */
+/*
+ * Reads the counters of the whole process. Takes about 25 ns times the largest number of threads that were alive at
+ * once. Frees are summed before allocations, so live bytes are never negative although other threads continue to
+ * count.
+ */
 MALLOMETER_API int mallometer_snapshot(struct mallometer_counters *snapshot);
 
 /*
@@ -811,11 +821,11 @@ MALLOMETER_API int mallometer_events(struct mallometer_event *events, uint32_t c
  * with row 0, and ignore rows without samples. -ENODATA: call sites are not recorded (MALLOMETER_STACKS,
  * MALLOMETER_SAMPLE_INTERVAL=0, or there is no memory: mallometer_report.reason).
  *
- * Programs record call sites from the start if they refer to mallometer_sites, mallometer_site_stack,
+ * The library records call sites from the start if the program refers to mallometer_sites, mallometer_site_stack,
  * mallometer_objects, mallometer_modules, mallometer_leaks_start, mallometer_search_start or mallometer_jvm_attach,
- * or if MALLOMETER_STACKS or MALLOMETER_SAMPLE_INTERVAL is set. JVMs record them from when libjvm.so is opened, other
- * programs from the first call of one of these functions on. Recording reserves 10 MiB when it begins. It does not
- * begin while RLIMIT_AS or RLIMIT_DATA leaves less than 64 times as much; each call tries again.
+ * or if MALLOMETER_STACKS or MALLOMETER_SAMPLE_INTERVAL is set. In a JVM it begins when libjvm.so is opened, in other
+ * programs at the first call of one of these functions. It then reserves 10 MiB. It does not begin while RLIMIT_AS or
+ * RLIMIT_DATA leaves less than 64 times as much; each call tries again.
  */
 MALLOMETER_API int mallometer_sites(struct mallometer_site *sites, uint32_t capacity, uint32_t first);
 
@@ -893,9 +903,9 @@ MALLOMETER_API int mallometer_collections(struct mallometer_collection_counts *o
 MALLOMETER_API int mallometer_leaks_start(void);
 
 /*
- * Takes back one mallometer_leaks_start() that returned 0. When all are taken back, accesses are not observed and no
- * objects are put into slots until the next start; then the objects in slots count as just accessed. The thread
- * stays, and sleeps. -ENODATA: no start is left to take back.
+ * Takes back one mallometer_leaks_start() that returned 0. When all are taken back, the library observes no accesses
+ * and puts no objects into slots until the next start. At that start, the objects in slots count as just accessed.
+ * The thread stays, and sleeps. -ENODATA: no start is left to take back.
  */
 MALLOMETER_API int mallometer_leaks_stop(void);
 
@@ -925,8 +935,9 @@ MALLOMETER_API int mallometer_accesses(struct mallometer_access *accesses, uint3
  * not read.
  *
  * Objects without references are lost, unless their address is in a register of a thread of `unread_threads`, moves
- * during the search, is encoded, not aligned, swapped out, or stored in the kernel alone. So only several objects of
- * a site, lost in two searches, are evidence. Lost objects that point to each other have references.
+ * during the search, is encoded, not aligned, swapped out, or stored in the kernel alone. So one lost object is no
+ * evidence of a leak, but several objects of a site that are lost in two searches are. Lost objects that point to
+ * each other have references.
  *
  * While accesses are observed (mallometer_leaks_start), the search begins when the current epoch ends. That epoch has
  * no result if the search reads the slots for longer than a 128th of it.
@@ -936,9 +947,8 @@ MALLOMETER_API int mallometer_accesses(struct mallometer_access *accesses, uint3
  */
 MALLOMETER_API int mallometer_search_start(const uint32_t *sites, uint32_t count, uint64_t most_bytes);
 
-/*
- * Reads the state of the latest search and, when it is done, copies its objects. `rows` may be NULL if capacity is 0.
- */
+/* Reads the state of the latest search. If the search is done, also copies the objects that it looked for. `rows` may
+ * be NULL if capacity is 0. */
 MALLOMETER_API int mallometer_search(struct mallometer_searched *out, struct mallometer_sought *rows,
                                      uint32_t capacity);
 
@@ -1027,11 +1037,11 @@ enum mallometer_scope_options {
 
 /* Bits of mallometer_scope.flags. */
 enum mallometer_scope_flags {
-  /* Counting was off for some time within the scope: net, peak and matches are unknown, and set to 0. */
+  /* Counting was off for some time within the scope. Net, peak and matches are then unknown, and are 0. */
   MALLOMETER_SCOPE_INCOMPLETE = 1u,
   MALLOMETER_SCOPE_HAS_MATCHES = 2u, /* The figures from temporary_allocations on are known. */
-  /* The figures from temporary_allocations on are unknown, and set to 0: more than 49,152 objects of the scope were
-   * live at once, or a signal handler allocated or freed while the table was changed. */
+  /* The figures from temporary_allocations on are unknown and are 0. Either more than 49,152 objects of the scope
+   * were live at once, or a signal handler allocated or freed while the table of these objects was changed. */
   MALLOMETER_SCOPE_OVERFLOWED = 4u,
   MALLOMETER_SCOPE_ENDED = 8u /* The thread has ended; the figures are those of its end. */
 };
@@ -1051,17 +1061,19 @@ struct mallometer_scope {
    * each object, as in mallometer_counters.live_bytes. */
   int64_t net_bytes;
   uint64_t peak_bytes; /* The most by which live bytes exceeded those at the beginning; at least 0. */
-  /* The most by which the true peak may be higher or lower; 0 over a thread, where the peak is exact. */
+  /* The most by which the true peak may be higher or lower. 0 for the scope of a thread, whose peak is exact. */
   uint64_t peak_error_bytes;
   uint64_t largest_bytes; /* The largest successful request. */
-  /* The most by which the true size may be lower: over the process only the size class is known. 0 over a thread. */
+  /* The most by which the true size may be lower: for a scope of the process only the size class is known. 0 for the
+   * scope of a thread. */
   uint64_t largest_error_bytes;
   /*
    * Known only with MALLOMETER_SCOPE_HAS_MATCHES. Temporary objects were allocated and freed within the scope, by its
-   * thread. Retained objects are all others that were allocated in the scope, including those that other threads
-   * freed. Foreign frees are of objects that were not allocated within the scope. If another thread frees an object
-   * of the scope and allocates a new one at the same address, which the scope's thread frees, that free counts for
-   * the old object.
+   * thread. Retained objects are all others that were allocated in the scope, also if other threads freed them.
+   * Foreign frees are of objects that were not allocated within the scope.
+   *
+   * If another thread frees an object of the scope and reuses its address, a free of the new object by the scope's
+   * thread counts for the old object.
    */
   uint64_t temporary_allocations;
   uint64_t temporary_bytes;
@@ -1154,10 +1166,12 @@ struct mallometer_monitor {
 
 /*
  * Registers a copy of a monitor and returns its number, which is greater than 0. The monitor is called for events
- * that begin afterwards, and may miss an event that another thread has begun, or only the free of a realloc. Monitors
- * stay registered while counting is off, and are not called then. A forked child has them too, with a copy of the
- * context. While any monitor is registered, all threads take a longer path (docs/reference/scopes.md tells its cost);
- * the call waits, without a lock and for a second at most, for other threads that are changing the path.
+ * that begin afterwards. It may miss an event that another thread has begun; of a realloc it may miss only the free.
+ * Monitors stay registered while counting is off, and are not called then. A forked child has them too, with a copy
+ * of the context.
+ *
+ * While any monitor is registered, all threads take a longer path (docs/reference/scopes.md tells its cost). The call
+ * waits, without a lock and for a second at most, for other threads that are changing the path.
  *
  * -EINVAL also: both functions are NULL; -ENODATA: not counting; -EAGAIN: 8 are registered.
  */
@@ -1181,10 +1195,10 @@ MALLOMETER_API int mallometer_monitor_unregister(uint32_t number);
 MALLOMETER_API void mallometer_count_actual(void *context, void *object, size_t requested, size_t actual);
 
 /*
- * Opens a threshold and returns its number, which is above 0: the library then stores requests above `bytes` with
- * their native stacks, the first 64 after each reading, and counts later ones. Any thread may read them. Requests
- * that another thread has begun may be missed. A forked child has the thresholds, too; its thread has another number.
- * Waits as mallometer_monitor_register() does.
+ * Opens a threshold and returns its number, which is above 0. The library then stores requests above `bytes` with
+ * their native stacks: the first 64 after each reading. It only counts later ones. Any thread may read them. Requests
+ * that another thread has begun may be missed. A forked child has the thresholds, too, but its thread has another
+ * number. Waits as mallometer_monitor_register() does.
  *
  * `thread` limits the threshold to the thread with this number from gettid(2); a later thread may get the same
  * number. 0: all threads.
@@ -1223,10 +1237,9 @@ MALLOMETER_API int mallometer_threshold_close(uint32_t number);
 MALLOMETER_API int mallometer_owners_begin(uint32_t site, struct mallometer_owners *out);
 
 /*
- * Does one step. Steps come in the order of enum mallometer_owners_step; after any of them
- * MALLOMETER_OWNERS_REFERRERS may follow, again and again, but then no other step. Steps that walk over the heap stop
- * the program for at least about a second for each GiB of live objects, and cannot be interrupted: estimate that time
- * first.
+ * Does one step. Steps come in the order of enum mallometer_owners_step. MALLOMETER_OWNERS_REFERRERS may follow any
+ * step and may be repeated, but no other step may follow it. Steps that walk over the heap stop the program for at
+ * least about a second for each GiB of live objects, and cannot be interrupted: estimate that time first.
  *
  * -EINVAL also: the step is out of order; -ENODATA: no search, or all referrers are known; -EPERM: native memory
  * cannot be read (mallometer_owners.pointers_error); -ENOMEM, -ESRCH, -EIO: the JVM failed.
@@ -1250,7 +1263,7 @@ static inline uint64_t mallometer_class_limit(unsigned size_class) {
   return size_class + 1 < MALLOMETER_SIZE_CLASSES ? (uint64_t)16 << size_class : UINT64_MAX;
 }
 
-/* Returns the successful allocations in the classes from first (included) to end (excluded). */
+/* Returns the number of successful allocations in the classes from first (included) to end (excluded). */
 static inline uint64_t mallometer_allocations_between(const struct mallometer_counters *s, unsigned first,
                                                       unsigned end) {
   uint64_t sum = 0;

@@ -221,7 +221,7 @@ static void later_sites_find_room(void) {
   quiet_seconds(2);
   CHECK(name_a_rise_at(2) > 0);
   CHECK(has_name_of(0));
-  first_method = 1000; /* gives the sites other methods, as if other sites had grown more */
+  first_method = 1000; /* gives the sites other methods, as if other call sites grew now */
   CHECK(name_a_rise_at(2) > 0);
   CHECK(has_name_of(1000) && has_name_of(1020));
   CHECK(!has_name_of(0));

@@ -1,5 +1,5 @@
-/* Checks that errno is 0 when main begins (ISO C, 7.5), and that a forked child begins with its parent's errno. Both
- * read errno before they call any function. */
+/* Checks that errno is 0 when main begins (ISO C, 7.5), and that a forked child begins with its parent's errno. The
+ * program and the child read errno before they call any function. */
 #include <errno.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-/* Tests the governor, which halves the sampling rate when samples take more than the target's share of the time. The
- * test supplies the times. */
+/* Tests the governor, which halves the sampling rate when samples take a larger share of the time than the target
+ * allows. The test supplies the times. */
 #include "sample/governor.h"
 
 #include "check.h"

@@ -190,7 +190,8 @@ static void of_the_process(void) {
   CHECK_EQUAL(id[0], 0);
 }
 
-/* The line of 6,000 groups is longer than the parser's buffer and precedes the line with the swapped bytes. */
+/* The file has a line with 6,000 groups, which is longer than the parser's buffer, before the line with the swapped
+ * bytes. */
 static void swapped(void) {
   files_used = 0;
   CHECK(process_swapped_bytes() == UNKNOWN);

@@ -113,7 +113,8 @@ static uint64_t spent_on_new_code(unsigned allocations) {
   return sampler_totals().time_ns - before;
 }
 
-/* Samples of all 5,000 new callers would take 5 ms. The clock stands still meanwhile. */
+/* Allocates once from each of 5,000 new callers while the test's clock stands still. Sampling all of these
+ * allocations would take 5 ms, more than the allowed 2 ms. */
 CASE(a_thread_does_not_take_more_than_two_milliseconds_in_a_row) {
   enum { ALLOCATIONS = 5000 };
   const uint64_t visits = (uint64_t)ALLOCATIONS * WORK_VISIT * UNIT_NS;

@@ -439,8 +439,8 @@ static void note_sites(struct field *field, size_t first, size_t count, const vo
   for (size_t i = first; i < first + count; i++) field->sites[i] = now;
 }
 
-/* Makes a random change. Case 4 maps and unmaps memory where the kernel chooses, possibly where another thread has
- * just unmapped some. */
+/* Makes a random change to the mappings of `field`. Case 4 maps memory where the kernel chooses, and unmaps it again.
+ * Another thread may have just unmapped memory at the same addresses. */
 static void change(struct field *field) {
   size_t first = draw(field, PAGES), count = 1 + draw(field, PAGES_OF_CHANGE);
   if (first + count > PAGES) count = PAGES - first;

@@ -294,7 +294,8 @@ static void allocates_late(void *rounds) {
 }
 
 static void *works(void *unused) {
-  /* runs this key's destructor in three rounds, some after the library's destructor */
+  /* When the thread ends, allocates_late() runs in three rounds of destructors, partly after the library's own
+   * destructor. */
   pthread_setspecific(late, (void *)3);
   void *objects[16] = {NULL};
   for (size_t i = 0; i < 20000; i++) {

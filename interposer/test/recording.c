@@ -537,7 +537,8 @@ static int as_child(const char *what) {
     if (child == 0) {
       pause_ms(1500);
       CHECK_EQUAL(mallometer_recording_write(RECORDING_MINUTES, 0, "a\n", 2), -ENODATA);
-      exit(recording().state == MALLOMETER_RECORDING_FAILED ? 9 : 1); /* must not count as the parent's exit */
+      /* the child's exit, which must not be recorded as the parent's */
+      exit(recording().state == MALLOMETER_RECORDING_FAILED ? 9 : 1);
     }
     CHECK_EQUAL(WEXITSTATUS(status_of(child)), 9);
     raise(SIGKILL);

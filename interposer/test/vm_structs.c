@@ -375,8 +375,8 @@ static void check_many_threads(void) {
   number_of_thread = 1;
 }
 
-/* Returns whether this frame is allowed after structures were damaged: none, or the known method's. If ids are
- * numbers, the frame of a wrong id is allowed, too, because the JVM refuses a wrong number. */
+/* Returns whether a frame is allowed after structures were damaged. The frame may be missing or be that of the known
+ * method. If method ids are numbers, it may also have a wrong id, because the JVM itself refuses a wrong number. */
 static bool is_frame_after_damage(uint64_t frame) {
   return frame == 0 || frame == compiled_frame(KNOWN_METHOD) ||
          (!ids_are_addresses && frame == compiled_frame(NO_METHOD));

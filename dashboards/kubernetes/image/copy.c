@@ -30,7 +30,6 @@ static void complain(const char *what) {
   fprintf(stderr, "mallometer: %s: %s; the application starts without it\n", what, strerror(errno));
 }
 
-// Writes `directory`/`name` to `path`. Returns false if `path` is too short for it.
 static bool joined(const char *directory, const char *name, char path[PATH_MAX]) {
   int length = snprintf(path, PATH_MAX, "%s/%s", directory, name);
   if (length < PATH_MAX) return true;

@@ -335,7 +335,8 @@ static void begin_passes(void) {
   memset(map->chosen, 0, sizeof map->chosen);
 }
 
-/* Chooses how many ranges of each size class the next pass forgets. */
+/* Called at the end of a pass over the map. Chooses how many ranges of each size class the next pass forgets,
+ * beginning with the smallest ranges. */
 static void end_pass(void) {
   uint32_t excess = map->ranges > KEPT ? map->ranges - KEPT : 0;
   for (uint32_t class = 0; class < SIZE_CLASSES; class ++) {

@@ -43,8 +43,8 @@ struct ranges_sites {
   void (*release_all)(void);
 };
 
-/* Reserves the memory of the map, or uses an abandoned map again if its lock is free. Returns false if the map is not
- * in use afterwards. May be called from any thread. */
+/* Makes the map of ranges usable: reserves its memory or, if an earlier map was abandoned, takes up that one,
+ * provided that its lock is free. Returns false if this fails. May be called from any thread. */
 bool ranges_start(const struct ranges_sites *sites);
 
 bool ranges_on(void);

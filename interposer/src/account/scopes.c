@@ -146,8 +146,11 @@ static void release_chain(struct thread_block *block, bool before) {
   thread_scoping(block)->is_held = before;
 }
 
-/* Returns false if there is no table or it has overflowed. If this is a signal handler that interrupted a change, the
- * table counts as overflowed from then on. */
+/*
+ * Begins a change of the scope's table of objects. Returns false if there is no table, or if it has overflowed. If a
+ * signal handler calls this while the interrupted code changes the table, the table counts as overflowed from then
+ * on.
+ */
 static bool begin_change(struct scope *scope) {
   if (!scope->table || scope->overflowed) return false;
   if (scope->is_changing) {

@@ -105,7 +105,8 @@ struct thread_record {
 /* Counts down to the next sampled allocation of one call path that allocates large objects. */
 struct large_path {
   uint32_t tag;
-  /* The number of allocations until the next sampled one, drawn for a probability of 2^-level. */
+  /* `left` counts the allocations until the next sampled one. It is drawn so that each allocation is sampled with the
+   * probability 2^-level. */
   uint8_t left, level;
 };
 
@@ -275,7 +276,8 @@ static inline int64_t thread_net(const struct thread_block *block) {
   return (int64_t)(block->events.allocated_bytes.value - block->events.freed_bytes.value);
 }
 
-/* Makes each event take the slow path until the headroom is renewed. May be called from any thread. */
+/* Withdraws the headroom, the bytes by which the thread's live memory may still grow on the fast path. Each event
+ * then takes the slow path until the headroom is renewed. May be called from any thread. */
 static inline void headroom_withdraw(struct thread_block *block) {
   int64_t left = __atomic_load_n(&block->headroom, __ATOMIC_RELAXED);
   /* Must not overwrite a 0 that marks an event. If events are not marked, 0 only means that the block has had no
@@ -348,9 +350,9 @@ void thread_blocks_request_answer(void (*answer)(void));
 uint8_t thread_block_answer_now(struct thread_block *block);
 
 /*
- * Does what other threads requested, and returns the bits of the requests that the caller must carry out. A
- * requesting thread stores `requests` before it withdraws the headroom. The caller has found no headroom. The
- * acquiring load of the headroom therefore lets it see the request.
+ * Does what other threads requested of this thread, and returns the bits of those requests that the caller must carry
+ * out. Called when an event has found no headroom. A requesting thread first stores its request and then withdraws
+ * the headroom, so after the acquiring load of the headroom this thread sees the request.
  */
 static inline uint8_t thread_block_answer(struct thread_block *block) {
   (void)__atomic_load_n(&block->headroom, __ATOMIC_ACQUIRE);

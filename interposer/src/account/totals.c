@@ -102,7 +102,7 @@ uint64_t peak_error(void) { return slack() + (uint64_t)HEADROOM_BYTES * thread_b
 
 uint64_t peak_so_far(void) { return (uint64_t)__atomic_load_n(&peak, __ATOMIC_RELAXED); }
 
-/* Bit i is set while peak window i is open (totals.h). */
+/* Bit i is set while window i is open. A window finds the peak of the net bytes since it was opened (totals.h). */
 static uint32_t windows;
 static int64_t window_starts[MOST_PEAK_WINDOWS], window_peaks[MOST_PEAK_WINDOWS];
 

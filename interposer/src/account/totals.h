@@ -61,7 +61,7 @@ uint64_t totals_live(const struct mallometer_counters *sum);
  */
 #define MOST_PEAK_WINDOWS 32
 struct peak_window {
-  int64_t net;   /* the net bytes minus those at the beginning */
+  int64_t net;   /* the bytes allocated since the window's beginning minus those freed since then */
   uint64_t peak; /* the highest net bytes minus those at the beginning */
 };
 int peak_window_open(const struct mallometer_counters *sum);

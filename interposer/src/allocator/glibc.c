@@ -45,8 +45,8 @@ static bool chunk_agrees(size_t request) {
   return agrees;
 }
 
-/* The header bytes that the size word of an object with its own mapping does not count: 0 before glibc 2.43, 16
- * since. */
+/* The bytes of an object's header that its size word leaves out if the object has a mapping of its own: 0 before
+ * glibc 2.43, 16 since then. */
 static size_t not_in_size;
 
 static void find_size_of_mapped_chunks(void) {

@@ -57,9 +57,9 @@ bool next_allocator_find(const struct next_allocator *ours);
 bool next_allocator_bypass_executable(void);
 
 /*
- * Returns whether a function of `next` may pass its calls on to this library, which must then not pass them back.
- * This is assumed if the function is in an object in front of this library that looks functions up by name. The
- * caller must hold the loader's lock.
+ * Returns whether the functions in `next` may call functions of this library, which must then not pass those calls
+ * back to them. They are assumed to do so if they are in an object that comes before this library and that looks up
+ * functions by name. The caller must hold the loader's lock.
  */
 bool next_allocator_may_call_back(void);
 

@@ -38,8 +38,8 @@ struct configuration {
   uint32_t overhead_target_ppm;
   /* MALLOMETER_UNWIND: how stacks are walked. UNWIND_OFF if MALLOMETER_STACKS is off. */
   enum unwinding unwinding;
-  /* MALLOMETER_LEAKS, and MALLOMETER_ARENA_BYTES: the most memory that may be spent on giving sampled objects pages
-   * of their own, without the objects themselves. */
+  /* `leaks` is MALLOMETER_LEAKS. `arena_bytes` is MALLOMETER_ARENA_BYTES: the most memory, beyond the objects
+   * themselves, that may be spent on giving sampled objects pages of their own. */
   enum leaks_wanted leaks;
   size_t arena_bytes;
   /* MALLOMETER_MONITOR: the parts of the report at exit. */

@@ -318,7 +318,7 @@ static bool write_second(const struct memory_reading *reading, uint64_t due[]) {
   return write_due(&record, due);
 }
 
-/* Returns whether the thread has something to do. Otherwise stores that the thread ends. */
+/* Returns whether the recorder's thread has something to do. If not, stores that this thread ends. */
 static bool goes_on(void) {
   if (is_recording() || message_is_on()) return true;
   /* The thread that asks the JVM for names must end first: after the exchange, another recorder's thread may have

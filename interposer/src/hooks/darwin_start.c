@@ -51,7 +51,7 @@ bool calls_have_arrived;
 /* Returns whether other libraries' calls of malloc reach this library, by a call of strdup, which calls malloc. */
 static bool calls_arrive(void) {
   char *copy = strdup("mallometer");
-  free(copy); /* a call of this library, which is not redirected */
+  free(copy); /* calls the system's free, because dyld does not redirect calls of this library itself */
   return __atomic_load_n(&calls_have_arrived, __ATOMIC_RELAXED);
 }
 

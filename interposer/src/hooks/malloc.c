@@ -516,8 +516,8 @@ static operator_function *own_operator(enum operator_form form, enum hook_route 
   }
 }
 
-/* Serves an operator until a route is opened. The call finds the allocator; only then is it known whether another
- * library's operator serves instead. */
+/* Serves calls of a C++ operator (new, delete) until hook_open_route() is called. The call finds the allocator first,
+ * because only then is it known whether another library's operator serves instead. */
 #define EARLY_OPERATOR(form, name, derived_from)                                                      \
   static void *early_##form(uintptr_t first, uintptr_t second, uintptr_t third) {                     \
     operator_function *other = hook_ready() ? operator_in_place(form) : NULL;                         \

@@ -142,9 +142,9 @@ void operators_take_over(void) {
 /* ---- Memory has run out -------------------------------------------------------------------------------- */
 
 /*
- * Calls the next operator of this name, which calls the new handler, and counts its object if the operator is the
- * allocator's own. Without a next operator, returns NULL, or aborts if the operator may throw: a program without a
- * C++ library could not catch an exception.
+ * Calls the next library's operator of this name, which calls the program's new handler. Counts the object if that
+ * operator belongs to the allocator. If no other library has the operator, returns NULL, or aborts if the operator
+ * may throw: a program without a C++ library could not catch an exception.
  */
 static void *call_next(const char *mangled_name, bool may_throw, uintptr_t size, uintptr_t second, uintptr_t third,
                        struct origin origin) {

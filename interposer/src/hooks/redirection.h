@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 struct redirection {
-  uint32_t words;       /* words of data that point to this library, or were restored */
+  uint32_t words;       /* how many words of data now point to this library; when undoing, how many were restored */
   uint32_t refused;     /* words that the system does not let change */
   /* words that calls do not read, because the loader has rewritten the calls; these calls are not counted */
   uint32_t ignored;

@@ -43,7 +43,8 @@ void hook_choose_route(void);
  * Preserves errno. */
 void hook_wait_for_route(void);
 
-/* Repairs the state in the child of a fork: other threads may have been choosing a route. */
+/* Repairs the state in the child of a fork. In the parent, other threads may have been choosing the functions that
+ * serve malloc (the route). */
 void hook_forked(void);
 
 /* Gives each later object a header, until the process ends. Returns false, without an effect, on Darwin. Call this from

@@ -2,8 +2,9 @@
  * Finds the JVM's counters of garbage collections, and recognizes the threads that free the native memory of
  * unreachable Java objects (sample/collections.h).
  *
- * HotSpot describes the memory of its counters for its own tools (PerfMemory of its vmStructs.cpp), with or without
- * the file of /tmp/hsperfdata. The JVM's MXBeans are no substitute: those of JDK 17 miss G1's concurrent cycles.
+ * HotSpot describes the memory of its counters for its own tools (PerfMemory of its vmStructs.cpp), even if there is
+ * no file for it in /tmp/hsperfdata. The JVM's MXBeans are no substitute: those of JDK 17 miss G1's concurrent
+ * cycles.
  */
 #ifndef MALLOMETER_JVM_CLEANERS_H
 #define MALLOMETER_JVM_CLEANERS_H

@@ -32,8 +32,8 @@ static uint32_t new_number(jmethodID id) {
   return number;
 }
 
-/* Returns the number of an id. Two threads that record a new method at the same time each reserve a number, but only
- * one of the two is used. */
+/* Returns the library's number for a method; UNKNOWN_METHOD if there is no room. Two threads that record a new method
+ * at the same time each reserve a number, but only one of these numbers is used. */
 static uint32_t number_of(jmethodID id) {
   uint64_t place = (uint64_t)(uintptr_t)id * 0x9e3779b97f4a7c15u >> 40;
   uint32_t fresh = UNKNOWN_METHOD;

@@ -63,7 +63,7 @@ struct heap_object {
 };
 
 struct heap_link {
-  uint32_t object, referrer; /* NO_HEAP_OBJECT: a root */
+  uint32_t object, referrer; /* numbers of objects; `referrer` is NO_HEAP_OBJECT if a root refers to the object */
   uint32_t kind;             /* jvmtiHeapReferenceKind */
   uint32_t name;
   int32_t field;

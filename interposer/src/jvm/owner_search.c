@@ -651,7 +651,8 @@ static uint32_t entry_from_outside(jvmtiHeapReferenceKind kind, const jvmtiHeapR
   return entry;
 }
 
-/* Records a reference to an object of the chain's class. The JVM calls this function while the program is stopped. */
+/* Records a reference to an object of the class that forms a chain, such as the nodes of a queue. The JVM calls this
+ * function while the program is stopped. */
 static jint JNICALL on_chain_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, jlong class_tag,
                                        jlong referrer_class_tag, jlong size, jlong *tag, jlong *referrer_tag,
                                        jint length, void *data) {

@@ -29,7 +29,7 @@
 
 #include "leak/slots.h"
 
-#define PLACED_IN_AN_EPOCH 4.0 /* B above: a site's samples placed in an epoch */
+#define PLACED_IN_AN_EPOCH 4.0 /* B above: the usual number of a site's samples that are placed in slots in an epoch */
 #define LIVE_BEFORE_FEWER 32.0 /* L above: with more live objects in slots, fewer are placed */
 #define EPOCHS_BEFORE_SLOTS 6u /* E above: epochs from a site's first sample to its first slot */
 #define LEFT_FOR_NEW_SITES 0.1

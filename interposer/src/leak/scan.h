@@ -27,9 +27,8 @@ enum slot_seen {
   SLOT_MISSING,
   SLOT_IDLE,
   SLOT_TOUCHED,
-  /*
-   * The slot was accessed, and its bit cannot be cleared, usually because the program has locked the slot (mlock(2)).
-   */
+  /* The slot was accessed, and the kernel's accessed bits of its pages cannot be cleared, usually because the program
+   * has locked the slot (mlock(2)). */
   SLOT_HOT
 };
 

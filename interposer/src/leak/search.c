@@ -119,8 +119,8 @@ static void compare_used(size_t count, uintptr_t begin) {
   }
 }
 
-/* Copies a run of resident pages and compares its words with the sought addresses. Skips pages that were unmapped
- * meanwhile. */
+/* Copies the resident pages from `begin` to `end` and compares their words with the sought addresses. Skips a page
+ * that cannot be copied because the program has unmapped it meanwhile. */
 static void compare_run(uintptr_t begin, uintptr_t end, bool pauses) {
   while (begin < end && get(&searched) < most_bytes) {
     size_t wanted_bytes = end - begin < COPIED_AT_ONCE ? end - begin : COPIED_AT_ONCE;

@@ -192,7 +192,8 @@ static bool comes_apart(uint32_t number, uintptr_t begin, size_t bytes) {
   return slots[number].apart;
 }
 
-/* The caller has taken the slot from a list, so no other thread uses it. */
+/* Makes the pages of a slot usable; returns false if that fails. The caller has taken the slot from a list, so no
+ * other thread uses it. */
 static bool open_slot(uint32_t class, uint32_t number, size_t bytes) {
   struct slot *slot = &slots[number];
   uintptr_t begin = slot_address(number);

@@ -149,7 +149,7 @@ void machine_run_id(char *id, size_t capacity) {
   if (length && id[length - 1] == '\n') id[length - 1] = '\0';
 }
 
-/* Makes a system call, because the C library's function is too recent. */
+/* Makes the system call itself, because older C libraries lack getrandom(). */
 bool random_bytes(void *to, size_t bytes) { return syscall(SYS_getrandom, to, bytes, GRND_NONBLOCK) == (long)bytes; }
 
 /* ---- The cgroup --------------------------------------------------------------------------------------- */

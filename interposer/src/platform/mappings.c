@@ -9,7 +9,8 @@
 #include "platform/sorted.h"
 #include "platform/system_calls.h"
 
-/* The default of vm.max_map_count is 65,530; databases raise it to 262,144. */
+/* The most mappings that are read. The default limit of mappings (vm.max_map_count) is 65,530; databases raise it to
+ * this number. */
 #define MOST_ROWS ((size_t)262144)
 
 /* A parser of lines "begin-end rwxp offset device inode name", see proc(5). Device and inode are 0 if there is no

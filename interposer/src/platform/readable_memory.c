@@ -60,7 +60,8 @@ bool without_forks(void (*act)(void)) {
   return blocked;
 }
 
-/* Opens the files for one more thread. Only one thread at a time runs this, because only one can block forks. */
+/* Opens the files for one more thread, unless they are open already. Only one thread at a time runs this function,
+ * because its caller must block forks, which only one thread can do. */
 static void add_user(void) {
   __atomic_add_fetch(&users, 1, __ATOMIC_RELAXED);
   if (memory < 0) memory = call_open("/proc/self/mem", O_RDONLY);

@@ -28,7 +28,8 @@ struct symbol_table *symbol_table_of(const struct link_map *object, const struct
  * becomes an ordinary one. Returns how many symbols of that name then have the address `to`. */
 unsigned symbol_table_change(struct symbol_table *table, const char *name, uintptr_t from, uintptr_t to);
 
-/* Makes look-ups use the copies. Returns false if another library has changed one of the loader's words. */
+/* Makes look-ups of functions use the copies of the symbol tables. Returns false if another library has changed one
+ * of the loader's words that lead to the tables. */
 bool symbol_tables_install(void);
 
 /* Makes look-ups use the objects' own tables again. A copy that another library has replaced by its own table stays

@@ -259,16 +259,16 @@ static uint32_t site_of(const uint64_t *frames, uint32_t count, bool may_be_new,
 /* ---- Forgetting sites --------------------------------------------------------------------------------- */
 
 /*
- * A site must not be forgotten while a thread may add a sample to it. Each sample is taken between enter() and
- * leave(), in a section that belongs to the turn in which it began. One thread at a time forgets sites, in three
- * steps:
+ * A site must not be forgotten while a thread may add a sample to it. So a thread calls enter() before it takes a
+ * sample and leave() afterwards, and belongs to the turn (a number) in which it entered. One thread at a time forgets
+ * sites, in three steps:
  *
  * 1. Mark sites as leaving, so that find_site() does not find them.
- * 2. Forget the leaving sites without live samples and mappings, and release the stack nodes that only they used.
- * 3. Make these nodes free for reuse. Sections of the previous turn may have held them.
+ * 2. Forget the marked sites without live samples and mappings, and release the stack nodes that only they used.
+ * 3. Make these nodes free for reuse. Threads that entered in the previous turn may have held them.
  *
- * Each step begins a new turn, and is taken only when all sections of earlier turns have ended. No thread waits for
- * that: a later call takes the step.
+ * Each step begins a new turn. It is taken only when all threads that entered in earlier turns have left. No thread
+ * waits for that: a later call takes the step.
  */
 static uint32_t turn;
 static uint32_t inside[2]; /* The number of threads in a section, for even and odd turns. */
@@ -336,7 +336,7 @@ static unsigned least_staleness(uint32_t now, uint32_t count) {
   return stale;
 }
 
-/* Marks sites at most once a second, because a search takes a millisecond. */
+/* Marks the stalest sites as leaving. Looks for them at most once a second, because that takes a millisecond. */
 static bool mark_stalest_sites(void) {
   uint32_t now = live_sample_birth(), count = __atomic_load_n(&sites_taken, __ATOMIC_ACQUIRE), chosen = 0;
   if (now - latest_look < BETWEEN_LOOKS) return false;
@@ -416,8 +416,8 @@ static bool keep(const void *object, const struct live_sample *sample) {
   return false;
 }
 
-/* Announces an object to profilers again after a realloc that failed. It was announced as freed before, because
- * another object might have got its address. */
+/* Announces an object to profilers again, because the realloc that was to move it has failed. It had been announced
+ * as freed before the realloc, because afterwards another object might already have had its address. */
 __attribute__((noinline)) static void announce_again(const void *object, const struct live_sample *sample) {
   probe_allocation(object, sample->bytes, (uint64_t)((double)sample->bytes / sample->probability + 0.5));
 }
@@ -528,8 +528,8 @@ static uint32_t kept_frames(const uint64_t *frames, uint32_t count, uint32_t tak
 
 /*
  * Returns whether a sample with a new stack gets a site. The start of a JVM has thousands of stacks that allocate a
- * few bytes once. To leave room for others, when half of the room is taken, a sample must have probability 1 or stand
- * for a minimum of bytes, and a mapping must have a mebibyte.
+ * few bytes once, and they must leave room for later stacks. So once half of the room is taken, only large samples
+ * get a site: those with probability 1, those that stand for a minimum of bytes, and mappings of at least a mebibyte.
  */
 static bool deserves_site(const struct sample *sample) {
   uint32_t taken = room_taken();

@@ -106,7 +106,7 @@ void call_sites_count_free(struct live_sample sample);
 
 uint32_t call_sites_live_samples(uint32_t site);
 
-/* Counts all live samples as freed. Call this after a time in which frees were not seen. */
+/* Counts all live samples as freed. Call this if the library has not seen the program's frees for a while. */
 void call_sites_forget(void);
 
 /* Call this in a forked child. Forgetting sites waits for threads that are taking a sample, and those of the parent

@@ -43,9 +43,8 @@ struct frame_rule {
   int32_t return_offset;
 };
 
-/*
- * Finds the rule for the instruction at `pc`. Returns false if there is none, or if the stack ends at this function.
- */
+/* Finds the rule by which a stack is unwound from the instruction at `pc`. Returns false if there is none, or if the
+ * stack ends at this function. */
 bool frame_rule_at(uintptr_t pc, const struct loaded_object *object, struct frame_rule *rule);
 
 #endif

@@ -208,8 +208,8 @@ struct mallometer_object live_sample_row(const void *object, const struct live_s
 
 static struct live_sample copy(const struct live *entry, uintptr_t address) {
   struct live_sample sample = {entry->site, entry->born, entry->probability, entry->bytes, entry->before};
-  /* If another thread replaced the sample during the copy, the entry was GONE before that, and the load after the
-   * fence sees this mark or a later one. */
+  /* If another thread replaced the sample during the copy, it first stored GONE in the entry's address. The load
+   * after the fence then sees GONE or a later value. */
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
   return __atomic_load_n(&entry->address, __ATOMIC_RELAXED) == address ? sample : NO_LIVE_SAMPLE;
 }

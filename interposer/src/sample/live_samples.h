@@ -35,8 +35,8 @@ static inline bool may_be_sampled(const void *object) {
  * thread frees it meanwhile. */
 bool is_live_sample(const void *object);
 
-/* Adds a sample. Returns false if there is no room, or if another thread is clearing the filter's bit. The address
- * must not have a sample yet. */
+/* Adds a sample. Returns false if there is no room, or if another thread is just removing the last other sample with
+ * the same hash. The address must not have a sample yet. */
 bool live_sample_insert(const void *object, const struct live_sample *sample);
 
 /* Removes and returns the sample of an object; NO_LIVE_SAMPLE if it has none. Must be called before the object is

@@ -61,8 +61,8 @@ static void visit_all_at_once(void) {
   }
 }
 
-/* A thread that reads between the two stores uses the old or the new probability. Both are known, so the sample's
- * weight is right. */
+/* Stores first the sampling probability and then the interval. A thread that takes a sample meanwhile uses either the
+ * old or the new probability, and weights the sample by the one that it used. */
 void sampler_set_interval(size_t bytes) {
   double rate = bytes ? 1.0 / (double)bytes : 0;
   __atomic_store(&samples_per_byte, &rate, __ATOMIC_RELAXED);

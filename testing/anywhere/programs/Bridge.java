@@ -14,7 +14,7 @@ public final class Bridge {
     }
     System.out.println("ready");
     while (System.in.read() >= 0) {
-      // The test runner ends the input.
+      // Waits until the test runner closes the input.
     }
     System.exit(7);
   }

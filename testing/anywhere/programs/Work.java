@@ -21,13 +21,13 @@ public final class Work {
     keepDeflater();
     System.out.println("child: " + child());
     System.out.println("ready");
-    // Only stacks that are taken while mallometer's Java code runs have Java frames. So this thread
-    // allocates for 4 s, in which that code starts.
+    // A recorded stack has Java frames only if mallometer's Java code already runs. So this thread
+    // allocates for 4 s, during which that code starts.
     Thread keeper = new Thread(Work::keepSome);
     keeper.setDaemon(true);
     keeper.start();
     while (System.in.read() >= 0) {
-      // The test runner ends the input.
+      // Waits until the test runner closes the input.
     }
     System.err.println("to standard error");
     System.out.println("done");

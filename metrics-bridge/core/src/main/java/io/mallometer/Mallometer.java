@@ -665,9 +665,9 @@ public class Mallometer implements AutoCloseable {
     private Monitors() {}
 
     /**
-     * Starts a monitor, which runs until the subscription or this instance is closed. Closing a
-     * {@link MonitorOptions#threshold} monitor first reports its remaining requests, on the calling
-     * thread.
+     * Starts a monitor, which runs until the subscription or this instance is closed. When a {@link
+     * MonitorOptions#threshold} monitor is closed, it first reports the requests that it has not
+     * reported yet, on the thread that closes it.
      */
     public Subscription start(MonitorOptions monitor) {
       BuiltInMonitors.RunningMonitor started = BuiltInMonitors.of(monitor, engine.monitorParts());
@@ -797,7 +797,10 @@ public class Mallometer implements AutoCloseable {
       return engine.recorder().recording();
     }
 
-    /** Returns whether Kubernetes is told the diagnosis if this process is killed, or why not. */
+    /**
+     * Returns whether Kubernetes will receive the diagnosis if this process is killed; if not, the
+     * result says why.
+     */
     public TerminationMessage terminationMessage() {
       return engine.message().message();
     }

@@ -20,9 +20,9 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>Scopes can nest, overlap, and be closed in any order; each has the counts of its own time. The
- * counts of a thread's scope are those of the thread that opened it, whichever thread reads or
- * closes it.
+ * <p>Scopes can nest, overlap, and be closed in any order; each counts what happens while it is
+ * open. A thread's scope counts only the thread that opened it, whichever thread reads or closes
+ * it.
  *
  * <p>Thread-safe. No method throws: figures that are not measured are empty, with a reason.
  */

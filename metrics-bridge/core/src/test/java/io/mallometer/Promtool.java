@@ -33,8 +33,8 @@ public final class Promtool {
   }
 
   /**
-   * Returns promtool's complaints about mallometer's series. Others are left out, because promtool
-   * complains about Micrometer's {@code system_cpu_count}.
+   * Returns promtool's complaints about mallometer's series. Leaves out the series of other
+   * libraries, because promtool complains about Micrometer's {@code system_cpu_count}.
    */
   public static String complaintsAboutOurs(String exposition) throws Exception {
     return complaints(

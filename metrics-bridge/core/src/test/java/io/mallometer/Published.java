@@ -24,7 +24,7 @@ public record Published(String name, String type, SortedMap<String, String> labe
   private static final Pattern LABEL =
       Pattern.compile("([A-Za-z_][A-Za-z0-9_]*)=\"((?:[^\"\\\\]|\\\\.)*)\"");
 
-  /** Creates a number. The labels are names and values in turn. */
+  /** Creates a published number. {@code labels} contains names and values in turn. */
   public static Published of(String name, String type, double value, String... labels) {
     SortedMap<String, String> byName = new TreeMap<>();
     for (int i = 0; i < labels.length; i += 2) {

@@ -39,10 +39,7 @@ public final class HugeAllocationEvent extends ApplicationEvent {
     return allocation;
   }
 
-  /**
-   * Returns the number of requests before this one that were lost, counted since the previously
-   * published request.
-   */
+  /** Returns how many requests were lost between the previously published request and this one. */
   public long missedBefore() {
     return missedBefore;
   }

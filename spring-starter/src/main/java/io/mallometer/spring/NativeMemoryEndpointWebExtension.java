@@ -130,7 +130,7 @@ public final class NativeMemoryEndpointWebExtension {
   }
 
   /**
-   * Trims, or returns the evidence bundle as GET does.
+   * Trims the allocator's memory, or returns the same evidence bundle as a GET request.
    *
    * @param view {@code trim} or {@code evidence}; 404 for any other name
    * @return 200 after a trim, 403 for a request from another site's page, 429 if the previous trim

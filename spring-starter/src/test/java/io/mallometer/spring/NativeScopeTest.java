@@ -251,7 +251,8 @@ class NativeScopeTest {
       meters.add(Scope.named(name), 10, 1);
     }
     FutureTask<Void> call = new FutureTask<>(() -> meters.add(Scope.named("fourth"), 10, 1), null);
-    synchronized (meters) { // A thread that registers a meter holds this lock.
+    // A thread that registers a meter holds this lock. The call must not wait for it.
+    synchronized (meters) {
       new Thread(call).start();
       call.get();
     }

@@ -17,12 +17,7 @@ import java.util.zip.GZIPInputStream;
 
 final class OtlpReceiver implements AutoCloseable {
 
-  /**
-   * A request with metrics.
-   *
-   * @param request the content
-   * @param bytes the size as it was sent, in bytes
-   */
+  /** A received request with metrics, and its size in bytes as it was sent. */
   record Push(ExportMetricsServiceRequest request, int bytes) {
     List<Metric> metrics() {
       return request.getResourceMetricsList().stream()

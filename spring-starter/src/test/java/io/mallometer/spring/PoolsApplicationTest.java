@@ -87,8 +87,8 @@ class PoolsApplicationTest {
   }
 
   /**
-   * Requests the pools until one call site in the method holds all kept buffers. While requests
-   * come, mallometer reads the pools every ten seconds.
+   * Reads the pools from the endpoint until one call site in the method holds all kept buffers.
+   * While requests come, mallometer reads the pools every ten seconds.
    */
   private static Map<String, Object> siteOf(String method, RunningApplication application)
       throws InterruptedException {

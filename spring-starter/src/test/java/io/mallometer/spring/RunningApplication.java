@@ -54,12 +54,7 @@ public record RunningApplication(ConfigurableApplicationContext context) impleme
     return send("POST", "local.server.port", path, headers).statusCode();
   }
 
-  /**
-   * Sends a request without a body.
-   *
-   * @param portProperty the property that has the port
-   * @param headers names and values in turn
-   */
+  /** Sends a request without a body. The headers are names and values in turn. */
   HttpResponse<String> send(String method, String portProperty, String path, String... headers) {
     return send(HttpResponse.BodyHandlers.ofString(), method, portProperty, path, headers);
   }

@@ -26,7 +26,7 @@ import org.springframework.web.bind.annotation.RestController;
 @Tag("application")
 class ScopesApplicationTest {
 
-  /** A lower bound: a deflater takes 268,200 bytes. */
+  /** Slightly less than the 268,200 bytes of native memory that a deflater takes. */
   private static final double DEFLATER_BYTES = 268_000;
 
   private static final String KEPT = "{method=\"GET\",scope=\"\",uri=\"/kept/{id}\"}";

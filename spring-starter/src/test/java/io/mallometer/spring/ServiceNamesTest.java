@@ -121,7 +121,7 @@ class ServiceNamesTest {
     check("meters of Micrometer", ServiceNamesTest::meters);
   }
 
-  /** Runs last, because the trimmable bytes are unknown for a while after a trim. */
+  /** Runs last, because it trims, and the trimmable bytes are unknown for a while after a trim. */
   @Test
   @Order(Integer.MAX_VALUE)
   void answers() {
@@ -166,7 +166,6 @@ class ServiceNamesTest {
             .toList();
   }
 
-  /** Trims and returns the keys of all answers. */
   private static Set<String> answersAndTrim(RunningApplication application) {
     String owners =
         application.send("POST", "local.server.port", ENDPOINT + "/owners/7?links=8").body();

@@ -10,8 +10,8 @@ import org.springframework.security.web.csrf.CookieCsrfTokenRepository;
 import org.springframework.security.web.csrf.HttpSessionCsrfTokenRepository;
 
 /**
- * Users may do everything. A change needs a CSRF token, which {@code test.token} says to keep in a
- * cookie or in the session.
+ * Users may do everything. A change needs a CSRF token. The property {@code test.token} selects
+ * whether the token is kept in a cookie or in the session.
  */
 @Configuration(proxyBeanMethods = false)
 class ServletTokenRules {

@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIf;
 
 /**
- * Runs two applications in one JVM that share only the web server's classes, and applications
- * without optional libraries.
+ * Runs two applications in one JVM that share only the classes of the web server. Also runs
+ * applications without optional libraries.
  */
 @Tag("context")
 @Tag("any-jdk")
@@ -87,7 +87,7 @@ class TwoWebApplicationsTest {
   }
 
   /**
-   * Loads the classes of the JDK and the server, which all applications share, because they can be
+   * Gives all applications the same classes of the JDK and of the server, because these can be
    * loaded only once in a JVM.
    */
   private static final class ServerLoader extends ClassLoader {

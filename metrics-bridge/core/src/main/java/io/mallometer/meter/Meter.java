@@ -412,7 +412,7 @@ public final class Meter {
     };
   }
 
-  /** Returns the meaning, without a full stop at the end. */
+  /** Returns what the meter measures, without a full stop at the end. */
   public String description() {
     return cell.component().meaning() + note;
   }

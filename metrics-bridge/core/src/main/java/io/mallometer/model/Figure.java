@@ -16,7 +16,7 @@ import java.lang.annotation.Target;
 @Target({ElementType.RECORD_COMPONENT, ElementType.METHOD})
 public @interface Figure {
 
-  /** Returns the meaning, in one sentence without a full stop at the end. */
+  /** Returns what the figure means, in one sentence without a full stop at the end. */
   String value();
 
   /** Returns the unit of a number. */

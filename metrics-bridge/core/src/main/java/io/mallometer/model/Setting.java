@@ -745,7 +745,7 @@ public final class Setting<T> {
     return ofLibrary || reader == Reader.LIBRARY;
   }
 
-  /** Returns whether the starter has a property for the setting. */
+  /** Returns whether the Spring Boot starter has a property for the setting. */
   public boolean isProperty() {
     return reader == Reader.ALL || reader == Reader.STARTER;
   }

@@ -17,10 +17,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Writes a file of DHAT, version 2, which Valgrind's {@code dh_view.html} loads. Samples lack some
- * values of the format: the global maximum is taken to be at the time of the report, and only live
- * objects have a lifetime, the median age of their site. With {@code tuth} 0, only sites without
- * live objects count as short-lived.
+ * Writes a file in version 2 of DHAT's format, which Valgrind's {@code dh_view.html} loads.
+ *
+ * <p>Samples lack some values of the format. The time of the report stands for the time at which
+ * the program's memory was largest. Only live objects have a lifetime, which is the median age of
+ * the live objects of their site. With {@code tuth} 0, only sites without live objects count as
+ * short-lived.
  */
 final class DhatReport implements Report {
 

@@ -145,8 +145,8 @@ final class FlameGraphReport implements Report {
   }
 
   /**
-   * Writes of each stack: the number of frames shared with the previous stack, the number of other
-   * frames, their labels, and the values.
+   * Writes the stacks. For each stack, writes the number of frames that it shares with the previous
+   * one, the number of its other frames, the labels of these other frames, and the values.
    */
   private static void writeStacks(List<Stack> stacks, JsonWriter json) throws IOException {
     json.name("stacks").beginArray();

@@ -3,7 +3,7 @@ package io.mallometer.report;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.Estimate;
 
-/** Value of a call site that a report shows. */
+/** A figure of call sites that a report can show. */
 public enum ReportMetric {
   /** Live bytes. */
   LIVE_BYTES("live"),

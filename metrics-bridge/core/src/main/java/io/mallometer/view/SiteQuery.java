@@ -166,7 +166,7 @@ public record SiteQuery(
   }
 
   /**
-   * Returns a test of the owner of a call site's code.
+   * Returns a filter of call sites by the owner of their code.
    *
    * @param owner the value of the request's parameter; null selects the application
    */

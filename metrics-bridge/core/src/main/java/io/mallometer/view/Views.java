@@ -143,7 +143,8 @@ public final class Views {
             new CachedJson(clock, 5, this::history),
             "leaks",
             new CachedJson(clock, 5, this::leaks, leaks),
-            // A new leak report also renews the trends, because the page shows both for one moment.
+            // A new leak report also renews the trends, because the page must show both for the
+            // same point in time.
             "trends",
             new CachedJson(clock, 30, this::trends, leaks),
             "recording",
@@ -390,8 +391,8 @@ public final class Views {
   }
 
   /**
-   * Returns the changes in the given time before now. They are computed from a stored moment, so
-   * the request does not wait.
+   * Returns what changed in the given time until now. Compares with call sites that were stored
+   * then, so the request does not wait.
    */
   private Answer difference(SiteQuery query, Duration over, ReportMetric figure, CallSites now) {
     SiteChanges changes = query.chosen(mallometer.sites().changes(over, now));

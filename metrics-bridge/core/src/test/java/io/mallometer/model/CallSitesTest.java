@@ -41,7 +41,8 @@ class CallSitesTest {
   }
 
   /**
-   * The sites have 550,000 bytes in 55,000 objects, and each object has a size word in addition.
+   * The call sites have 550,000 bytes in 55,000 objects. For each object glibc needs 8 bytes more
+   * (a size word).
    */
   @Test
   void whatWasAllocatedBeforeAnAttachIsWhatSitesDoNotExplain() {

@@ -43,7 +43,8 @@ class ForeignCallsTest {
             .filter(line -> Long.parseLong(line.split(" ")[1]) >= LEAST_BYTES)
             .toList();
     assertThat(sites).as(result.output()).isNotEmpty();
-    // Stacks that were recorded before the inlining and after it must have the same Java frames.
+    // Stacks that were recorded before the JIT compiler inlined the methods must have the same Java
+    // frames as those recorded afterwards.
     assertThat(sites)
         .allMatch(line -> line.startsWith(PROGRAM + "Allocator.malloc "))
         .allMatch(line -> line.split(" ")[2].equals(PROGRAM + "Allocator.malloc"))

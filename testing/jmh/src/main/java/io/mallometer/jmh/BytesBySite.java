@@ -8,6 +8,10 @@ import org.openjdk.jmh.results.ResultRole;
 import org.openjdk.jmh.util.ListStatistics;
 import org.openjdk.jmh.util.Statistics;
 
+/**
+ * The bytes that an operation allocates, with a list of the call sites that allocate most, which
+ * JMH prints below the results. A result that is only text would have the score NaN in JMH's files.
+ */
 final class BytesBySite extends Result<BytesBySite> {
 
   private static final long serialVersionUID = 1L;
@@ -44,13 +48,6 @@ final class BytesBySite extends Result<BytesBySite> {
     return BytesBySite::aggregated;
   }
 
-  /**
-   * Runs the threads of a benchmark and counts the native memory of each. Other threads, such as
-   * HotSpot's compilers, are not counted, so that the same code gives the same counts.
-   *
-   * <p>{@link NativeMemoryProfiler} makes JMH create this executor, with {@code
-   * -Djmh.executor=CUSTOM -Djmh.executor.class=...}. Thread-safe.
-   */
   private static BytesBySite aggregated(Collection<BytesBySite> results) {
     ListStatistics statistics = new ListStatistics();
     StringBuilder sites = new StringBuilder();

@@ -11,14 +11,26 @@ import java.util.concurrent.RunnableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
+/**
+ * Runs the threads of a benchmark and counts the native memory of each. Other threads, such as
+ * HotSpot's compilers, are not counted, so that the same code gives the same counts.
+ *
+ * <p>{@link NativeMemoryProfiler} makes JMH create this executor, with {@code -Djmh.executor=CUSTOM
+ * -Djmh.executor.class=...}. Thread-safe.
+ */
 public final class CountingExecutor extends AbstractExecutorService {
 
-  /** The native memory used by the tasks that ended since the latest {@link #take()}. */
   private static final Tally TALLY = new Tally();
 
   private final ExecutorService threads;
   private final Mallometer mallometer = Mallometer.open();
 
+  /**
+   * Called by JMH.
+   *
+   * @param most the largest number of threads
+   * @param prefix the beginning of the threads' names
+   */
   public CountingExecutor(int most, String prefix) {
     AtomicInteger number = new AtomicInteger();
     this.threads =
@@ -51,33 +63,19 @@ public final class CountingExecutor extends AbstractExecutorService {
     }
   }
 
-  /**
-   * Returns the native memory used by the tasks that ended since the latest call, and starts again
-   * from zero.
-   */
   static boolean isUsed() {
     return TALLY.isUsed();
   }
 
-  /** Counts inside the task, so that the counts are complete when the future is done. */
+  /**
+   * Returns the native memory used by the tasks that ended since the latest call, and starts again
+   * from zero.
+   */
   static Use take() {
     return TALLY.take();
   }
 
-  /**
-   * Profiler of the native memory that a benchmark allocates, for each operation:
-   *
-   * <pre>
-   * java -jar benchmarks.jar -prof io.mallometer.jmh.NativeMemoryProfiler
-   *
-   * Benchmark                             Mode  Cnt      Score   Error  Units
-   * Compression.deflate:native.alloc.bytes  avgt    5 268066.000 ± 0.001   B/op
-   * </pre>
-   *
-   * <p>The profiler counts in the threads that run the benchmark, including JMH's own work in them.
-   * {@code threads=all} counts the whole process, with HotSpot's own memory. Forks start with the
-   * library preloaded. Without forks the library is attached, and the whole process is counted.
-   */
+  /** Counts inside the task, so that the counts are complete when the future is done. */
   @Override
   protected <T> RunnableFuture<T> newTaskFor(Callable<T> task) {
     return super.newTaskFor(() -> count(task));

@@ -36,10 +36,9 @@ import org.openjdk.jmh.runner.IterationType;
  * Compression.deflate:native.alloc.bytes  avgt    5 268066.000 ± 0.001   B/op
  * </pre>
  *
- * <p>The profiler counts in the threads that run the benchmark, including JMH's own work there: an
- * iteration's set-up and tear-down. {@code threads=all} counts the whole process instead, HotSpot's
- * own memory included. Forks are started with the library preloaded; without forks the library is
- * attached, and the whole process is counted.
+ * <p>The profiler counts in the threads that run the benchmark, including JMH's own work in them.
+ * {@code threads=all} counts the whole process, with HotSpot's own memory. Forks start with the
+ * library preloaded. Without forks the library is attached, and the whole process is counted.
  */
 public final class NativeMemoryProfiler implements ExternalProfiler, InternalProfiler {
 
@@ -55,7 +54,13 @@ public final class NativeMemoryProfiler implements ExternalProfiler, InternalPro
   private @Nullable NativeScope scope;
   private @Nullable TopSites topSites;
 
-  /** Preloads the library in a fork, in addition to other preloaded libraries. */
+  /**
+   * Called by JMH.
+   *
+   * @param options {@code sites=5} lists the call sites that allocate most; {@code threads=all}
+   *     counts the whole process, {@code threads=workers} the benchmark's threads
+   * @throws ProfilerException if the options are not understood
+   */
   public NativeMemoryProfiler(String options) throws ProfilerException {
     OptionParser parser = new OptionParser();
     OptionSpec<Integer> most =
@@ -105,7 +110,7 @@ public final class NativeMemoryProfiler implements ExternalProfiler, InternalPro
 
   // ---- Functions that run in JMH's own process
 
-  /** Starts a fork with the library, beside other preloaded libraries. */
+  /** Preloads the library in a fork, in addition to other preloaded libraries. */
   @Override
   public Collection<String> addJVMInvokeOptions(BenchmarkParams params) {
     try {
@@ -205,12 +210,12 @@ public final class NativeMemoryProfiler implements ExternalProfiler, InternalPro
               last ? top.listed() : ""));
     }
     add(results, "kept", use.kept(), operations, BYTES_PER_OPERATION);
-    // Adds a figure if it is known, that is, not NaN. Gates refuse files that contain NaN.
+    // The peak is that of the whole iteration, so it is not divided by the number of operations.
     add(results, "peak", use.peak(), 1, "B");
     return results;
   }
 
-  /** Adds a figure if it is known. JMH would write NaN into its files, which gates refuse. */
+  /** Adds a figure if it is known, that is, not NaN. Gates refuse files that contain NaN. */
   private static void add(
       List<Result<?>> results, String name, double value, long operations, String unit) {
     if (!Double.isNaN(value)) {

@@ -10,10 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/**
- * Counts an iteration and its operations. Returns whether it was the last of {@code all}
- * iterations.
- */
+/** Lists the call sites that allocate most in the measured iterations, estimated from samples. */
 final class TopSites {
 
   private static final int MOST_FRAMES = 8;
@@ -37,15 +34,15 @@ final class TopSites {
     }
   }
 
+  /**
+   * Counts an iteration and its operations. Returns whether it was the last of {@code all}
+   * iterations.
+   */
   boolean isLast(long more, int all) {
     operations += more;
     return ++iterations == all;
   }
 
-  /**
-   * Waits for a reading that is newer than the constructor's, because {@code read()} returns the
-   * same reading for one second.
-   */
   String listed() {
     StringBuilder text = new StringBuilder();
     List<CallSite> sites = readAnew().ofApplication().sites();
@@ -58,8 +55,8 @@ final class TopSites {
   }
 
   /**
-   * Waits for a reading that is newer than the constructor's. {@code read()} returns the same
-   * reading for one second.
+   * Waits for a reading that is newer than the constructor's, because {@code read()} returns the
+   * same reading for one second.
    */
   private CallSites readAnew() {
     CallSites read = mallometer.sites().read();

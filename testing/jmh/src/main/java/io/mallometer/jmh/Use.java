@@ -2,11 +2,20 @@ package io.mallometer.jmh;
 
 import io.mallometer.NativeScope;
 
+/**
+ * The native memory that code used.
+ *
+ * @param calls successful calls of malloc and its relatives
+ * @param small calls for at most 4,096 bytes
+ * @param large calls for more than 4,096 bytes
+ * @param bytes requested bytes
+ * @param kept allocated less freed bytes
+ * @param peak the largest increase of live bytes since the beginning; {@code NaN} if unknown
+ */
 record Use(long calls, long small, long large, long bytes, double kept, double peak) {
 
   static final Use NOTHING = new Use(0, 0, 0, 0, 0, 0);
 
-  /** Returns the figures of a scope; {@link #NOTHING} if the scope could not measure. */
   static Use of(NativeScope scope) {
     return scope
         .figures()

@@ -13,6 +13,7 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
+/** Benchmarks with known allocations. */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
@@ -36,7 +37,6 @@ public class Allocations {
     return Native.malloc(100);
   }
 
-  /** glibc's chunk for 100 bytes has room for 104. */
   @Benchmark
   public int deflate() {
     Deflater deflater = new Deflater();

@@ -20,8 +20,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * }</pre>
  *
  * <p>The method runs {@link #warmups()} times, which load classes and libraries, and then {@link
- * #iterations()} times, of which the median counts, because HotSpot allocates in the thread now and
- * then. A limit that is not given is not checked.
+ * #iterations()} times. The median of these counts, because HotSpot allocates in some runs. A limit
+ * that is not given is not checked.
  */
 @Target({ElementType.METHOD, ElementType.TYPE, ElementType.ANNOTATION_TYPE})
 @Retention(RetentionPolicy.RUNTIME)
@@ -48,12 +48,6 @@ public @interface ExpectMaxNative {
   /** The number of runs that count. */
   int iterations() default 5;
 
-  /**
-   * Fails a test that does not free the native memory that it allocates.
-   *
-   * <p>The method runs {@link #warmups()} times, which load classes and libraries, and once more.
-   * The last run must free its memory, except HotSpot's own. Memory that waits for a garbage
-   * collection counts as not freed.
-   */
+  /** The threads to measure. {@link Of#PROCESS} includes HotSpot's own allocations. */
   Of of() default Of.TEST;
 }

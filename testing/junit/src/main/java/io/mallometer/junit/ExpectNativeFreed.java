@@ -8,7 +8,13 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** The bytes of the last run that need not be freed. */
+/**
+ * Fails a test that does not free the native memory that it allocates.
+ *
+ * <p>The method runs {@link #warmups()} times, which load classes and libraries, and once more. The
+ * last run must free its memory, except HotSpot's own. Memory that waits for a garbage collection
+ * counts as not freed.
+ */
 @Target({ElementType.METHOD, ElementType.TYPE, ElementType.ANNOTATION_TYPE})
 @Retention(RetentionPolicy.RUNTIME)
 @Inherited
@@ -16,31 +22,12 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(NativeMemoryExtension.class)
 public @interface ExpectNativeFreed {
 
-  /** The bytes that may stay live. */
+  /** The bytes of the last run that need not be freed. */
   long allowed() default 0;
 
   /** The number of runs before the one that counts. */
   int warmups() default 1;
 
-  /**
-   * Fails a test whose live native memory grows each time it runs.
-   *
-   * <pre>{@code
-   * @Test
-   * @ExpectNoNativeGrowth
-   * void compresses() {
-   *   new Deflater().deflate(buffer); // fails: end() is missing
-   * }
-   * }</pre>
-   *
-   * <p>The method runs at least {@link #warmups()} times, until each run keeps about the same
-   * bytes, and then {@link #iterations()} times. If memory grows in this series, a second series
-   * follows, and the test fails if memory grows again. Methods before and after each test run once
-   * around all runs. Growth is judged by call site, without HotSpot's own; {@code
-   * docs/reference/gates.md} states the method and its error rates.
-   *
-   * <p>Memory of unreachable objects counts as kept until a garbage collection frees it; the
-   * failure says how much.
-   */
+  /** The threads to measure. Parallel tests use {@link Of#TEST}, unless the class is isolated. */
   Of of() default Of.PROCESS;
 }

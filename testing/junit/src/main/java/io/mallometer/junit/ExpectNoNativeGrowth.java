@@ -8,7 +8,26 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** The fewest warm-up runs; up to four times as many if the runs are not steady before. */
+/**
+ * Fails a test whose live native memory grows each time it runs.
+ *
+ * <pre>{@code
+ * @Test
+ * @ExpectNoNativeGrowth
+ * void compresses() {
+ *   new Deflater().deflate(buffer); // fails: end() is missing
+ * }
+ * }</pre>
+ *
+ * <p>The method runs at least {@link #warmups()} times, until each run keeps about the same bytes,
+ * and then {@link #iterations()} times. If memory grows in this series, a second series follows,
+ * and the test fails if memory grows again. Methods before and after each test run once around all
+ * runs. Growth is judged by call site, without HotSpot's own; {@code docs/reference/gates.md}
+ * states the method and its error rates.
+ *
+ * <p>Memory of unreachable objects counts as kept until a garbage collection frees it; the failure
+ * says how much.
+ */
 @Target({ElementType.METHOD, ElementType.TYPE, ElementType.ANNOTATION_TYPE})
 @Retention(RetentionPolicy.RUNTIME)
 @Inherited
@@ -16,21 +35,18 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(NativeMemoryExtension.class)
 public @interface ExpectNoNativeGrowth {
 
-  /** The fewest runs before the series; at most four times as many until the runs are steady. */
+  /** The fewest warm-up runs; up to four times as many if the runs are not steady before. */
   int warmups() default 5;
 
   /** The number of runs of a series, at least 5. */
   int iterations() default 20;
 
-  /**
-   * Whether to collect garbage after each run, so that memory that a collection frees does not
-   * count. This takes up to 0.5 s for each run.
-   */
+  /** The bytes that a run may keep. */
   long perIteration() default 0;
 
   /**
-   * Whether to collect garbage after each run, so that memory freed by a collection does not count.
-   * Takes up to 0.5 s a run.
+   * Whether to collect garbage after each run, so that memory that a collection frees does not
+   * count. This takes up to 0.5 s for each run.
    */
   boolean collectGarbage() default false;
 

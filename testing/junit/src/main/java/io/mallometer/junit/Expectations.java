@@ -10,25 +10,31 @@ import java.util.Optional;
 import org.junit.jupiter.api.extension.ExtensionConfigurationException;
 import org.opentest4j.AssertionFailedError;
 
-/** A leak that occurs in fewer than one of this many runs is not found. */
+/**
+ * The expectations of a test's annotations. They are checked one after the other; each runs the
+ * test as often as it needs.
+ */
 record Expectations(
     Optional<ExpectMaxNative> most,
     Optional<ExpectNativeFreed> freed,
     Optional<ExpectNoNativeGrowth> noGrowth) {
 
+  /** A leak that occurs in fewer than one of this many runs is not found. */
   private static final int EVERY = 3;
 
-  /**
-   * The largest number of warm-up runs, as a multiple of the requested ones. If the runs are not
-   * steady by then, the warm-up ends nevertheless.
-   */
   private static final int MOST_WARMUPS = 4;
 
   boolean isEmpty() {
     return most.isEmpty() && freed.isEmpty() && noGrowth.isEmpty();
   }
 
-  /** Counting the warm-ups loads the classes that count before the measured runs. */
+  /**
+   * Runs the test and checks it.
+   *
+   * @param alone whether no other test runs in the process at the same time
+   * @param figures receives the native memory that the runs used, also if the check fails
+   * @throws AssertionFailedError if an expectation is not met
+   */
   void check(ThisProcess process, Class<?> test, boolean alone, Body body, UseByMetric figures)
       throws Throwable {
     if (most.isPresent()) {
@@ -62,6 +68,7 @@ record Expectations(
       throw new ExtensionConfigurationException("ExpectMaxNative needs at least one iteration");
     }
     try (Watch watch = process.watch(most.of(), test)) {
+      // Counting the warm-ups loads the classes that count before the measured runs.
       for (int i = 0; i < most.warmups(); i++) {
         count(process, most.of(), body);
       }
@@ -75,10 +82,6 @@ record Expectations(
     }
   }
 
-  /**
-   * Fails if more memory is left than allowed. Also fails if that is unknown because allocations
-   * have no call site.
-   */
   static ScopeCounts count(ThisProcess process, Of of, Body body) throws Throwable {
     try (Counting counting = process.count(of)) {
       body.run();
@@ -108,7 +111,10 @@ record Expectations(
     }
   }
 
-  /** Otherwise memory of unreachable objects would be freed during the series. */
+  /**
+   * Fails if more memory is left than allowed. Also fails if that is unknown because allocations
+   * have no call site.
+   */
   static void checkLeft(LiveMemoryChange measured, long allowed) {
     if (measured.left() > allowed) {
       throw new AssertionFailedError(FailureText.notFreed(allowed, measured));
@@ -134,9 +140,7 @@ record Expectations(
     }
     try (Watch watch = process.watch(whose(noGrowth.of(), alone), test)) {
       int warmups = warmUp(noGrowth.warmups(), watch, body);
-      // Fails if a leak may be hidden in allocations that have no call site or could not be
-      // followed. Those without a call site fail the test even if the process does not grow,
-      // because HotSpot's own memory varies by more than a test leaks.
+      // Otherwise memory of unreachable objects would be freed during the series.
       watch.collectGarbage();
       Series first = series(noGrowth, watch, body);
       figures.addKept(first.kept());
@@ -164,7 +168,11 @@ record Expectations(
     }
   }
 
-  /** Returns the call sites that grow in both series, with their growth in the second. */
+  /**
+   * Fails if a leak may be hidden in allocations that have no call site or could not be followed.
+   * Those without a call site fail the test even if the process does not grow, because HotSpot's
+   * own memory varies by more than a test leaks.
+   */
   private static void failIfUnknown(
       Series series, ExpectNoNativeGrowth noGrowth, UseByMetric figures) {
     long withoutSite = series.after().withoutSite() - series.before().withoutSite();
@@ -183,11 +191,7 @@ record Expectations(
     return allocations > 0 && allocations >= series.runs() / EVERY;
   }
 
-  /**
-   * Fails if memory keeps growing. With {@code butForFalls} it grows only if runs that freed memory
-   * are left out. That is a leak if a garbage collection frees at least what one run adds, and
-   * otherwise a pool that is emptied now and then.
-   */
+  /** Returns the call sites that grow in both series, with their growth in the second. */
   private static Map<String, Growth> growing(
       Series first, Series again, ExpectNoNativeGrowth noGrowth, boolean withoutFalls) {
     Map<String, Growth> growing = again.growing(noGrowth.perIteration(), withoutFalls);
@@ -196,8 +200,9 @@ record Expectations(
   }
 
   /**
-   * Runs the test until the bytes that a run keeps are steady: at least {@code least} times and at
-   * most {@code MOST_WARMUPS * least} times. Returns the number of runs.
+   * Fails if memory keeps growing. With {@code butForFalls} it grows only if runs that freed memory
+   * are left out. That is a leak if a garbage collection frees at least what one run adds, and
+   * otherwise a pool that is emptied now and then.
    */
   private static void failIfLasting(
       Map<String, Growth> growing,
@@ -220,7 +225,10 @@ record Expectations(
     return Series.of(watch, body, noGrowth.iterations(), noGrowth.collectGarbage());
   }
 
-  /** Builds the text of a failed test: value, limit, spread, method of counting and stacks. */
+  /**
+   * Runs the test until the bytes that a run keeps are steady: at least {@code least} times and at
+   * most {@code MOST_WARMUPS * least} times. Returns the number of runs.
+   */
   private static int warmUp(int least, Watch watch, Body body) throws Throwable {
     List<Double> live = new ArrayList<>(List.of(watch.read().liveBytes()));
     int runs = 0;

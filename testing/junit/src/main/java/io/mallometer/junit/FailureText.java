@@ -5,15 +5,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.DoubleFunction;
 
-/**
- * Returns the text for runs that exceed a limit.
- *
- * @param figures the values of the runs; must be sorted
- */
+/** Builds the text of a failed test: value, limit, spread, method of counting and stacks. */
 final class FailureText {
 
   private FailureText() {}
 
+  /**
+   * Returns the text for runs that exceed a limit.
+   *
+   * @param figures the values of the runs; must be sorted
+   */
   static String tooMuch(
       String what,
       long limit,
@@ -60,12 +61,6 @@ final class FailureText {
         .formatted(allocations);
   }
 
-  /**
-   * Returns the text for two series that both grow by more than allowed.
-   *
-   * @param growing the growth in the second series by the name of the call sites
-   * @param freed the bytes that a garbage collection freed after the runs, or NaN
-   */
   static String notFollowed(long allocations) {
     return """
         Native memory grows, but where is not known: %d allocations of the runs could not be followed, as too many are live in this JVM.
@@ -74,25 +69,10 @@ final class FailureText {
   }
 
   /**
-   * States whether the bytes that a test keeps grow from run to run. One of two statistical tests
-   * must find growth.
+   * Returns the text for two series that both grow by more than allowed.
    *
-   * <p>The first uses the bytes that each run kept. The lower end of the 95 % interval of their
-   * median must exceed the allowed bytes. Of n sorted runs, it is the one of rank (n - 1.96
-   * sqrt(n)) / 2, whatever the distribution: of 20 runs the sixth smallest. A few large steps, such
-   * as a class that is loaded late, do not change it. All runs together must also keep half of what
-   * the median implies, because a pool that is emptied now and then is no leak.
-   *
-   * <p>The second uses the live bytes after each run: {@link Trend}, the median of the slopes
-   * between all pairs of runs. It also finds a leak in every third run.
-   *
-   * @param found whether the growth exceeds the allowed bytes
-   * @param lower the lower end of the 95 % interval of the growth, in bytes a run
-   * @param slope the growth, in bytes a run
-   * @param upper the upper end of the interval
-   * @param smallest the fewest bytes that a run kept
-   * @param median the median of the bytes that the runs kept
-   * @param largest the most bytes that a run kept
+   * @param growing the growth in the second series by the name of the call sites
+   * @param freed the bytes that a garbage collection freed after the runs, or NaN
    */
   static String grows(
       Map<String, Growth> growing,

@@ -5,7 +5,27 @@ import static java.lang.Double.NaN;
 import io.mallometer.internal.leak.Trend;
 import java.util.Arrays;
 
-/** The fewest runs. By chance, all of five runs exceed the true median once in 32 times. */
+/**
+ * States whether the bytes that a test keeps grow from run to run. One of two statistical tests
+ * must find growth.
+ *
+ * <p>The first uses the bytes that each run kept. The lower end of the 95 % interval of their
+ * median must exceed the allowed bytes. Of n sorted runs, it is the one of rank (n - 1.96 sqrt(n))
+ * / 2, whatever the distribution: of 20 runs the sixth smallest. A few large steps, such as a class
+ * that is loaded late, do not change it. All runs together must also keep half of what the median
+ * implies, because a pool that is emptied now and then is no leak.
+ *
+ * <p>The second uses the live bytes after each run: {@link Trend}, the median of the slopes between
+ * all pairs of runs. It also finds a leak in every third run.
+ *
+ * @param found whether the growth exceeds the allowed bytes
+ * @param lower the lower end of the 95 % interval of the growth, in bytes a run
+ * @param slope the growth, in bytes a run
+ * @param upper the upper end of the interval
+ * @param smallest the fewest bytes that a run kept
+ * @param median the median of the bytes that the runs kept
+ * @param largest the most bytes that a run kept
+ */
 record Growth(
     boolean found,
     double lower,
@@ -15,31 +35,31 @@ record Growth(
     double median,
     double largest) {
 
-  /** The fewest runs. All of five runs exceed the true median by chance once in 32 times. */
+  /** The fewest runs. By chance, all of five runs exceed the true median once in 32 times. */
   static final int FEWEST = 5;
 
-  /** All runs together must keep at least this share of the median times the number of runs. */
+  /** The number of standard deviations that contain 95 % of a normal distribution. */
   private static final double DEVIATIONS = 1.96;
 
-  /** A leak keeps over all runs at least this share of the median times the number of runs. */
+  /** All runs together must keep at least this share of the median times the number of runs. */
   private static final double LASTING = 0.5;
 
   private static final Trend.Slope NONE = new Trend.Slope(Double.NaN, Double.NaN, Double.NaN);
 
-  /** A series is steady if this many of its latest runs kept about the same number of bytes. */
+  /** The fewest bytes by which a series must rise over its whole length to count as growing. */
   private static final double LEAST_BYTES = 1;
+
+  /** A series is steady if this many of its latest runs kept about the same number of bytes. */
+  private static final int ALIKE = 4;
+
+  private static final double ALIKE_BYTES = 64;
+  private static final double ALIKE_SHARE = 0.1;
 
   /**
    * Judges a series.
    *
    * @param live the live bytes before the first run and after each
    */
-  private static final int ALIKE = 4;
-
-  private static final double ALIKE_BYTES = 64;
-  private static final double ALIKE_SHARE = 0.1;
-
-  /** Returns how many sorted runs are below the 95 % interval of the median. */
   static Growth of(double[] live, double allowed) {
     if (live.length <= FEWEST) {
       return new Growth(false, NaN, NaN, NaN, NaN, NaN, NaN);
@@ -63,7 +83,7 @@ record Growth(
         kept[kept.length - 1]);
   }
 
-  /** Returns the number of sorted runs below the interval of their median. */
+  /** Returns how many sorted runs are below the 95 % interval of the median. */
   private static int rank(int runs) {
     return (int) Math.max(0, (runs - DEVIATIONS * Math.sqrt(runs)) / 2);
   }
@@ -78,6 +98,7 @@ record Growth(
     return Trend.slope(runs, excess, LEAST_BYTES);
   }
 
+  /** Returns whether the latest runs kept about the same number of bytes, which may be 0. */
   static boolean isSteady(double[] live) {
     if (live.length <= ALIKE) {
       return false;
@@ -88,7 +109,6 @@ record Growth(
     return range <= Math.max(ALIKE_BYTES, ALIKE_SHARE * Math.abs(latest[ALIKE / 2]));
   }
 
-  /** Returns the differences between successive values. */
   static double[] increments(double[] live) {
     double[] kept = new double[live.length - 1];
     for (int i = 0; i < kept.length; i++) {

@@ -7,13 +7,13 @@ import java.util.function.DoubleFunction;
 import java.util.function.ToDoubleFunction;
 import org.opentest4j.AssertionFailedError;
 
-/**
- * Fails if the median of the runs exceeds a limit. A single run proves nothing, because HotSpot
- * allocates in the test's thread now and then.
- */
+/** The limits on a run. A limit of {@link ExpectMaxNative#NONE} is not checked. */
 record Limits(long calls, long bytes, long peak) {
 
-  /** An unknown value is NaN and must fail; with > it would pass. */
+  /**
+   * Fails if the median of the runs exceeds a limit. A single run proves nothing, because HotSpot
+   * allocates in the test's thread now and then.
+   */
   void check(List<ScopeCounts> uses, LiveMemoryChange measured) {
     check("calls of malloc", calls, uses, ScopeCounts::calls, HumanText::number, measured);
     check("requested", bytes, uses, ScopeCounts::requestedBytes, HumanText::bytes, measured);
@@ -31,8 +31,7 @@ record Limits(long calls, long bytes, long peak) {
       return;
     }
     double[] figures = uses.stream().mapToDouble(figure).sorted().toArray();
-    // The live native memory before and after repeated runs of a test. @param test the class of the
-    // test: a stack that contains it belongs to the test
+    // An unknown value is NaN and must fail; with > it would pass.
     if (!(figures[figures.length / 2] <= limit)) {
       throw new AssertionFailedError(FailureText.tooMuch(what, limit, figures, words, measured));
     }

@@ -11,6 +11,15 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
+/**
+ * Native memory at one moment.
+ *
+ * @param liveBytes the live bytes of the selected call sites; of the process if none were read
+ * @param sites the selected call sites by number
+ * @param bytesByName the live bytes by the name of the call site, which several sites may share
+ * @param withoutSite the allocations so far for which the table of call sites had no room
+ * @param notFollowed the allocations so far that the library could not follow; they count as freed
+ */
 record LiveReading(
     double liveBytes,
     Map<Integer, CallSite> sites,
@@ -22,7 +31,6 @@ record LiveReading(
     return new LiveReading(liveBytes, Map.of(), Map.of(), 0, 0);
   }
 
-  /** Returns a reading of the selected call sites. */
   static LiveReading of(CallSites read, Predicate<CallSite> wanted) {
     Map<Integer, CallSite> sites = new HashMap<>();
     Map<String, Double> byName = new HashMap<>();
@@ -42,11 +50,11 @@ record LiveReading(
         read.dropped().getOrDefault("not_followed", 0L));
   }
 
+  /** Returns the sites whose live bytes have increased, the largest increase first. */
   List<Kept> keptSince(LiveReading earlier) {
     return more(earlier, CallSite::liveBytes, CallSite::liveObjects);
   }
 
-  /** Returns the sites that have allocated since the earlier reading, the most bytes first. */
   List<Kept> allocatedSince(LiveReading earlier) {
     return more(earlier, CallSite::allocatedBytes, CallSite::allocatedObjects);
   }
@@ -59,15 +67,7 @@ record LiveReading(
     for (CallSite site : sites.values()) {
       CallSite before = earlier.sites.get(site.number());
       double added = increase(bytes, site, before);
-      // Monitors the native memory of a test while it runs, and publishes a report entry {@code
-      // native memory} of the test. <pre>{@code @Test @MonitorNative(threshold = 200 << 20) //
-      // fails, with the stack, at a larger request void imports() { importer.read(file); } }</pre>
-      // <p>Each report has peak, calls, bytes, frees, net bytes and the largest request; the
-      // elements below add monitors. If other annotations run the method several times, the report
-      // covers all runs. A test that exceeds a limit still runs to its end. <p>If tests run in
-      // parallel and the class is not {@code @Isolated}, only the thread of the test is monitored,
-      // as with {@link Of#TEST}, and {@link #liveSize()} is refused. On a virtual thread {@link
-      // Of#TEST} fails with the reason.
+      // Smaller differences come from rounding of estimates.
       if (added >= 1) {
         more.add(new Kept(site.frames(), added, increase(objects, site, before)));
       }

@@ -20,12 +20,12 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * }
  * }</pre>
  *
- * <p>Each report has peak, calls, bytes, frees, net bytes and the largest request. The elements
- * below add monitors, which cover all runs of the method if other annotations run it several times.
- * A test that fails still runs to its end.
+ * <p>Each report has peak, calls, bytes, frees, net bytes and the largest request; the elements
+ * below add monitors. If other annotations run the method several times, the report covers all
+ * runs. A test that exceeds a limit still runs to its end.
  *
- * <p>If tests run in parallel, only the thread of the test is monitored, as with {@link Of#TEST},
- * unless the class is {@code @Isolated}; {@link #liveSize()} is then refused. On a virtual thread
+ * <p>If tests run in parallel and the class is not {@code @Isolated}, only the thread of the test
+ * is monitored, as with {@link Of#TEST}, and {@link #liveSize()} is refused. On a virtual thread
  * {@link Of#TEST} fails with the reason.
  */
 @Target({ElementType.METHOD, ElementType.TYPE, ElementType.ANNOTATION_TYPE})
@@ -35,37 +35,34 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(NativeMemoryExtension.class)
 public @interface MonitorNative {
 
+  /** The value of a size that is not given. */
+  long NONE = -1;
+
   /**
    * Reports requests for more bytes than this: up to 64 between two polls, the first ten with
    * stacks. With {@link Of#TEST} only the test's thread counts, in which HotSpot also loads
    * classes.
    */
-  long NONE = -1;
+  long threshold() default NONE;
 
   /** Reports when the process has more live bytes than this, with the call sites that hold most. */
-  long threshold() default NONE;
+  long liveSize() default NONE;
 
   /**
    * Whether the test fails if {@link #threshold()} or {@link #liveSize()} is exceeded, or if that
    * is unknown.
    */
-  long liveSize() default NONE;
-
-  /**
-   * Whether an exceeded {@link #threshold()} or {@link #liveSize()} fails the test. An unknown
-   * value fails the test too.
-   */
   boolean failing() default true;
 
   /**
-   * Whether to report which bytes of the test were freed within it and which were not, matched by
-   * address. Needs {@link Of#TEST}.
+   * Whether to report the number of allocations by size: as requested and as returned by the
+   * allocator. Returned sizes are those of the whole process.
    */
   boolean sizes() default false;
 
   /**
-   * Whether to report the bytes that were freed within the test, and those that were not, matched
-   * by address. Needs {@link Of#TEST}.
+   * Whether to report which bytes of the test were freed within it and which were not, matched by
+   * address. Needs {@link Of#TEST}.
    */
   boolean matched() default false;
 
@@ -76,10 +73,6 @@ public @interface MonitorNative {
    */
   long csvMillis() default 0;
 
-  /**
-   * The monitors of one test, until {@link #end()}. The library counts and stores requests. A
-   * thread of this class checks the live bytes of the process and writes the CSV file, if the
-   * annotation asks for that.
-   */
+  /** The threads to monitor. {@link Of#PROCESS} includes HotSpot's own allocations. */
   Of of() default Of.PROCESS;
 }

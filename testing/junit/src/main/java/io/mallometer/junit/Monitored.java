@@ -26,7 +26,11 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.opentest4j.AssertionFailedError;
 
-/** Written by the watcher thread. Other threads use this list only after that thread has ended. */
+/**
+ * The monitors of one test, until {@link #end()}. The library counts and stores requests. A thread
+ * of this class checks the live bytes of the process and writes the CSV file, if the annotation
+ * asks for that.
+ */
 final class Monitored {
 
   private static final String HEAD =
@@ -54,6 +58,14 @@ final class Monitored {
   private final @Nullable Thread watcher;
 
   /**
+   * Written by the watcher thread. Other threads use this list only after that thread has ended.
+   */
+  private List<Kept> holders = List.of();
+
+  private boolean sawExceeded;
+  private String trouble = "";
+
+  /**
    * Begins to monitor.
    *
    * @param of the threads to monitor; differs from the annotation if tests run in parallel
@@ -61,11 +73,6 @@ final class Monitored {
    * @param rows the CSV file; empty for none
    * @throws IllegalStateException with the reason, if monitoring is impossible
    */
-  private List<Kept> holders = List.of();
-
-  private boolean sawExceeded;
-  private String trouble = "";
-
   Monitored(
       Mallometer mallometer,
       MonitorNative wanted,
@@ -180,7 +187,6 @@ final class Monitored {
     }
   }
 
-  /** Returns the call sites with live memory, the most bytes first. */
   private List<Kept> holders() {
     return look.orElseThrow().read().keptSince(LiveReading.ofProcess(0));
   }
@@ -221,7 +227,7 @@ final class Monitored {
 
   // ---- Ending the monitors
 
-  /** Closing delivers the last requests to the listener. */
+  /** Ends the monitors and returns their findings, in lines. Must be called once. */
   String end() {
     try {
       return ended();
@@ -240,6 +246,7 @@ final class Monitored {
             .filter(counts -> wanted.sizes());
     whole.ifPresent(NativeScope::close);
     stopWatching();
+    // Closing delivers the last requests to the listener.
     subscriptions.forEach(Mallometer.Subscription::close);
     if (exceeded() && !sawExceeded) {
       holders = holders();
@@ -248,7 +255,6 @@ final class Monitored {
     return report(scope.figures(), returned, requesting);
   }
 
-  /** Returns the call sites whose mean request exceeds the threshold. */
   private List<Kept> requesting() {
     return look.orElseThrow().read().allocatedSince(before.orElseThrow()).stream()
         .filter(site -> site.bytes() / site.objects() > wanted.threshold())
@@ -263,7 +269,7 @@ final class Monitored {
       try {
         thread.join();
       } catch (InterruptedException e) {
-        // Returns a line for each limit of which it is unknown whether it was exceeded.
+        // The test may interrupt this thread. The result of the watcher thread is still needed.
         wasInterrupted = true;
       }
     }
@@ -279,10 +285,7 @@ final class Monitored {
             || liveBefore <= wanted.liveSize() && liveBefore + peak > wanted.liveSize());
   }
 
-  /**
-   * Fails with the report if a limit was exceeded, or if that is unknown. Does nothing if the
-   * annotation asks only for a report.
-   */
+  /** Returns a line for each limit of which it is unknown whether it was exceeded. */
   private List<String> unknown() {
     List<String> lines = new ArrayList<>();
     double net = scope.figures().counts().map(ScopeCounts::netBytes).orElse(Double.NaN);
@@ -306,6 +309,10 @@ final class Monitored {
         .formatted(HumanText.bytes(limit), happened, reason);
   }
 
+  /**
+   * Fails with the report if a limit was exceeded, or if that is unknown. Does nothing if the
+   * annotation asks only for a report.
+   */
   void check(String report) {
     if (wanted.failing() && (!requests.isEmpty() || exceeded() || !unknown().isEmpty())) {
       throw new AssertionFailedError(report);
@@ -384,7 +391,6 @@ final class Monitored {
     }
   }
 
-  /** Returns counts as a sentence. */
   static String maximum(ScopeCounts counts) {
     return "Maximum: peak %s above the beginning, %s kept; %s allocations of %s requested, %s frees, %s failed; largest request %s."
         .formatted(

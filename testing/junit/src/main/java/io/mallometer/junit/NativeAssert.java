@@ -3,7 +3,10 @@ package io.mallometer.junit;
 import io.mallometer.model.ScopeCounts;
 import java.util.List;
 
-/** Returns the native memory that the code used. */
+/**
+ * Assertions on the native memory that a piece of code used. Each returns this object, or throws an
+ * {@code AssertionFailedError} with the value, the limit and stacks.
+ */
 public final class NativeAssert {
 
   private final ScopeCounts use;
@@ -14,14 +17,12 @@ public final class NativeAssert {
     this.measured = measured;
   }
 
-  /** Asserts that at most this many calls of malloc and its relatives succeeded. */
+  /** Returns the native memory that the code used. */
   public ScopeCounts use() {
     return use;
   }
 
-  /**
-   * Asserts that at most this number of calls of malloc and the functions of its family succeeded.
-   */
+  /** Asserts that at most this many calls of malloc and its relatives succeeded. */
   public NativeAssert callsAtMost(long calls) {
     return check(new Limits(calls, ExpectMaxNative.NONE, ExpectMaxNative.NONE));
   }
@@ -36,12 +37,12 @@ public final class NativeAssert {
     return check(new Limits(ExpectMaxNative.NONE, ExpectMaxNative.NONE, bytes));
   }
 
-  /** Asserts that at most this many bytes are not freed. */
+  /** Asserts that everything is freed, as {@link ExpectNativeFreed} does. */
   public NativeAssert keepsNothing() {
     return keepsAtMost(0);
   }
 
-  /** Asserts that at most this number of bytes is not freed. */
+  /** Asserts that at most this many bytes are not freed. */
   public NativeAssert keepsAtMost(long bytes) {
     Expectations.checkLeft(measured, bytes);
     return this;

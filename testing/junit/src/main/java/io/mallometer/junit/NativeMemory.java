@@ -8,14 +8,26 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** The phases that have ended. This object's lock guards them and the open phase. */
+/**
+ * The native memory of a test, as a parameter of its method. Code that runs for the first time
+ * loads classes and libraries, so run it once before it is measured:
+ *
+ * <pre>{@code
+ * @Test
+ * @ExtendWith(NativeMemoryExtension.class)
+ * void compresses(NativeMemory memory) {
+ *   compressor.compress(document);
+ *   memory.assertThat(() -> compressor.compress(document)).callsAtMost(10).keepsNothing();
+ * }
+ * }</pre>
+ */
 public final class NativeMemory {
 
   private final ThisProcess process;
   private final Class<?> test;
   private final boolean alone;
 
-  /** The phases that have ended. This object's lock guards the list and the open phase. */
+  /** The phases that have ended. This object's lock guards them and the open phase. */
   private final List<Map.Entry<String, String>> phases = new ArrayList<>();
 
   private ThisProcess.@Nullable Counting phase;
@@ -51,6 +63,13 @@ public final class NativeMemory {
     }
   }
 
+  /**
+   * Ends the current phase of the test and begins the next. A phase counts the whole process. The
+   * last phase ends with the test. Each becomes a report entry {@code phase NAME} of the test.
+   *
+   * @param name the name of the next phase
+   * @return the figures of the phase that ended; empty if none was open
+   */
   public synchronized Optional<ScopeCounts> nextPhase(String name) {
     Optional<ScopeCounts> ended = endPhase();
     phase = process.count(Of.PROCESS);
@@ -71,7 +90,6 @@ public final class NativeMemory {
     }
   }
 
-  /** Returns names and figures of the phases that ended. A name may occur several times. */
   synchronized List<Map.Entry<String, String>> phases() {
     return List.copyOf(phases);
   }

@@ -56,15 +56,12 @@ public final class NativeMemoryExtension
   private static final String PARALLEL = "junit.jupiter.execution.parallel.enabled";
   private static final Namespace NAMESPACE = Namespace.create(NativeMemoryExtension.class);
 
-  /**
-   * Makes the tests of a context and its children measure {@code process}. Only this extension's
-   * own tests call this.
-   */
+  /** Called by JUnit. */
   public NativeMemoryExtension() {}
 
   /**
-   * Monitors a test. If the test itself throws, it fails with that exception, and what the monitors
-   * found is only reported.
+   * Makes the tests of a context and its children measure {@code process}. Only this extension's
+   * own tests call this.
    */
   static void measure(ExtensionContext context, ThisProcess process) {
     context.getStore(NAMESPACE).put(ThisProcess.class, process);
@@ -114,8 +111,8 @@ public final class NativeMemoryExtension
   }
 
   /**
-   * Writes the figures. The test does not fail if they cannot be written, for example to a full
-   * disk.
+   * Monitors a test. If the test itself throws, it fails with that exception, and what the monitors
+   * found is only reported.
    */
   private static void monitored(MonitorNative wanted, Body test, ExtensionContext context)
       throws Throwable {
@@ -186,6 +183,10 @@ public final class NativeMemoryExtension
     }
   }
 
+  /**
+   * Writes the figures. The test does not fail if they cannot be written, for example to a full
+   * disk.
+   */
   private static void write(UseByMetric figures, ExtensionContext context) {
     Optional<Path> directory = resultsDirectory(context);
     if (directory.isEmpty() || figures.byMetric().isEmpty()) {
@@ -208,7 +209,6 @@ public final class NativeMemoryExtension
         : wanted.filter(path -> !path.equals(OFF)).map(project::resolve);
   }
 
-  /** Returns class and method, with the number of the invocation if there are several. */
   private static String name(ExtensionContext context) {
     Matcher invocation = INVOCATION.matcher(context.getUniqueId());
     return context.getRequiredTestClass().getName()
@@ -217,6 +217,10 @@ public final class NativeMemoryExtension
         + (invocation.find() ? "[" + invocation.group(1) + "]" : "");
   }
 
+  /**
+   * Returns the body of a test. JUnit allows only one call of proceed(), so further runs call the
+   * test method by reflection.
+   */
   private static Body body(Invocation<Void> invocation, ReflectiveInvocationContext<Method> call) {
     boolean[] proceeded = new boolean[1];
     return () -> {
@@ -239,7 +243,6 @@ public final class NativeMemoryExtension
     return found.isEmpty() ? Optional.empty() : Optional.of(found);
   }
 
-  /** Finds an annotation on the method, its class or the enclosing classes. */
   private static <A extends Annotation> Optional<A> find(ExtensionContext context, Class<A> type) {
     Optional<A> found = AnnotationSupport.findAnnotation(context.getTestMethod(), type);
     Optional<Class<?>> around = context.getTestClass();
@@ -250,10 +253,7 @@ public final class NativeMemoryExtension
     return found;
   }
 
-  /**
-   * Returns the process to measure. Throws if the process is not counted: the test then fails, or
-   * is skipped if {@link #UNCOUNTED} is {@code skip}.
-   */
+  /** Returns whether no other test runs in parallel. */
   private static boolean alone(ExtensionContext context) {
     boolean parallel =
         context.getConfigurationParameter(PARALLEL).map(Boolean::parseBoolean).orElse(false);
@@ -267,11 +267,8 @@ public final class NativeMemoryExtension
   }
 
   /**
-   * Returns the process to measure.
-   *
-   * @throws AssertionFailedError if the process is not counted
-   * @throws TestAbortedException if the process is not counted and {@link #UNCOUNTED} is {@code
-   *     skip}
+   * Returns the process to measure. Throws if the process is not counted: the test then fails, or
+   * is skipped if {@link #UNCOUNTED} is {@code skip}.
    */
   private static ThisProcess counted(ExtensionContext context) {
     ThisProcess process = process(context);

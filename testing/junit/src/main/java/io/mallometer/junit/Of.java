@@ -1,13 +1,10 @@
 package io.mallometer.junit;
 
-/**
- * The thread that runs the test: its calls of malloc, and the call sites whose stacks contain the
- * test's class.
- */
+/** The threads whose native memory is measured. */
 public enum Of {
   /**
    * The thread that runs the test: its calls of malloc, and the call sites whose stacks contain the
-   * test's class. Other threads do not affect these figures.
+   * test's class.
    */
   TEST,
 

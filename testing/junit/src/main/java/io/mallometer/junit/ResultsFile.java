@@ -12,6 +12,10 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 
+/**
+ * The figures of all tests that this JVM measured, for the gates ({@code docs/reference/gates.md}).
+ * Rewritten after each test, so that the file exists however the JVM ends.
+ */
 final class ResultsFile {
 
   private static final String OWN = "results-[0-9]*.{json,unfinished}";
@@ -34,12 +38,6 @@ final class ResultsFile {
         .map(built -> built.resolve("mallometer"));
   }
 
-  /**
-   * Stores the figures of a test in the file, in place of the test's earlier figures.
-   *
-   * @param id the unique id of the test
-   * @param name the name of the test in the file
-   */
   synchronized void put(String id, String name, UseByMetric figures) throws IOException {
     byTest.put(id, new Named(name, figures));
     Files.createDirectories(directory);
@@ -75,6 +73,7 @@ final class ResultsFile {
     json.endArray();
   }
 
+  /** Removes the files of earlier builds, but not those of other JVMs of this build. */
   void removeEarlier(Instant begin) throws IOException {
     try (DirectoryStream<Path> files = Files.newDirectoryStream(directory, OWN)) {
       for (Path file : files) {
@@ -85,10 +84,6 @@ final class ResultsFile {
     }
   }
 
-  /**
-   * Returns the nearest JVM among the process and its ancestors, because Maven starts Surefire's
-   * JVM through a shell.
-   */
   private static Instant beginOfBuild() {
     ProcessHandle own = ProcessHandle.current();
     return own.parent()
@@ -100,9 +95,8 @@ final class ResultsFile {
   }
 
   /**
-   * The live bytes before the first of several runs and after each, in total and by name of the
-   * call site. The total also contains memory that comes and goes; only a leaking site rises
-   * steadily.
+   * Returns the nearest JVM among the process and its ancestors, because Maven starts Surefire's
+   * JVM through a shell.
    */
   private static Optional<ProcessHandle> nearestJvm(ProcessHandle process) {
     boolean isJvm =

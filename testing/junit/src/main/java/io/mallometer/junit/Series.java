@@ -7,14 +7,18 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
 
-/** The name that stands for all sites together. */
+/**
+ * The live bytes before the first of several runs and after each, in total and by name of the call
+ * site. The total also contains memory that comes and goes; only a leaking site rises steadily.
+ */
 final class Series {
 
-  /** The name for the total of all sites. */
+  /** The name that stands for all sites together. */
   static final String ALL = "";
 
   private final List<LiveReading> readings = new ArrayList<>();
 
+  /** The live bytes of the whole process. */
   private final double[] process;
 
   private Series(LiveReading before, int iterations) {
@@ -40,12 +44,6 @@ final class Series {
     return series;
   }
 
-  /**
-   * Returns the growing sites by name, {@link #ALL} first.
-   *
-   * @param allowed the bytes that a run may keep
-   * @param withoutFalls whether to ignore runs after which less memory was live
-   */
   double[] kept() {
     return Growth.increments(readings.stream().mapToDouble(LiveReading::liveBytes).toArray());
   }
@@ -63,9 +61,10 @@ final class Series {
   }
 
   /**
-   * Decides which call sites count for a test. Those of HotSpot itself, such as for loading a
-   * class, do not count, even if their stack contains the test. Memory of {@code Unsafe}, such as
-   * that of direct buffers, counts, although HotSpot allocates it.
+   * Returns the growing sites by name, {@link #ALL} first.
+   *
+   * @param allowed the bytes that a run may keep
+   * @param withoutFalls whether to ignore runs after which less memory was live
    */
   Map<String, Growth> growing(double allowed, boolean withoutFalls) {
     Map<String, Growth> growing = new TreeMap<>();

@@ -5,6 +5,11 @@ import io.mallometer.model.CodeOwner;
 import io.mallometer.model.StackFrame;
 import java.util.List;
 
+/**
+ * Decides which call sites count for a test. Those of HotSpot itself, such as for loading a class,
+ * do not count, even if their stack contains the test. Memory of {@code Unsafe}, such as that of
+ * direct buffers, counts, although HotSpot allocates it.
+ */
 final class SiteOwner {
 
   private static final String HOTSPOT = "libjvm.";
@@ -26,16 +31,15 @@ final class SiteOwner {
 
   private SiteOwner() {}
 
-  /** Returns whether a site belongs to the program. */
   static boolean isOfProgram(CallSite site) {
     return site.codeOwner() == CodeOwner.APPLICATION && !isOfHotSpot(site) && !isOfHarness(site);
   }
 
+  /** Returns whether a stack contains a test class, its nested classes and lambdas included. */
   static boolean leadsThrough(Class<?> test, CallSite site) {
     return site.frames().stream().anyMatch(frame -> isOf(test, frame));
   }
 
-  /** Returns whether a frame belongs to a test class. */
   static boolean isOf(Class<?> test, StackFrame frame) {
     String name = test.getName();
     return frame.kind() == StackFrame.Kind.JAVA

@@ -8,6 +8,18 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
+/**
+ * Stacks as a tree, outermost frame first, with figures where the stacks branch:
+ *
+ * <pre>
+ *      20.2 MiB      40 x  LeakTest.deflates(LeakTest.java:21)
+ *                          java.util.zip.Deflater.&lt;init&gt;(Deflater.java:204)
+ *      15.0 MiB      20 x  ├─ libz.so!deflateInit2_
+ *       5.2 MiB      20 x  └─ libzip.so!init
+ * </pre>
+ *
+ * <p>A stack that contains the test begins at the test's outermost frame.
+ */
 final class StackTree {
 
   private static final int MOST_CHILDREN = 4;
@@ -34,11 +46,6 @@ final class StackTree {
 
   private StackTree() {}
 
-  /**
-   * Draws a tree.
-   *
-   * @param test the class of the test
-   */
   static String of(List<Kept> kept, Class<?> test) {
     StackTree tree = new StackTree();
     kept.forEach(site -> tree.add(site, test));

@@ -18,23 +18,21 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Predicate;
 
-/**
- * The largest number of garbage collections. A second one follows only if the first frees memory.
- */
+/** The process that the tests run in: preloaded, or attached by the first test that measures. */
 class ThisProcess {
 
   static final ThisProcess INSTANCE = new ThisProcess();
 
   /**
-   * The cleaners are considered done when the memory has not changed during this many successive
-   * pauses.
+   * The largest number of garbage collections. A second one follows only if the first frees memory.
    */
   private static final int MOST_COLLECTIONS = 2;
 
   private static final long LONGEST_COLLECTION_MILLIS = 1_000;
 
   /**
-   * The number of successive pauses without a change after which the cleaners are considered done.
+   * The cleaners are considered done when the memory has not changed during this many successive
+   * pauses.
    */
   private static final int SAME = 3;
 
@@ -51,38 +49,30 @@ class ThisProcess {
     this.mallometer = mallometer;
   }
 
-  /**
-   * Begins to read live memory by call site.
-   *
-   * @param test the class of the test: a stack that contains it belongs to the test
-   */
+  /** Returns whether the process is counted, after an attach if that is possible. Never throws. */
   Status status() {
     return mallometer.counting().attach();
   }
 
   /**
-   * Begins to watch live memory by call site.
+   * Begins to read live memory by call site.
    *
-   * @param of the threads whose memory is watched
    * @param test the class of the test: a stack that contains it belongs to the test
    */
   Watch watch(Of of, Class<?> test) {
     return new SiteWatch(of, test);
   }
 
-  /**
-   * Begins to monitor. The calling thread must also call {@link Monitored#end()}.
-   *
-   * @param rows the CSV file, if the annotation asks for rows
-   */
+  /** Begins to count. The thread that calls this must also close the result. */
   Counting count(Of of) {
     return new ScopeCounting(
         of == Of.TEST ? mallometer.counting().threadScope() : mallometer.counting().processScope());
   }
 
   /**
-   * Returns whether the site counts for the test. Remembers the decision while the site's name is
-   * unchanged, because searching all stacks at each reading would be slow.
+   * Begins to monitor. The calling thread must also call {@link Monitored#end()}.
+   *
+   * @param rows the CSV file, if the annotation asks for rows
    */
   Monitored monitor(MonitorNative wanted, Of of, Class<?> test, Optional<Path> rows) {
     boolean looks =
@@ -144,8 +134,8 @@ class ThisProcess {
     }
 
     /**
-     * Collects garbage and waits until the memory stops changing, because cleaners run after the
-     * collection.
+     * Returns whether the site counts for the test. Remembers the decision while the site's name is
+     * unchanged, because searching all stacks at each reading would be slow.
      */
     private boolean isWanted(CallSite site) {
       Decision known = decisions.get(site.number());
@@ -171,7 +161,10 @@ class ThisProcess {
       }
     }
 
-    /** Collects garbage and waits for the cleaners, which run after references were enqueued. */
+    /**
+     * Collects garbage and waits until the memory stops changing, because cleaners run after the
+     * collection.
+     */
     private void collectOnce() throws InterruptedException {
       ReferenceQueue<Object> queue = new ReferenceQueue<>();
       Reference<Object> unreachable = new WeakReference<>(new Object(), queue);
@@ -215,34 +208,33 @@ class ThisProcess {
     }
   }
 
+  /**
+   * Live memory of allocations made while the watch is open, by call site. It can still be read
+   * after {@link #close()}.
+   */
   interface Watch extends AutoCloseable {
 
-    /** Reads live memory. */
     LiveReading read();
 
     /** Collects garbage and waits until cleaners have freed native memory. */
     void collectGarbage();
 
+    /** Returns the live bytes of the whole process, HotSpot's own included. */
     double processBytes();
 
-    /** Returns a sentence that says which threads' memory the readings contain. */
     String scope();
 
     @Override
     void close();
   }
 
-  /**
-   * Returns the counts since this was opened.
-   *
-   * @throws IllegalStateException with the reason, if counting was not possible
-   */
+  /** Counts calls and bytes while it is open. */
   interface Counting extends AutoCloseable {
 
     /**
      * Returns the counts since this was opened.
      *
-     * @throws IllegalStateException if counting was not possible; the message has the reason
+     * @throws IllegalStateException with the reason, if counting was not possible
      */
     ScopeCounts use();
 

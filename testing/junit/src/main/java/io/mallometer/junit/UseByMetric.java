@@ -7,7 +7,9 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
 
-/** The figures of one metric, one for each measured run. Warm-ups are left out. */
+/**
+ * The native memory that a test used, by metric. The metrics have the names of the JMH profiler.
+ */
 final class UseByMetric {
 
   private static final String KEPT = "native.alloc.kept";
@@ -15,6 +17,7 @@ final class UseByMetric {
   private static final String BYTES = "B";
   private static final String CALLS = "calls";
 
+  /** The figures of one metric, one for each measured run. Warm-ups are left out. */
   record Samples(String unit, double[] samples) {}
 
   private final Map<String, Samples> byMetric = new TreeMap<>();
@@ -23,7 +26,6 @@ final class UseByMetric {
     return byMetric;
   }
 
-  /** Adds the metrics of runs. Each run is a sample of every metric. */
   void add(List<ScopeCounts> uses) {
     add("native.alloc.calls", CALLS, uses, ScopeCounts::calls);
     add("native.alloc.small", CALLS, uses, ScopeCounts::smallCalls);
@@ -47,7 +49,6 @@ final class UseByMetric {
     add(metric, unit, uses.stream().mapToDouble(figure).toArray());
   }
 
-  /** Adds a metric, unless it is unknown for some run. */
   private void add(String metric, String unit, double[] samples) {
     if (samples.length > 0 && Arrays.stream(samples).allMatch(Double::isFinite)) {
       byMetric.put(metric, new Samples(unit, samples));

@@ -23,13 +23,13 @@ final class Engine {
 
   record Ended(String method, TestExecutionResult result, Map<String, String> reported) {}
 
-  /** Returns whether a factory of dynamic tests failed. It then has no tests to report. */
   static Map<String, TestExecutionResult> run(Class<?> type, Map<String, String> parameters) {
     Map<String, TestExecutionResult> byMethod = new TreeMap<>();
     all(type, parameters).forEach(ended -> byMethod.put(ended.method(), ended.result()));
     return byMethod;
   }
 
+  /** Returns whether a factory of dynamic tests failed. It then has no tests to report. */
   private static boolean hasFailed(TestIdentifier test, TestExecutionResult result) {
     return test.getSource().filter(MethodSource.class::isInstance).isPresent()
         && result.getStatus() == TestExecutionResult.Status.FAILED;

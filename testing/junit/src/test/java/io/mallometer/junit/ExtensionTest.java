@@ -15,10 +15,6 @@ import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.TestExecutionResult.Status;
 
-/**
- * The 20 runs kept 1, 2, ... 20 KiB. The interval of the median omits (20 - 1.96 * sqrt(20)) / 2 =
- * 5.6, so five, runs at each end: 6 to 15 KiB.
- */
 @Tag("any-jdk")
 @Tag("engine")
 class ExtensionTest {

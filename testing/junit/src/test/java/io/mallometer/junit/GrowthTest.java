@@ -26,9 +26,8 @@ class GrowthTest {
   }
 
   /**
-   * The slopes between all pairs of values are, sorted: -100, 0, ten times 100, 166.7, 200 and 300.
-   * The interval of their median omits (15 - 1.96 * sqrt(6 * 5 * 17 / 18)) / 2 = 2.28, so two,
-   * slopes at each end: 100 to 166.7.
+   * The 20 runs kept 1, 2, ... 20 KiB. The interval of the median omits (20 - 1.96 * sqrt(20)) / 2
+   * = 5.6, so five, runs at each end: 6 to 15 KiB.
    */
   @Test
   void intervalOfWhatRunsKeepIsTheOneWorkedOutByHand() {
@@ -39,11 +38,9 @@ class GrowthTest {
   }
 
   /**
-   * Four of five runs rise, so the signs of the runs do not suffice. 0 100 0 300 400 500 has 15
-   * slopes: of neighbours 100 -100 300 100 100, and 0 100 200 100, 100 133.3 166.7, 100 100, 100
-   * from those further apart. Sorted: -100 0 100 (nine times) 133.3 166.7 200 300. The median is
-   * the eighth, 100; the interval leaves out (15 - 1.96 * sqrt(6*5*17/18))/2 = 2.28, so two, at
-   * each end: 100 to 166.7.
+   * The slopes between all pairs of values are, sorted: -100, 0, ten times 100, 166.7, 200 and 300.
+   * The interval of their median omits (15 - 1.96 * sqrt(6 * 5 * 17 / 18)) / 2 = 2.28, so two,
+   * slopes at each end: 100 to 166.7.
    */
   @Test
   void slopeOfARestlessSeriesIsTheOneWorkedOutByHand() {
@@ -99,7 +96,7 @@ class GrowthTest {
     assertThat(Growth.of(live, 0).found()).isTrue();
   }
 
-  /** Each run leaks 1 KiB, in addition to the random steps. */
+  /** Memory rises in each run with a probability of 5 %, on average once in 20 runs. */
   @Test
   void rareStepsOfACleanTestAreHardlyEverGrowthTwice() {
     Random random = new Random(1);
@@ -110,7 +107,7 @@ class GrowthTest {
     assertThat(found).as("of " + SERIES).isLessThanOrEqualTo(2);
   }
 
-  /** Memory rises as in the previous test, and also by a leak of 1 KiB in each run. */
+  /** Each run leaks 1 KiB, in addition to the random steps. */
   @Test
   void leakBesideRareStepsIsFound() {
     Random random = new Random(2);

@@ -9,6 +9,7 @@ import java.util.Map;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
+/** A process whose memory the test sets. */
 final class HandFedProcess extends ThisProcess implements BeforeEachCallback {
 
   Status status = Status.counting();
@@ -30,7 +31,6 @@ final class HandFedProcess extends ThisProcess implements BeforeEachCallback {
     NativeMemoryExtension.measure(context, this);
   }
 
-  /** Makes the library unavailable. */
   void isAbsent() {
     status = new Status(State.UNAVAILABLE, "it is not there", "put it there");
   }
@@ -94,7 +94,9 @@ final class HandFedProcess extends ThisProcess implements BeforeEachCallback {
       }
 
       @Override
-      public void close() {}
+      public void close() {
+        // Does nothing, because nothing was opened.
+      }
     };
   }
 }

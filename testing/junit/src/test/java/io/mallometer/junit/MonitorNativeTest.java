@@ -44,7 +44,6 @@ class MonitorNativeTest {
     return of(method).result().getThrowable().orElseThrow().getMessage();
   }
 
-  /** Returns the report entry of a test that passed. */
   private static String report(String method) {
     assertThat(of(method).result().getThrowable()).isEmpty();
     return of(method).reported().get("native memory");

@@ -20,6 +20,7 @@ class MonitoredTest {
 
   private final AtomicBoolean closed = new AtomicBoolean();
 
+  /** Carries the annotation of a test that fails above 20 MiB of live bytes. */
   @MonitorNative(liveSize = 20 * MIB)
   private static final class Present {}
 

@@ -69,7 +69,6 @@ class ResultsFileTest {
     return Map.of("mallometer.results", directory.toString());
   }
 
-  /** Returns the lowest and the highest value of each metric. */
   private Map<String, List<Double>> read() throws IOException {
     Map<String, List<Double>> read = new TreeMap<>();
     Results.read(List.of(directory), new Selection(List.of(), List.of()))

@@ -7,14 +7,11 @@ import java.util.Map;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.TestExecutionResult.Status;
 
+/** The program of each JVM of {@code bin/soak junit}. */
 final class SoakMain {
 
   private SoakMain() {}
 
-  /**
-   * Checks that the counters of a virtual thread are refused. Those of its carrier thread must not
-   * be used in their place.
-   */
   public static void main(String[] arguments) {
     List<Engine.Ended> ended = Engine.all(Invocations.class, Map.of());
     for (String kind : List.of("clean", "leak")) {

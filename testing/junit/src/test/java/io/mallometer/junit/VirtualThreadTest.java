@@ -13,8 +13,8 @@ import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.TestExecutionResult.Status;
 
 /**
- * A measured test must fail on a virtual thread. The counters of the carrier thread must not let it
- * pass.
+ * Checks that the counters of a virtual thread are refused. Those of its carrier thread must not be
+ * used in their place.
  */
 @Tag("counted")
 @EnabledForJreRange(min = JRE.JAVA_21)

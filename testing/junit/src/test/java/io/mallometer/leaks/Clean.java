@@ -14,10 +14,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/**
- * Ten clean tests and ten that leak, for {@code bin/soak junit}. Each kind of leak occurs twice:
- * malloc, malloc in another thread, a direct buffer, an Inflater and a zstd context.
- */
+/** The tests of {@link Leaks} without leaks. */
 public class Clean {
 
   private static final ByteBuffer REUSED = ByteBuffer.allocateDirect(1024);

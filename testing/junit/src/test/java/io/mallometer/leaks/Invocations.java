@@ -15,6 +15,10 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.RepetitionInfo;
 
+/**
+ * Ten clean tests and ten that leak, for {@code bin/soak junit}. Each kind of leak occurs twice:
+ * malloc, malloc in another thread, a direct buffer, an Inflater and a zstd context.
+ */
 public class Invocations {
 
   private static final List<Object> KEPT = new ArrayList<>();
@@ -63,7 +67,6 @@ public class Invocations {
     }
   }
 
-  /** Does other work: strings, regular expressions, a deflater that is closed. */
   private static void work() {
     Deflater deflater = new Deflater();
     deflater.setInput("a b c".repeat(100).replaceAll("[ab]+", "x").getBytes());

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** The other thread makes more large requests than a monitor can store. */
+/** Tests that {@code MonitorNativeTest} runs. */
 public class Monitors {
 
   private static final long MIB = 1 << 20;
@@ -57,7 +57,7 @@ public class Monitors {
     other.join();
   }
 
-  /** Makes the requests. A lambda in its place would allocate in the thread of the test. */
+  /** The other thread makes more large requests than a monitor can store. */
   @Test
   @MonitorNative(threshold = 20_000, of = Of.TEST)
   void asksForMoreOfLittle() throws InterruptedException {
@@ -67,9 +67,7 @@ public class Monitors {
     Native.free(Native.malloc(25_000));
   }
 
-  /**
-   * Makes the requests. This is a class, because a lambda would allocate in the thread of the test.
-   */
+  /** Makes the requests. A lambda in its place would allocate in the thread of the test. */
   private static final class Asking implements Runnable {
     @Override
     public void run() {

@@ -18,10 +18,10 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.InvocationInterceptor;
 import org.junit.jupiter.api.extension.ReflectiveInvocationContext;
 
+/** Tests that run and are measured on a virtual thread. {@code VirtualThreadTest} runs them. */
 @ExtendWith(OnVirtualThreads.Virtually.class)
 public class OnVirtualThreads {
 
-  /** Runs test methods, with their measurement, on a virtual thread. */
   static final class Virtually implements InvocationInterceptor {
     @Override
     public void interceptTestMethod(

@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
-/** The test leaks() leaks while this test runs. */
+/** Contains three classes of tests that {@code ParallelTest} runs in parallel. */
 public class SideBySide {
 
   private static final CountDownLatch ALL = new CountDownLatch(3);
@@ -36,11 +36,7 @@ public class SideBySide {
 
   @Nested
   class Growing {
-    /**
-     * Compares measured native memory with the project's thresholds. Fails the build if anything is
-     * worse, if an expected metric was not measured, or if there are no results. With {@code
-     * -Dmallometer.update} it writes the thresholds instead.
-     */
+    /** The test leaks() leaks while this test runs. */
     @Test
     @ExpectNoNativeGrowth
     void doesNotGrow() throws InterruptedException {

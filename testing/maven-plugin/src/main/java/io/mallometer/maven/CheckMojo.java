@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Compares measured native memory with the project's thresholds. Fails the build if anything is
- * worse, if an expected metric was not measured, or if there are no results: a build without
- * measurements never passes. With {@code -Dmallometer.update} it writes the thresholds instead.
+ * worse, if an expected metric was not measured, or if there are no results. With {@code
+ * -Dmallometer.update} it writes the thresholds instead.
  */
 @Mojo(name = "check", defaultPhase = LifecyclePhase.VERIFY, threadSafe = true)
 public final class CheckMojo extends AbstractMojo {
@@ -80,7 +80,10 @@ public final class CheckMojo extends AbstractMojo {
   @Parameter(property = "mallometer.update", defaultValue = "false")
   private boolean update;
 
-  /** Whether to skip the comparison. */
+  /**
+   * Whether to skip this goal: results are then neither compared with the thresholds nor written to
+   * them.
+   */
   @Parameter(property = "mallometer.skip", defaultValue = "false")
   private boolean skip;
 

@@ -123,7 +123,10 @@ final class AttachedJvm implements Source {
     giveTo(process.owner());
   }
 
-  /** Returns the source for a process. The timeout is the time limit for each answer. */
+  /**
+   * Returns an object that sends questions to a JVM process and waits at most {@code timeout} for
+   * each answer.
+   */
   static AttachedJvm of(JvmProcess process, Path jar, Duration timeout) throws Failure {
     process.check();
     try {

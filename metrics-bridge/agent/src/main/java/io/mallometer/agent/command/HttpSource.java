@@ -35,7 +35,8 @@ final class HttpSource implements Source {
   private final int timeoutMillis;
 
   /**
-   * Creates the source for the address of an agent's server or of the endpoint.
+   * Creates the source for an HTTP address: that of an agent's server, or that of Spring Boot's
+   * endpoint {@code nativememory}.
    *
    * @param user the name for the login; empty for none
    */

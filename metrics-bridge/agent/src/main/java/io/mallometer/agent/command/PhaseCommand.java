@@ -5,7 +5,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Ends the current phase of a JVM and begins the next. */
+/**
+ * Ends the phase of a JVM that the previous phase command began, prints its counters, and begins
+ * the next phase.
+ */
 @Command(
     name = "phase",
     description =

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 
-/** A process that answers questions. */
+/** A JVM process to which a command sends its requests, for example for a report. */
 interface Source extends AutoCloseable {
 
   /** An answer with its media type. The caller closes the body. */

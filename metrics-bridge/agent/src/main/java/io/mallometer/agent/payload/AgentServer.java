@@ -231,7 +231,10 @@ final class AgentServer implements AutoCloseable {
     return exchange -> exchange.in(others, () -> answering.answer(exchange));
   }
 
-  /** Returns the methods and paths, with {@value #ANY_NAME} for a last part that varies. */
+  /**
+   * Returns the HTTP methods and paths that the server answers. {@value #ANY_NAME} stands for a
+   * last part of a path that varies.
+   */
   Set<String> addresses() {
     return routes.keySet();
   }

@@ -105,8 +105,8 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
   }
 
   /**
-   * Listens for questions of the command line. If that fails, each command must load the agent
-   * again.
+   * Opens the socket through which the command line asks this JVM questions. Without it, each
+   * command must load the agent again.
    */
   private static void takeQuestions(String version) {
     try {

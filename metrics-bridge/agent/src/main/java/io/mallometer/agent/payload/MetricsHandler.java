@@ -30,9 +30,9 @@ final class MetricsHandler {
   }
 
   /**
-   * Answers without waiting for the client.
+   * Answers with the metrics. Returns without waiting until the client has received the answer.
    *
-   * @param names the names of the series; empty for all
+   * @param names the names of the metrics to send; empty for all
    */
   void answer(Set<String> names, Exchange exchange) throws IOException {
     Request request = exchange.request();

@@ -25,9 +25,9 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.DoubleStream;
 
 /**
- * The growth of the process's memory, without parts that grow to a configured maximum, such as the
- * Java heap. Also determines which parts grew, when memory reaches the limit, and how fast memory
- * may grow according to the uncertain readings.
+ * Computes the growth of the process's memory, without parts that grow to a configured maximum,
+ * such as the Java heap. Also determines three things: which parts grew, the time until memory
+ * reaches the limit, and the fastest growth that the uncertain readings allow.
  */
 final class TotalGrowth {
 
@@ -326,8 +326,9 @@ final class TotalGrowth {
 
   /**
    * Returns whether a series rises with the logarithm of the process's age, as in a warm-up. Such a
-   * rise is about half as fast in the second half of the window as in the first. The series must be
-   * nearer to this than to a line, and certainly change by less than half a mebibyte per minute.
+   * rise is about half as fast in the second half of the window as in the first. The series must
+   * resemble it more than a straight line. In the second half the series must not rise or fall by
+   * half a mebibyte per minute or more, even at the ends of the 95 % interval.
    */
   private static boolean warmsUp(double[] seconds, double[] logarithms, double[] bytes) {
     int last = seconds.length - 1;

@@ -90,7 +90,7 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   /** Whether all sites of the latest reading have names. */
   private boolean whole;
 
-  /** The number of sites that had no stack when all sites were last named. */
+  /** The number of sites without a stack at the latest reading that named the sites. */
   private int stackless;
 
   private boolean everAsked;
@@ -253,7 +253,7 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   /**
    * Returns the live bytes of groups of sites in the last hour and now, for the groups with most
    * live bytes and those that grew most, at most {@code most} of each. Groups by library contain
-   * all sites, others only those of the application.
+   * all sites; all other groups contain only sites of the application.
    */
   public synchronized SiteTrends trends(Grouping grouping, int most) {
     hold();

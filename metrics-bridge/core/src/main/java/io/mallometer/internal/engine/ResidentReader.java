@@ -45,7 +45,10 @@ public final class ResidentReader implements SnapshotReader {
   private int readings;
   private long readAt;
 
-  /** The time, by {@code nanoTime}, at which the pauses after all readings so far are over. */
+  /**
+   * Each reading must be followed by a pause. This is the time, by {@code nanoTime}, at which the
+   * pauses of all readings so far are over.
+   */
   private long paidAt;
 
   private long pause;

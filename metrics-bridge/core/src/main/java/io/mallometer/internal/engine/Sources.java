@@ -45,7 +45,10 @@ public record Sources(
         ApplicationVersion.ofThisProcess());
   }
 
-  /** Returns sources of a process that starts at the clock's present time, without a version. */
+  /**
+   * Returns sources of a process that starts now, by the given clock, and whose application has no
+   * known version.
+   */
   public static Sources of(
       NativeLibrary library,
       MemorySource memory,

@@ -158,8 +158,8 @@ record FastRise(
   }
 
   /**
-   * Returns whether the rise was last described less than 5 s before {@code endNanos}, and its
-   * memory was not freed again.
+   * Returns whether the rise lasted until {@code endNanos}: its memory was not freed again, and its
+   * latest description is less than 5 s older.
    */
   boolean lastedUntil(long endNanos) {
     return !sites.isEmpty() && endNanos - monotonicNanos < LATEST_NANOS;

@@ -276,8 +276,8 @@ record RecordedLife(
     }
 
     /**
-     * Adds to a sample the bytes that were live before an attach, from the nearest text that Java
-     * recorded.
+     * Adds to a sample the bytes that were live before the library was attached. Takes them from
+     * the text nearest in time that Java wrote into the recording.
      */
     private Sample complete(Sample sample) {
       if (!Double.isNaN(sample.malloc().liveBytes())) {

@@ -41,7 +41,8 @@ final class AllocationTrend {
   private final List<Birth> laterBirths = new ArrayList<>();
 
   /**
-   * The third (0 to 2) of its site's time of arrivals in which each of {@link #laterBirths} came.
+   * The idle objects of a site are born within its time of arrivals. For each of {@link
+   * #laterBirths}, this list has the third of that time (0 to 2) in which the object was born.
    */
   private final List<Integer> thirds = new ArrayList<>();
 

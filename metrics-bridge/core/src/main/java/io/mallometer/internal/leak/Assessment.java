@@ -113,8 +113,8 @@ record Assessment(
   }
 
   /**
-   * Returns whether a site with the verdict unused keeps it. The limits are lower than those for a
-   * new verdict, so that the verdict does not alternate.
+   * Returns whether a site that already has the verdict unused keeps it. The limits are lower than
+   * those for a new verdict, so that the verdict does not alternate.
    */
   boolean staysUnused() {
     return (verdict == Verdict.GROWING || verdict == Verdict.HEALTHY)

@@ -12,8 +12,8 @@ record Increase(double seconds, double bytes, long born) {
   private static final double HOUR = 3_600;
 
   /**
-   * Returns the increase of two sites together: the sum of their rates, over the longer of their
-   * times.
+   * Returns the increase of two sites together over the longer of their times. Assumes that each
+   * site grew at its own rate during all of that time.
    */
   Increase plus(Increase other) {
     double longer = Math.max(seconds, other.seconds);

@@ -140,9 +140,10 @@ final class LeakTest {
   }
 
   /**
-   * Returns {@code sooner}, which was made with a shorter threshold, if it finds unused memory, or
-   * if only it has idle objects; otherwise {@code judged}. Whether a leak is refuted always comes
-   * from {@code judged}.
+   * Chooses between two assessments of a site. Returns {@code sooner}, which was made with a
+   * shorter threshold, if it finds unused memory, or if it has idle objects and {@code judged} has
+   * none. Otherwise returns {@code judged}. Whether a leak is refuted always comes from {@code
+   * judged}.
    */
   private static Assessment preferUnused(Assessment judged, Assessment sooner) {
     boolean says =

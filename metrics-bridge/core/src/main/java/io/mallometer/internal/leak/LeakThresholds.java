@@ -38,8 +38,9 @@ package io.mallometer.internal.leak;
 public final class LeakThresholds {
 
   /**
-   * The fewest idle samples of a leak. A few outliers mislead any test by a fixed idle time, such
-   * as that of SWAT (Hauswirth and Chilimbi, 2004).
+   * A call site must have at least this many idle samples to be a leak. Fewer may be outliers,
+   * which mislead any test by a fixed idle time, such as that of SWAT (Hauswirth and Chilimbi,
+   * 2004).
    */
   static final int FEWEST_IDLE = 5;
 
@@ -76,8 +77,8 @@ public final class LeakThresholds {
   static final double FALLEN_SHARE = 0.25;
 
   /**
-   * The distance between a share and its bounds, in standard errors: a one-sided confidence of 84
-   * %.
+   * The number of standard errors between an estimated share and its upper or lower bound. With one
+   * standard error, the true share is beyond that bound with a probability of 16 %.
    */
   static final double ARRIVAL_ERRORS = 1;
 

@@ -226,8 +226,9 @@ final class LostMemory {
   }
 
   /**
-   * Returns whether the saved CPU time pays for a pair of searches. A thousandth of one processor's
-   * time is saved, up to a maximum. The hourly search begins without savings.
+   * Returns whether enough CPU time was saved up for a pair of searches. The savings grow by a
+   * thousandth of one processor's time, up to a maximum. The search that comes every hour needs no
+   * savings.
    */
   private boolean isAffordable(long nowNanos) {
     double earned = LeakThresholds.SEARCH_SHARE * scale * (nowNanos - creditNanos) / 1e9;

@@ -62,8 +62,8 @@ final class ReplacedBytes {
   }
 
   /**
-   * Returns the fewest bytes that sites together must have replaced: all freed bytes, minus what
-   * the other sites can have replaced.
+   * Returns the fewest bytes that these call sites together must have replaced: all freed bytes,
+   * minus the most that all other sites can have replaced.
    */
   double leastBytes(Iterable<Integer> sites) {
     double others = risen;

@@ -108,7 +108,7 @@ final class VoidTime {
     return Math.min(1, sum / (double) Math.max(1, to - from));
   }
 
-  /** Returns the void time since a moment, in seconds. */
+  /** Returns for how many seconds since a moment accesses could not be observed (void time). */
   double secondsSince(long nanos) {
     long sum = 0;
     Iterator<Span> latestFirst = spans.descendingIterator();

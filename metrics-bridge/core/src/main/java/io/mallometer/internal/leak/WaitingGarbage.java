@@ -46,8 +46,8 @@ final class WaitingGarbage {
   private static final double MOST_SINCE = 2;
 
   /**
-   * Each of the last two old collections must have freed at least this share of the bytes that the
-   * other freed.
+   * The last two collections of the old generation must have freed similar amounts: the smaller
+   * amount must be at least this share of the larger one.
    */
   private static final double EVEN_SHARE = 0.25;
 
@@ -57,8 +57,8 @@ final class WaitingGarbage {
   private static final int FEWEST_FREED = 10;
 
   /**
-   * A collection is noticed up to this many seconds after it began to mark objects. Objects that
-   * were allocated meanwhile survive it, and count for the next collection.
+   * A collection is noticed at most this many seconds after it began to mark objects. Objects that
+   * are allocated in this time survive the collection, and are counted for the next one.
    */
   private static final double MARKING = 2;
 
@@ -85,9 +85,10 @@ final class WaitingGarbage {
   private final Map<Integer, First> firstCleaned = new HashMap<>();
 
   /**
-   * The counts in {@link #firstCleaned} for one call site.
+   * The counts when a cleaner was first seen to free samples of one call site.
    *
-   * @param old the number of old collections, minus those that {@link #knownAlready} counts
+   * @param old the number of collections of the old generation, minus those that {@link
+   *     #knownAlready} counts
    */
   private record First(long old, long collections, long afterFirstYoung) {
 
@@ -132,7 +133,10 @@ final class WaitingGarbage {
     seconds = now;
   }
 
-  /** Counts the latest consecutive old collections after which only cleaners freed samples. */
+  /**
+   * Counts back from the latest collection of the old generation, as long as only cleaners freed
+   * samples after the collection.
+   */
   private static int knownAlready(Cleaned freed) {
     int known = 0;
     while (known < Cleaning.KNOWN

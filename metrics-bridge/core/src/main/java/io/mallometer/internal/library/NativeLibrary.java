@@ -112,10 +112,10 @@ public interface NativeLibrary {
   void nameMethods();
 
   /**
-   * Begins to name the methods that the JVM compiles, which takes two open files of {@code /proc};
-   * with false, stops and closes the files. Never throws.
+   * Begins to name the methods that the JVM compiles, and keeps two files of {@code /proc} open for
+   * that. With {@code false}, stops and closes the files. Never throws.
    *
-   * @return whether the library does as requested; true for an absent library
+   * @return whether the library does as requested; also true if the library is absent
    */
   boolean nameCompiledMethods(boolean names);
 

@@ -60,9 +60,10 @@ public final class OwnerSearches {
   private volatile Optional<OwnerReport> latest = Optional.empty();
 
   /**
-   * Creates searches without a result.
+   * Creates an object that has not searched yet.
    *
-   * @param isLost whether the search for lost memory proved that a call site's objects are lost
+   * @param isLost tells, by the number of a call site, whether the search for lost memory proved
+   *     that the site's objects are lost
    */
   public OwnerSearches(
       NativeLibrary library,

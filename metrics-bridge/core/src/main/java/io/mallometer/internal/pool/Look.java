@@ -6,10 +6,10 @@ import java.util.function.LongSupplier;
 /**
  * A reading of all pools.
  *
- * @param began the moment at which the reading began, in nanoseconds
- * @param longest the most CPU time for the buffers of one copy of a library, and again for its
- *     chunks, in nanoseconds
- * @param cpuTime the CPU time of the reading thread, in nanoseconds
+ * @param began the time at which the reading began, in nanoseconds
+ * @param longest the CPU time in nanoseconds that may be spent on the buffers of one copy of a
+ *     library; its chunks may take as much again
+ * @param cpuTime supplies the CPU time that the reading thread has used, in nanoseconds
  */
 record Look(long began, long longest, LongSupplier cpuTime) {
 

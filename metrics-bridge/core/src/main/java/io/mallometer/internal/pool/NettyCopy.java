@@ -267,8 +267,9 @@ final class NettyCopy {
 
   /**
    * Removes the known buffers that are no longer live, and returns those that were released. Netty
-   * removes the tracker of a released buffer from its set and then clears it. If a buffer was
-   * dropped, a garbage collection only clears its tracker.
+   * first removes the tracker of a released buffer from its set of trackers and then clears the
+   * tracker. So a cleared tracker that is still in the set belongs to a buffer that was dropped
+   * without a release.
    */
   private List<TrackedBuffer> takeGone(Set<?> trackers, Look look) {
     List<TrackedBuffer> released = new ArrayList<>();

@@ -56,8 +56,8 @@ final class BudgetTable {
   private BudgetTable() {}
 
   /**
-   * Returns the table. A limit that an option states covers this process only. A cgroup's limit
-   * also covers the other memory that is charged to the cgroup.
+   * Returns the memory budget. A limit that an option states covers this process only. A cgroup's
+   * limit also covers the other memory that is charged to the cgroup.
    */
   static MemoryBudget of(
       Configuration configuration, ResidentMemory resident, ProcessMemory memory) {

@@ -40,8 +40,8 @@ public interface MemorySource {
   default void renew() {}
 
   /**
-   * Reads the resident set by the code that requested the memory; empty if the system does not
-   * report it. May be called by any thread, at any time; takes some ten milliseconds.
+   * Returns how much of the resident set each piece of code requested; empty if the system does not
+   * report this. May be called by any thread, at any time; takes some ten milliseconds.
    *
    * @param counted the native library's counters at this moment
    * @param ranges the ranges that the process mapped, ascending by address

@@ -118,9 +118,9 @@ final class ProcessMemorySource implements MemorySource {
   }
 
   /**
-   * Makes the next {@link #read} read all values anew. It also splits the resident set if the next
-   * split is at most two pauses away. The early split postpones the next one, so frequent requests
-   * do not cause more splits.
+   * Makes the next {@link #read} read all values anew. That call also splits the resident set if
+   * the next regular split is at most two pauses away. An early split postpones the next regular
+   * one, so frequent requests do not cause more splits.
    */
   @Override
   public void renew() {

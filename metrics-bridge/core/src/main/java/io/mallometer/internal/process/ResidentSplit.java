@@ -391,7 +391,8 @@ final class ResidentSplit {
 
   /**
    * Returns the most bytes that the JVM's unrecognised structures may take. The bytes that the JVM
-   * reports are not the only bound, because they include committed memory that was never touched.
+   * reports are one bound. A second one is needed, because the reported bytes include committed
+   * memory that was never touched.
    */
   private long unrecognisedStructures() {
     long accounted =

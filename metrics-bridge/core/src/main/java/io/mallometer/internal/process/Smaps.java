@@ -37,8 +37,8 @@ final class Smaps {
   private static final int LONGEST_LINE = 4096;
 
   /**
-   * The bytes that one read requests. For more, the JDK would allocate a buffer, and the kernel
-   * returns at most 4 KiB anyway.
+   * The bytes that one read requests. For a longer read the JDK would allocate a buffer, although
+   * the kernel returns at most 4 KiB at a time.
    */
   private static final int READ_AT_ONCE = 8192;
 

@@ -48,7 +48,10 @@ public final class JavaNames {
         Pattern.compile("(Generated(?:Method|Constructor|SerializationConstructor)Accessor)\\d+");
   }
 
-  /** The texts without which no pattern matches; most names have none of them. */
+  /**
+   * A name that contains none of these texts cannot match a pattern. Most names contain none of
+   * them.
+   */
   private static final List<String> MARKS =
       List.of(
           "CGLIB",

@@ -23,8 +23,8 @@ class LeakTestTest {
   private static final double FLOOR = 300;
 
   /**
-   * The seconds at which objects are allocated. Only the objects of the first 1,500 s can be idle,
-   * and only one of them comes in the last third of this time.
+   * The seconds at which objects are allocated. Only those allocated before second 1,500 are old
+   * enough to be idle, and only one of these was allocated after second 1,000.
    */
   private static final double[] ONE_IN_THE_LAST_THIRD = {
     0, 200, 400, 550, 600, 650, 700, 750, 800, 850, 900, 950, 1_490

@@ -346,8 +346,8 @@ class LostMemoryTest {
   }
 
   /**
-   * 8 samples stand for 80 objects. The registers of 20 threads, which cannot be read, may contain
-   * as many addresses.
+   * The 8 samples stand for 80 objects. The registers of 20 threads cannot be read and may contain
+   * the addresses of 80 objects, so nothing is proved.
    */
   @Test
   void noMoreObjectsThanThreadsMayHoldAreNotEnough() {

@@ -572,8 +572,8 @@ class WaitingGarbageTest {
   }
 
   /**
-   * Until a cleaner of the JDK frees a sample, only the stack of the site tells that such a cleaner
-   * frees the objects.
+   * Before a cleaner of the JDK has freed a sample, only the site's stack shows that such a cleaner
+   * frees the site's objects.
    */
   @Test
   void whatACleanerOfTheJdkFreesMayBeGarbageUntilACollectionMeetsIt() {

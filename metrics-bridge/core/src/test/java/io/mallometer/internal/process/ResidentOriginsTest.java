@@ -60,7 +60,8 @@ class ResidentOriginsTest {
   }
 
   /**
-   * If the page table cannot be read, the smaller part of a cut mapping counts as fully resident.
+   * A call site may have mapped only a part of a mapping. If the page table cannot be read, the
+   * smaller of the two parts counts as fully resident.
    */
   @Test
   void aRangeMayBePartOfAMapping() {

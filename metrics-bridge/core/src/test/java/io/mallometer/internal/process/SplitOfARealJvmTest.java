@@ -28,8 +28,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 class SplitOfARealJvmTest {
 
   /**
-   * The tolerance in bytes. Some MiB of the JVM's own objects count as resident although they were
-   * never touched, so these MiB may be missing in other parts.
+   * The tolerance in bytes. Some MiB of the JVM's own objects count as resident although the JVM
+   * never touched them. Another part may then lack as many bytes.
    */
   private static final long SLACK = 6L << 20;
 

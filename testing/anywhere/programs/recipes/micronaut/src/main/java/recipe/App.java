@@ -11,7 +11,7 @@ public class App {
     System.out.println("observed: " + context.getBean(EmbeddedServer.class).getURL() + "/prometheus");
     System.out.println("ready");
     while (System.in.read() >= 0) {
-      // The test runner ends the input.
+      // Waits until the test runner closes the input.
     }
     context.close();
     System.exit(7);

@@ -33,7 +33,7 @@ public final class App {
     System.out.println("observed: http://127.0.0.1:" + server.getAddress().getPort() + "/metrics");
     System.out.println("ready");
     while (System.in.read() >= 0) {
-      // The test runner ends the input.
+      // Waits until the test runner closes the input.
     }
     System.exit(7);
   }

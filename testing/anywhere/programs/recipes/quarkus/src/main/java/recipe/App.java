@@ -15,7 +15,7 @@ public class App implements QuarkusApplication {
   public int run(String... arguments) throws Exception {
     System.out.println("ready");
     while (System.in.read() >= 0) {
-      // The test runner ends the input.
+      // Waits until the test runner closes the input.
     }
     return 7;
   }

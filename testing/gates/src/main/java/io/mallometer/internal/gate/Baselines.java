@@ -57,7 +57,6 @@ public final class Baselines {
     return Results.read(List.of(file), selection);
   }
 
-  /** Returns the sorted names of all baselines. */
   public List<String> names() throws IOException {
     if (!Files.isDirectory(directory)) {
       return List.of();

@@ -2,7 +2,7 @@ package io.mallometer.internal.gate;
 
 import java.util.Locale;
 
-/** The judgement on one figure. */
+/** The judgement on one percentile of a metric. */
 public enum FigureChange {
   /** A failure: worse than expected, beyond the tolerance and the noise band. */
   WORSE,

@@ -41,7 +41,7 @@ public final class Results {
   private final Selection selection;
   private final SortedMap<Key, Samples> samples = new TreeMap<>();
 
-  /** The metrics in the files that are not selected, for messages. */
+  /** The metrics that are in the files but not selected, for messages. */
   private final SortedSet<String> leftOut = new TreeSet<>();
 
   private Results(Selection selection) {

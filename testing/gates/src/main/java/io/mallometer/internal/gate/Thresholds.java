@@ -181,9 +181,9 @@ public final class Thresholds {
   }
 
   /**
-   * Writes results as the expected figures. Tests that were not measured stay, and so do the
-   * tolerances of measured metrics. A selected metric of a measured test is removed if it has no
-   * results.
+   * Writes results as the expected figures. Keeps the figures of tests that were not measured, and
+   * the tolerances of the measured metrics. Removes a selected metric that a measured test no
+   * longer has.
    *
    * @param selection the selection of the results; metrics that are not selected stay
    * @return the files whose content changed

@@ -96,9 +96,8 @@ public record Tolerance(double relative, double absolute, Set<Percentile> percen
   }
 
   /**
-   * Reads a share.
+   * Reads a share such as {@code 5%} or {@code 0.05}.
    *
-   * @param text such as {@code 5%} or {@code 0.05}
    * @throws IllegalArgumentException if the text is not a share
    */
   static double share(String text) {
@@ -109,9 +108,8 @@ public record Tolerance(double relative, double absolute, Set<Percentile> percen
   }
 
   /**
-   * Reads an amount.
+   * Reads an amount such as {@code 100}, {@code 4KiB} or {@code 1.5 MiB}.
    *
-   * @param text such as {@code 100}, {@code 4KiB} or {@code 1.5 MiB}
    * @throws IllegalArgumentException if the text is not an amount
    */
   static double amount(String text) {

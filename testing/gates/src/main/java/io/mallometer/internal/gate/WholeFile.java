@@ -6,15 +6,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 
+/** Writes files that appear or change only when their new content is complete. */
 public final class WholeFile {
 
   private WholeFile() {}
 
-  /**
-   * Gates for builds: they compare measured native memory with a baseline or with the thresholds of
-   * a project. The command line and the Maven plugin use this package. It uses no other package of
-   * the project and runs in no application.
-   */
   public static void write(Path file, String content) throws IOException {
     Path directory = file.toAbsolutePath().getParent();
     Files.createDirectories(directory);

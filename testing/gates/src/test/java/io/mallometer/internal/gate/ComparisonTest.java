@@ -26,8 +26,7 @@ class ComparisonTest {
   @TempDir private Path directory;
 
   /**
-   * The figures are from two runs of one benchmark. The JVM itself kept the memory, not the
-   * benchmark.
+   * Percentiles are not interpolated: of ten sorted samples, p25 is the third and p99 the tenth.
    */
   @Test
   void percentilesAreSamplesByTheNearestRank() {
@@ -66,7 +65,8 @@ class ComparisonTest {
   }
 
   /**
-   * A difference of up to 1.5 times the distance between the quartiles, 140 - 100, is noise: 60.
+   * The figures are from two runs of one benchmark. The JVM itself kept the memory, not the
+   * benchmark.
    */
   @Test
   void whatTheJvmLeavesInAnAverageIsNoDifference() throws IOException {
@@ -96,7 +96,9 @@ class ComparisonTest {
         .isEqualTo(Outcome.BETTER);
   }
 
-  /** A run with a leak measures ever larger figures. This spread must not count as noise. */
+  /**
+   * A difference of up to 1.5 times the distance between the quartiles, 140 - 100, is noise: 60.
+   */
   @Test
   void aDifferenceInsideTheNoiseBandIsAWarningAndNoFailure() throws IOException {
     List<Integer> noisy = List.of(100, 100, 120, 140, 140);
@@ -113,7 +115,7 @@ class ComparisonTest {
     assertThat(compare("B", median, noisy, List.of(59)).outcome()).isEqualTo(Outcome.BETTER);
   }
 
-  /** The preset judges p25, p50 and p75, but only p90 is expected of the second metric. */
+  /** A run with a leak measures ever larger figures. This spread must not count as noise. */
   @Test
   void theSpreadOfTheNewRunExcusesNothing() throws IOException {
     assertThat(
@@ -153,7 +155,7 @@ class ComparisonTest {
         .containsExactly("it is expected in B and was measured in B/op");
   }
 
-  /** The file has only p90, and the preset judges p25, p50 and p75. */
+  /** The preset judges p25, p50 and p75, but only p90 is expected of the second metric. */
   @Test
   void aMetricOfWhichNothingIsJudgedIsNeverEqual() throws IOException {
     SortedMap<Key, Expected> expected = results("1.json", "B", List.of(10)).expected();

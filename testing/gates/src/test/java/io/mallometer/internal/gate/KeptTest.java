@@ -13,6 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+/** Checks baselines and thresholds in files. */
 @Tag("any-jdk")
 class KeptTest {
 
@@ -195,10 +196,6 @@ class KeptTest {
         .hasMessageContaining("T.a has thresholds in another file, too");
   }
 
-  /**
-   * Names of parameterised tests may contain any character. Different names must get different
-   * files.
-   */
   @Test
   void anyNameGetsAFileOfItsOwn() throws IOException {
     String longName = "x".repeat(500);

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
 
+/** Creates files for tests. */
 final class Written {
 
   static final Selection ALL = new Selection(List.of(), List.of("*"));
@@ -16,11 +17,6 @@ final class Written {
     return Path.of(Objects.requireNonNull(Written.class.getResource(name)).toURI());
   }
 
-  /**
-   * The bytes that an operation allocates, with a list of the call sites that allocate most, which
-   * JMH prints below the results. A result that is only text would have the score NaN in JMH's
-   * files.
-   */
   static String result(String name, String metric, String unit, Object... samples) {
     return "{\"name\":\"%s\",\"metric\":\"%s\",\"unit\":\"%s\",\"samples\":%s}"
         .formatted(name, metric, unit, List.of(samples));

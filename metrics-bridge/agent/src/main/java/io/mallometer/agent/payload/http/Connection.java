@@ -220,7 +220,10 @@ final class Connection {
     }
   }
 
-  /** Allows the client the time that this number of bytes takes at the required rate. */
+  /**
+   * Extends the client's time limit by the time that this many bytes take at the lowest allowed
+   * rate. The remaining time never exceeds {@code patience}.
+   */
   private void earn(long bytes) {
     long nanos = bytes * 1_000_000_000L / listener.limits().bytesPerSecond();
     credit = Math.min(patience, credit + nanos);

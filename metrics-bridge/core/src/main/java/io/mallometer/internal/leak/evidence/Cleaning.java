@@ -26,7 +26,10 @@ public record Cleaning(
     String reason,
     Map<Integer, Cleaned> sites) {
 
-  /** Freed samples are counted for this many of the latest old collections. */
+  /**
+   * For this many of the latest collections of the old generation, the samples that cleaners freed
+   * are counted separately.
+   */
   public static final int KNOWN = 2;
 
   /**

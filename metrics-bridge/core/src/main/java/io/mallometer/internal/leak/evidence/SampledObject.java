@@ -53,7 +53,10 @@ public record SampledObject(
     return 1 / probability;
   }
 
-  /** Returns how many objects the sample stands for in a sum over only the samples in slots. */
+  /**
+   * Returns the weight of this sample in a sum over the samples in slots: the number of objects for
+   * which it stands there.
+   */
   public double slotWeight() {
     return 1 / (probability * placement);
   }

@@ -82,8 +82,8 @@ public final class LoadedLibrary implements NativeLibrary {
   private final LibraryAllocator allocator = new LibraryAllocator();
 
   /**
-   * The bytes from which {@link #texts} were decoded. If those of {@link #self} differ, the texts
-   * are decoded again.
+   * The bytes from which {@link #texts} were decoded. The texts are decoded again only if those in
+   * {@link #self} differ from these bytes.
    */
   private final ByteBuffer decoded =
       ByteBuffer.allocate(Abi.Report.BYTES).order(ByteOrder.nativeOrder());

@@ -45,7 +45,10 @@ final class ObservationStart {
     result = start.getAsInt();
   }
 
-  /** Withdraws the request, but not that of another class loader. */
+  /**
+   * Withdraws this object's request to observe accesses, if it has succeeded. The requests of other
+   * class loaders stay.
+   */
   void takeBack() {
     if (result == 0) {
       stop.getAsInt();

@@ -371,7 +371,10 @@ final class RecordedCallSites {
     return ranges;
   }
 
-  /** Names the call sites of the ranges that have no names yet. Returns whether there were any. */
+  /**
+   * Gives names to those call sites of the ranges that have none yet. Returns whether there were
+   * such sites.
+   */
   private boolean nameSitesOf(List<RangeOfSite> ranges) {
     Map<Integer, long[]> unnamed = new LinkedHashMap<>();
     for (RangeOfSite range : ranges) {

@@ -213,9 +213,9 @@ final class Availability {
   }
 
   /**
-   * Returns the status of a process without the library.
+   * Returns the status of this process, in which the library is not loaded.
    *
-   * @param hasMaps whether {@code /proc} can be read, without which nothing can be attached
+   * @param hasMaps whether {@code /proc} can be read; if not, the library cannot be attached
    */
   private static Status notLoaded(String preload, boolean hasMaps) {
     Platform platform = Platform.current();

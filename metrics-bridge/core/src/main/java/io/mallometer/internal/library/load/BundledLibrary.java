@@ -47,13 +47,13 @@ public final class BundledLibrary {
   private BundledLibrary() {}
 
   /**
-   * Unpacks the library to the first place that is private and can be mapped from: {@code
-   * $XDG_CACHE_HOME/mallometer}, {@code ~/.cache/mallometer}, or {@code mallometer-<user>} in the
-   * directory for temporary files.
+   * Unpacks the library into the first of these directories that only this user can change and from
+   * which a library can be mapped: {@code $XDG_CACHE_HOME/mallometer}, {@code ~/.cache/mallometer},
+   * or {@code mallometer-<user>} in the directory for temporary files.
    *
    * @return the absolute path, which is the same for equal contents
-   * @throws IOException if there is no library for this platform, or no such place; the message
-   *     names each place and its fault
+   * @throws IOException if there is no library for this platform, or none of the directories is
+   *     suitable; the message names each directory and its fault
    */
   public static Path extract() throws IOException {
     byte[] library = content(Platform.current());
