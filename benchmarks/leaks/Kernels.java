@@ -271,7 +271,7 @@ public final class Kernels {
     enum Truth {
       /** All memory is used or freed within the longest idle time, and its amount has a bound. */
       LOOK_ALIKE,
-      /** All memory is used again within the longest idle time, and its amount has no bound. */
+      /** All memory is used again within the longest idle time, and its amount grows without a bound. */
       GROWING,
       /** Java code still refers to the objects, but never uses them again and never frees them. */
       LEAK,

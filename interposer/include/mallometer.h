@@ -1057,8 +1057,8 @@ struct mallometer_scope {
   uint64_t requested_bytes;
   uint64_t allocated_bytes;
   uint64_t freed_bytes;
-  /* Change of live bytes: allocated_bytes - freed_bytes. A scope over a process that was attached over glibc adds 8 for
-   * each object, as in mallometer_counters.live_bytes. */
+  /* Change of live bytes: allocated_bytes - freed_bytes. In a scope over a process, 8 bytes are added for each object
+   * if the library was attached and the allocator is glibc, as in mallometer_counters.live_bytes. */
   int64_t net_bytes;
   uint64_t peak_bytes; /* The most by which live bytes exceeded those at the beginning; at least 0. */
   /* The most by which the true peak may be higher or lower. 0 for the scope of a thread, whose peak is exact. */

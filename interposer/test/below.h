@@ -28,8 +28,8 @@ static void *if_in(const struct link_map *object, void *address) {
   return known && found == object ? address : NULL;
 }
 
-/* Returns the address of a function in `object`, or NULL. libc_malloc_debug defines its functions only under old
- * symbol versions. */
+/* Returns the address of a function in `object`, or NULL. Also looks for old symbol versions, because
+ * libc_malloc_debug defines its functions only under these. */
 static void *function_of(void *library, const struct link_map *object, const char *name) {
   void *usual = if_in(object, dlsym(library, name));
   const char *version = strcmp(name, "aligned_alloc") == 0 ? "GLIBC_2.16" : "GLIBC_2.2.5";

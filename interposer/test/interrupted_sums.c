@@ -70,7 +70,7 @@ static void churns(void) {
 
 static void churns_again(void) {
   churns();
-  reads_until_interruption = 70; /* also interrupts the 70th read after this one */
+  reads_until_interruption = 70; /* the 70th read after this one is interrupted, too */
 }
 
 static void takes_a_snapshot(void) {

@@ -1098,8 +1098,8 @@ static void memory_is_bounded(void) {
   in_slots(&late, 1, 5000, one_of_many);
 }
 
-/* In each of a hundred epochs the library could place four more objects of this call site in slots. It must place
- * fewer the more of them are already there. */
+/* In each of a hundred epochs the library could place four more objects of this call site in slots. The more of its
+ * objects are already in slots, the fewer the library must place. */
 static void who_keeps_much_gets_fewer_slots(void) {
   epochs_of(10);
   start();

@@ -199,7 +199,8 @@ CASE(a_jump_ahead_gives_no_more_than_may_be_saved) {
   CHECK(allocates_much(SECOND, 2 * MICROSECOND) < 2 * GOVERNOR_MOST_CREDIT_NS);
 }
 
-/* The clock seems to go back by 0.1 s if two threads read it in one order and charge the sampler in the other. */
+/* Two threads may read the clock in one order, but report their costs to the sampler in the opposite order. Then the
+ * clock seems to go back, here by 0.1 s. */
 CASE(a_clock_that_goes_back_gives_nothing) {
   start();
   allocates_much(SECOND, 20 * MICROSECOND);

@@ -88,8 +88,8 @@ static void objects_fill_their_classes(void) {
 
 CASE(each_class_holds_as_much_as_its_slots_have) { objects_fill_their_classes(); }
 
-/* The number of slots of the largest class with enough address space, and with little. With pages of 64 KiB there is
- * always little. */
+/* The number of slots of the largest class: MANY_LARGE with enough address space, and FEW_LARGE with little. With
+ * pages of 64 KiB it is always FEW_LARGE. */
 enum { MANY_LARGE = 24, FEW_LARGE = 8 };
 
 CASE(all_slots_are_there_if_there_is_room) {

@@ -414,8 +414,8 @@ static uint32_t draw(struct field *field, uint32_t below) {
   return (uint32_t)(field->random >> 33) % below;
 }
 
-/* Returns whether the map has missed a change, because the thread that held its lock got no processor for a
- * millisecond. */
+/* Returns whether the map has missed a change. A change is missed if another thread held the map's lock for a
+ * millisecond, because it got no processor. */
 static bool has_missed_changes(void) { return self().ranges_missed > 0; }
 
 static uint32_t site_now(const void *address) {

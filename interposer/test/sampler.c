@@ -212,8 +212,8 @@ static unsigned site_beside(unsigned site, size_t size) {
 /* The number of call paths that compete for one set: two more than the set holds. */
 enum { RIVALS = LARGE_PATHS_IN_SET + 2 };
 
-/* Pattern 0 gives the paths at random. Pattern 1 gives one path 49 times, and then another one once. Pattern 2 gives
- * each path a hundred times in a row. */
+/* Pattern 0 chooses the paths at random. Pattern 1 chooses one path 49 times and then another path once. Pattern 2
+ * chooses each path a hundred times in a row. */
 
 static unsigned rival(unsigned pattern, unsigned i) {
   return pattern == 0 ? random_bits() % RIVALS : pattern == 1 ? (i % 50 == 49) * (i / 50 % RIVALS) : i / 100 % RIVALS;
@@ -443,7 +443,7 @@ static void intervals_hold_what_they_promise(void) {
 
 /* A kind of allocation in a recording of a real JVM, which recorded.py has written. */
 struct recorded_kind {
-  unsigned stack; /* the number of the stack with its Java frames; 0 for all rare stacks */
+  unsigned stack; /* the number of the call stack, including its Java frames; 0 for all stacks with few allocations */
   size_t size;
   unsigned thread;
   struct origin origin;

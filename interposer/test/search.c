@@ -94,9 +94,8 @@ static NOINLINE void forget_stack(void) {
   USE(nothing);
 }
 
-/*
- * All dropped objects must be lost. Up to three may be found by chance, because some word looks like their address.
- */
+/* Checks that the dropped objects are lost. Allows three exceptions, because some words may look like addresses of
+ * objects by chance. */
 static void check_lost(unsigned dropped) {
   printf("%u of %u are lost\n", lost(), dropped);
   CHECK_EQUAL(row_count, dropped);

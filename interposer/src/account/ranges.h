@@ -57,8 +57,8 @@ size_t ranges_footprint(void);
 /* Returns a number that changes when all ranges are forgotten. */
 uint32_t ranges_generation(void);
 
-/* Must enclose a system call that may unmap memory, together with the call of ranges_remove().
- * ranges_before_unmapping() returns the latest insertion number, which ranges_remove() needs. */
+/* Call the first function before a system call that may unmap memory, and the second after that call and after
+ * ranges_remove(). ranges_before_unmapping() returns the latest insertion number, which ranges_remove() needs. */
 uint64_t ranges_before_unmapping(void);
 void ranges_after_unmapping(void);
 

@@ -226,7 +226,7 @@ static void choose_reports(struct thread_block *block) {
   if (scoped) {
     headroom_withdraw(block);
   } else {
-    peak_flush(block); /* renews the headroom */
+    peak_flush(block); /* gives the thread headroom again */
   }
 }
 

@@ -131,7 +131,7 @@ struct thread_sampling {
    * threads. */
   _Alignas(64) uint64_t random;
   struct burst burst;
-  /* The number of allocations passed to the sampler whose cost is not counted yet. */
+  /* The number of this thread's latest calls of the sampler whose CPU time is not yet added to the total. */
   uint32_t visits;
   /* True if the thread frees the native memory of unreachable Java objects (sample/collections.h). Threads of src/jvm
    * also write this field. */
@@ -192,7 +192,7 @@ extern HIDDEN struct thread_block no_own_block;
 /* Stands for the block of a thread that called thread_block_leave(), whose events are not counted. */
 extern HIDDEN struct thread_block uncounted_block;
 
-/* The calling thread's block, or a sentinel. */
+/* The calling thread's block, or one of the sentinels above. */
 DECLARE_THREAD_POINTER(struct thread_block, current_block);
 
 /* Subtract allocated bytes from the headroom, or add freed bytes to it. Return false if no headroom is left, which is

@@ -260,8 +260,11 @@ void peak_flush_shared(void) { flush_own(&shared_events, &shared_flushed); }
 
 static int64_t net_in(const struct mallometer_counters *sum) { return (int64_t)(allocated_in(sum) - freed_in(sum)); }
 
-/* Bit i is set while window i is reserved. New windows take the numbers in turn, so that a closed window is reused
- * late: a sum that began before it was closed may still raise its peak. */
+/*
+ * Bit i is set while window i is reserved. New windows take the numbers in turn, so that the number of a closed
+ * window is reused late. An addition of the counters that began before a window was closed may still raise the peak
+ * with that number.
+ */
 static uint32_t windows_taken;
 static uint32_t windows_opened;
 
@@ -282,7 +285,9 @@ int peak_window_open(const struct mallometer_counters *sum) {
   window_starts[number] = net_in(sum);
   __atomic_store_n(&window_peaks[number], net_in(sum), __ATOMIC_RELAXED);
   __atomic_fetch_or(&windows, 1u << number, __ATOMIC_RELEASE);
-  flush_all(); /* lowers the headroom of threads that freed much before */
+  /* Frees have raised the headroom of some threads. Lowered, it makes these threads report the window's growth in
+   * time. */
+  flush_all();
   return number;
 }
 

@@ -37,13 +37,14 @@ static inline size_t glibc_usable_size(const void *object) {
 
 /*
  * Writes the words before an object with its own mapping, so that glibc's free unmaps the mapping. The mapping has
- * `bytes` bytes, a multiple of the page size. The object is at `offset` in it, a power of two of at least 16. From
- * glibc 2.43 on, a realloc that copies the object loses its last 8 bytes. May be called only if chunks are readable.
+ * `bytes` bytes, a multiple of the page size. The object is at `offset` in the mapping, a power of two of at least
+ * 16. From glibc 2.43 on, a realloc that copies the object does not copy its last 8 bytes. Call this only if
+ * glibc_chunks_are_readable().
  */
 void glibc_write_mapped_chunk(uintptr_t begin, size_t offset, size_t bytes);
 
-/* Returns the length of an object's own mapping according to the words before the object, which must lie at `offset`
- * in it. Returns 0 for another kind of object. */
+/* Returns the length of an object's own mapping, by the words before the object. Returns 0 if the object has no
+ * mapping of its own, or does not lie at `offset` in it. */
 size_t glibc_mapped_bytes(const void *object, size_t offset);
 
 /*

@@ -19,8 +19,9 @@ enum {
   LEAST_WINDOWS = 16,   /* the fewest pages to read of a heap, even if all heaps together then exceed MOST_WINDOWS */
   MOST_HEAPS = 2048,
   MOST_ARENAS = 1024,        /* glibc makes at most eight for each processor by default */
-  MOST_BEGINS = 16384,       /* the most addresses to test for the beginning of a heap (1 TiB), 1 us each */
-  CHUNKS_OF_SWAPPED = 300,   /* a swapped page counts as 300 free chunks: both take 0.1 ms */
+  MOST_BEGINS = 16384,       /* the most addresses to test for the beginning of a heap, 1 us each; they cover 1 TiB */
+  /* a swapped page counts as this many free chunks, because it takes the same time: 0.1 ms */
+  CHUNKS_OF_SWAPPED = 300,
   LARGEST_IN_FAST_BIN = 128, /* bytes of a chunk, on 64-bit machines */
   LEAST_IN_CHAIN = 3,
   PREVIOUS_IN_USE = 1,
@@ -64,8 +65,11 @@ struct window {
   size_t words[WINDOW / sizeof(size_t)];
 };
 
-/* Returns the size of a chunk whose size word is at `offset`, 8 bytes after a multiple of 16, or 0 if the word cannot
- * be a size. NOT_OF_MAIN_ARENA is tested in the main heap only, because free chunks of other heaps lack this flag. */
+/*
+ * Returns the size of the chunk whose size word is at `offset` (8 bytes after a multiple of 16). Returns 0 if the
+ * word cannot be a size. Tests NOT_OF_MAIN_ARENA in the main heap only, because free chunks of other heaps lack this
+ * flag.
+ */
 static size_t size_at(const struct window *window, size_t offset) {
   size_t word = window->words[offset / sizeof(size_t)], bytes = word & ~(size_t)7;
   bool is_of_heap = !(word & IS_MAPPED) && !(window->heap->is_main && word & NOT_OF_MAIN_ARENA);

@@ -1,8 +1,9 @@
 /*
  * The next allocator, which would serve the process if this library were absent.
  *
- * All its functions are found by the loader's search order, so they belong to one allocator. A free of the C library
- * would abort the process if another allocator serves it. The hooked functions call no other function of the system.
+ * All its functions are found in the loader's search order, so that they belong to one allocator. The C library's
+ * free would abort the process if it got an object of another allocator. Apart from these functions, the hooked
+ * functions call no function of the system.
  */
 #ifndef MALLOMETER_ALLOCATOR_NEXT_H
 #define MALLOMETER_ALLOCATOR_NEXT_H

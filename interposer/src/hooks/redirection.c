@@ -398,7 +398,7 @@ bool redirection_works(void) {
   if (!look_up_leads_here()) return false;
   struct thread_block *block = thread_block_acquire();
   duplicate_text *duplicate = duplicate_in_libc();
-  if (!block || !duplicate) return true; /* no test is possible without the thread's counters and a strdup */
+  if (!block || !duplicate) return true; /* the test needs the thread's counters and the C library's strdup */
   bool counted = false;
   for (int attempts = 3; attempts > 0 && !counted; attempts--) { /* a signal handler may allocate meanwhile */
     counted = is_counted_once(duplicate, block);

@@ -20,10 +20,13 @@
 struct redirection {
   uint32_t words;       /* how many words of data now point to this library; when undoing, how many were restored */
   uint32_t refused;     /* words that the system does not let change */
-  /* words that calls do not read, because the loader has rewritten the calls; these calls are not counted */
+  /* words that no call reads, because the loader has rewritten the calls into direct jumps; these calls are not
+   * counted */
   uint32_t ignored;
   int error;            /* the errno value of a refused word */
-  bool nothing_changed; /* true if nothing was changed: no lock, unreadable mappings, or redirection_met_forks() */
+  /* true if nothing was changed: the loader's lock could not be taken, the mappings could not be read, or other
+   * threads forked without a pause */
+  bool nothing_changed;
   uint64_t lock_ns;     /* nanoseconds for which the loader's lock was held */
 };
 

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 enum hook_route {
-  /* Calls the functions of complete.h, which work in every state. Open when the faster routes cannot serve: for
-   * example when each object has a header, or when every event is monitored. */
+  /* Calls the functions of complete.h, which work in every state. This route is used if the faster routes cannot
+   * serve: for example, if each object has a header, or if every event is monitored. */
   ROUTE_COMPLETE,
   ROUTE_COUNTED,
   ROUTE_FORWARDED

@@ -43,8 +43,8 @@ static void (*get_call_trace)(struct trace *trace, jint depth, void *context);
 
 /*
  * Fills in the registers of the Java code that called native code. The JVM reads them only if it does not know where
- * the thread's Java frames are, as in critical calls (Linker.Option.critical). If they are unknown, fills in those of
- * this function, which the JVM recognizes as no Java code.
+ * the thread's Java frames are, as in critical calls (Linker.Option.critical). If the registers are unknown, fills in
+ * those of this C function, which the JVM does not take for Java code.
  */
 static __attribute__((noinline)) void fill_context(ucontext_t *context, const struct registers *caller) {
   memset(context, 0, sizeof *context);

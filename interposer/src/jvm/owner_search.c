@@ -13,7 +13,8 @@
 #include "platform/clock.h"
 #include "platform/memory.h"
 
-/* The tag of an object that is recorded in `graph` is 1 + its number. Tags of classes have this bit. */
+/* JVMTI tags: an object that is recorded in `graph` has the tag 1 + its number there. The tags of classes have the
+ * bit CLASS_TAG. */
 #define CLASS_TAG ((jlong)1 << 40)
 /* The tag of classes whose long fields are addresses. The fields may point into the middle of a block. */
 #define ADDRESSES ((jlong)1 << 41)
@@ -671,8 +672,8 @@ static jint JNICALL on_chain_reference(jvmtiHeapReferenceKind kind, const jvmtiH
   return JVMTI_VISIT_OBJECTS;
 }
 
-/* Returns the name of a class if at least half of the objects whose referrers are sought refer to their own class;
- * else NO_NAME. */
+/* Returns the name of a class if at least half of the objects whose referrers are sought refer to an object of their
+ * own class. Otherwise returns NO_NAME. */
 static uint32_t name_of_chain(void) {
   uint32_t looked_for = 0, chained = 0, name = NO_NAME;
   for (uint32_t i = 0; i < graph->objects; i++) looked_for += is_looked_for(&graph->object[i]);

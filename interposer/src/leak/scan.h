@@ -19,8 +19,8 @@
 
 #include "mallometer.h"
 
-/* Prepares the canaries, and tests whether accessed bits can be cleared and read by this method. Returns NULL, or why
- * they cannot. */
+/* Prepares the canaries (pages whose accesses are known), and tests whether this method can clear and read the
+ * accessed bits of pages. Returns NULL, or why it cannot. */
 const char *scan_start(enum mallometer_leaks_method method);
 
 enum slot_seen {

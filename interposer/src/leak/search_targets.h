@@ -38,8 +38,11 @@ uint32_t targets_count(void);
 /* Counts, for each object, the words that point to it. `address` is the place from which the words were copied. */
 void targets_compare(const uintptr_t *words, size_t count, uintptr_t address);
 
-/* Counts the words in free parts of a heap separately. If objects may have been moved during the search,
- * targets_add_free_parts() must be called, which adds these counts to the references. */
+/*
+ * targets_compare_free() counts the words in free parts of a heap, apart from the other words.
+ * targets_add_free_parts() adds these counts to the references. It must be called if objects of the heap may have
+ * been moved during the search.
+ */
 void targets_compare_free(const uintptr_t *words, size_t count, uintptr_t address);
 void targets_add_free_parts(void);
 

@@ -107,7 +107,7 @@ static inline void order_frees_after_allocations(void) { __asm__ volatile("dmb i
     near_value;                                                           \
   })
 
-/* Puts a variable into .data, because the zeroed section extends beyond 1 MiB. */
+/* Puts a variable into .data. NEAR_VALUE reaches only 1 MiB, and the zeroed section (.bss) extends beyond that. */
 #define NEAR_VARIABLE __attribute__((section(".data")))
 
 /* Jumps by x16: with branch target identification, a jump can reach a landing pad for calls (bti c) only by x16 or

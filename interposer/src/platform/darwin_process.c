@@ -219,8 +219,8 @@ size_t own_stack_left(uintptr_t stack) {
 
 size_t signal_frame_bytes(void) { return MINSIGSTKSZ; }
 
-/* Makes no system call: an attach also changes page protections (page_protection.h), for which the kernel interrupts
- * all processors. That is a barrier for all threads. */
+/* A fence is enough here. An attach also changes page protections (page_protection.h), for which the kernel
+ * interrupts all processors. That interruption is a barrier for all threads. */
 void barrier_for_all_threads(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
 /* ---- Waiting ------------------------------------------------------------------------------------------- */

@@ -72,8 +72,8 @@ bool file_begins_with(const struct link_map *object, const char *beginning) {
   return object && object->l_name && begins_with(file_of(object), beginning);
 }
 
-/* Returns an object's dynamic section; an empty one for the kernel's vDSO, which may lie at another address than the
- * one for which it was linked. */
+/* Returns an object's dynamic section. Returns an empty one for the kernel's vDSO, because the vDSO may lie at
+ * another address than the one for which it was linked. */
 static struct dynamic_section section_of(const struct link_map *object) {
   if (file_begins_with(object, "linux-vdso")) return (struct dynamic_section){0};
   return dynamic_section_read(object->l_ld, object->l_addr);

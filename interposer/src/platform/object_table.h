@@ -25,8 +25,8 @@
 
 struct dl_phdr_info;
 
-/* Describes an object by the loader's information; `mark` is 0. Returns false if the loader has not read the object's
- * segments yet. */
+/* Fills in `object` by the loader's information, and sets its `mark` to 0. Returns false if the loader has not read
+ * the object's segments yet. */
 bool object_describe(const struct dl_phdr_info *info, struct loaded_object *object);
 
 /*

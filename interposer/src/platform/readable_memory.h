@@ -17,8 +17,8 @@ bool is_readable(uintptr_t begin, size_t bytes);
 
 /* ---- Memory that may have been unmapped ---------------------------------------------------------------- */
 
-/* Calls `act`, which opens or closes descriptors, while no fork is under way. A forked child closes these
- * descriptors. protected_words_prepare() must have been called before. Returns false if forks go on for a second. */
+/* Calls `act` while no fork is under way. `act` opens or closes the descriptors that a child closes after a fork.
+ * protected_words_prepare() must have been called before. Returns false if forks go on for a second. */
 bool without_forks(void (*act)(void));
 
 /*

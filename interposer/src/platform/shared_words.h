@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Returns false if the number was already at least `value`. */
+/* Raises `highest` to `value`. Returns false if it was at least `value` already. */
 static inline bool raise_to(int64_t *highest, int64_t value) {
   int64_t before = __atomic_load_n(highest, __ATOMIC_RELAXED);
   do {

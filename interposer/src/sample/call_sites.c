@@ -66,8 +66,11 @@ struct site {
   struct sums freed;
 };
 
-/* A site counts freed samples separately by the latest collection of the old generation before the free, for this
- * many collections. The index of an entry is the collection's number modulo FREED_AFTER. */
+/*
+ * A site sums freed samples separately for each of the latest FREED_AFTER collections of the old generation: a freed
+ * sample belongs to the latest collection before its free. The index of an entry is the collection's number modulo
+ * FREED_AFTER.
+ */
 enum { FREED_AFTER = 4 };
 #define BEING_RESET UINT64_MAX
 
@@ -681,7 +684,8 @@ bool call_sites_may_walk(struct origin origin) {
   return stack_has_room(origin.stack, ROOM_FOR_NATIVE_STACK + (java_gate_is_open() ? GUARD_PAGES_OF_JVM : 0));
 }
 
-/* The object is not moved, because that would need more of the stack. */
+/* Records the sample without a call stack, because too little of the thread's stack is left for a walk. Does not move
+ * the object to another address either, which would need more of the stack. */
 __attribute__((noinline)) static void *take_without_stack(struct sample *sample) {
   if (!sample->maps) __atomic_fetch_add(&without_stack, 1, __ATOMIC_RELAXED);
   sample->move.alignment = 0;

@@ -109,8 +109,8 @@ uint32_t call_sites_live_samples(uint32_t site);
 /* Counts all live samples as freed. Call this if the library has not seen the program's frees for a while. */
 void call_sites_forget(void);
 
-/* Call this in a forked child. Forgetting sites waits for threads that are taking a sample, and those of the parent
- * do not exist in the child. */
+/* Resets the counts of threads that are taking a sample. Call this in a forked child: the parent's threads do not
+ * exist there, and forgetting sites would wait for them. */
 void call_sites_forked(void);
 
 /* Returns NULL if call sites are not recorded. */

@@ -94,8 +94,8 @@ static void filter_remove(uintptr_t address) {
   __atomic_store_n(count, 0, __ATOMIC_RELEASE);
 }
 
-/* Sets to 0 the counts that other threads of the parent had marked CLOSING. If a bit of the filter stays set, frees
- * only search the table needlessly. */
+/* Sets to 0 the counts that threads of the parent process had marked CLOSING; these threads do not exist in the
+ * child. Their bits in live_filter may stay set. A free of such an address then searches the table in vain. */
 void live_samples_forked(void) {
   if (!__atomic_load_n(&table, __ATOMIC_RELAXED)) return;
   for (uint8_t *closed = counts; (closed = memchr(closed, CLOSING, (size_t)(counts + LIVE_HASHES - closed)));)

@@ -11,8 +11,8 @@ import org.apache.catalina.LifecycleEvent;
 import org.apache.catalina.LifecycleListener;
 
 /**
- * Obeys its input in a Tomcat: "observe" prints the port and the MBeans, "undeploy NAME" deletes the file of a web
- * application. Stops Tomcat when the input ends.
+ * Runs the commands on standard input within a Tomcat: "observe" prints the port and the MBeans, "undeploy NAME"
+ * deletes the file of a web application. Stops Tomcat when the input ends.
  */
 public final class InTomcat implements LifecycleListener {
 

@@ -88,7 +88,10 @@ final class BackgroundStart implements ApplicationListener<SpringApplicationEven
     }
   }
 
-  /** Waits up to 1 s for the attach, because Spring creates beans next. */
+  /**
+   * Waits up to 1 s for the attach, which should come before Spring creates beans. Spring does so
+   * next.
+   */
   private void await() {
     try {
       attached.await(LONGEST_WAIT_MILLIS, TimeUnit.MILLISECONDS);

@@ -29,7 +29,7 @@ final class PayloadModule {
 
   /**
    * Defines the module. Must run before the loader loads a class. If this fails, the JDK prints its
-   * warning.
+   * warning that a class in an unnamed module loads native code.
    */
   static void define(PayloadLoader loader, Instrumentation instrumentation) {
     try {

@@ -174,8 +174,8 @@ final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistra
   }
 
   /**
-   * Returns the open type of a record or a list of records. Empty for other types, and before the
-   * registration, when no client reads it.
+   * Returns the open type of a record or of a list of records. Returns empty for other types, and
+   * until the bean is registered, because no client can read the type before that.
    */
   private Optional<OpenType<?>> typeOfRows(DescriptorRead info, String type) {
     String kind = field(info, "rows", Record.class.getName());

@@ -96,9 +96,9 @@ public record CallSites(
   }
 
   /**
-   * Returns this reading with the time and way in which counting began.
+   * Returns a copy of this reading that also tells when and how counting began.
    *
-   * @param counted the counters from about the same time
+   * @param counted the counters, read at about the time of this reading
    */
   public CallSites since(SelfReport self, NativeCounters counted) {
     Origin known =

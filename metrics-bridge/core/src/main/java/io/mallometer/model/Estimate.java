@@ -85,7 +85,8 @@ public record Estimate(
    * Returns the upper end of the 95 % interval. It is at most {@link #most}, unless the estimate
    * itself is larger.
    *
-   * <p>Without samples, the square root of the variance must be the weight of one sample.
+   * <p>If the estimate has no samples, its variance must be the square of the weight that one
+   * sample would have.
    */
   @Figure(value = "The upper end of the 95 % interval", unit = COUNT)
   public double high() {

@@ -43,8 +43,8 @@ public enum KeptMoment {
   }
 
   /**
-   * Returns the percentage of the limit that memory exceeded; 0 for moments that do not depend on
-   * the limit.
+   * Returns the percentage of the memory limit whose excess this moment records; 0 if the moment
+   * does not depend on the limit.
    */
   public int percent() {
     return percent;

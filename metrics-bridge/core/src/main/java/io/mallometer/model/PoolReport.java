@@ -142,8 +142,8 @@ public record PoolReport(
   }
 
   /**
-   * Returns the names of the rows of chunks. The keys are the numbers of the call sites that
-   * allocated the chunks.
+   * Returns the names of the rows that an {@link Account} has for the chunks of pools. The keys are
+   * the numbers of the call sites that allocated the chunks.
    */
   public Map<Integer, String> chunksBySite() {
     Map<Integer, String> names = new HashMap<>();

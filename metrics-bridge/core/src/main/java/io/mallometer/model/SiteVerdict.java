@@ -74,8 +74,8 @@ public record SiteVerdict(
    * from the observed ones. Objects above 16 MiB and those from before the observation are not
    * included.
    *
-   * <p>With the evidence {@link LeakEvidence#LOST} they also include a share of the other live
-   * objects: the share that two searches found to be lost.
+   * <p>With the evidence {@link LeakEvidence#LOST} they also include a part of the other live
+   * objects. That part is as large as the share of objects that two searches found to be lost.
    */
   public record Suspected(
       @Figure(

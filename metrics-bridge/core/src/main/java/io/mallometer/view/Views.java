@@ -95,7 +95,10 @@ public final class Views {
 
   private static final String JSON = "application/json";
 
-  /** The parameters that change the answer of a view. With them the stored JSON is not used. */
+  /**
+   * The parameters that change the answer of a view. The stored JSON, made without parameters,
+   * cannot answer such a request.
+   */
   private static final List<String> ALONE = List.of("all", "owner", "format");
 
   private final Mallometer mallometer;

@@ -71,8 +71,8 @@ class MeterTest {
   }
 
   /**
-   * A meter that refers to a component that is no number would have no value in any snapshot. Only
-   * the resident bytes may have none, because glibc does not report them.
+   * A meter whose component is no number would have no value in any snapshot. Only the allocator's
+   * resident bytes have no value here, because glibc does not report them.
    */
   @Test
   void eachRowHasAValueInASnapshotThatKnowsAll() {

@@ -44,8 +44,8 @@ public final class AttachedUnderLoad {
   private static final long UNSEEN_BYTES = 100 << 10;
 
   /**
-   * The pause between rounds leaves CPU time to other programs, because a long test may take an
-   * hour.
+   * The pause between rounds. It leaves CPU time to other programs, because a long test may run for
+   * an hour.
    */
   private static final int PAUSE_MILLIS = 200;
 

@@ -245,8 +245,8 @@ class PreloadedJvmTest {
   @Test
   void readingMallocsNothing() {
     poll(2_000);
-    // The JVM allocates in any thread until all methods are compiled, which takes longer on a busy
-    // machine.
+    // Until all methods are compiled, the JVM may allocate in any thread, also in this one. On a
+    // busy machine that takes longer.
     int quiet = 0;
     for (int i = 0; i < 100 && quiet < 3; i++) {
       try (NativeScope scope = mallometer.counting().threadScope()) {

@@ -106,8 +106,8 @@ class RealLibrariesTest {
   }
 
   /**
-   * Allows an overhead of 50 %, because all allocations come at the start. Without a limit, the
-   * stacks of the JIT compilers would fill the table of call sites.
+   * Sets the overhead target to 50 %, because the program makes all its allocations at the start.
+   * With no target, the stacks of the JIT compilers would fill the table of call sites.
    */
   private String run(String option) throws IOException {
     return new ChildJvm()

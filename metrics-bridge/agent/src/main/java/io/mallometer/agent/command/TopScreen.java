@@ -139,7 +139,7 @@ final class TopScreen {
    */
   private static void remember(Json trends, String groups, GrowthRates growth) {
     List<Json> times = trends.at("times").list();
-    // The last time in the trends is the present, which this command reads itself.
+    // Leaves out the last time, which is the present: this command reads the present values itself.
     for (int i = 0; i < times.size() - 1; i++) {
       Map<String, Double> live = new HashMap<>();
       for (Json group : trends.at(groups).list()) {

@@ -317,8 +317,8 @@ final class Headline {
   }
 
   /**
-   * Returns the row of a suspect or of its pool; if the account has neither, a row with the numbers
-   * of the suspect's verdict.
+   * Returns the account's row for the pool of a suspect, or else the account's row for the suspect
+   * itself. If the account has neither, returns a row with the numbers of the suspect's verdict.
    */
   private Row row(SiteVerdict site) {
     Optional<Row> pool =

@@ -131,8 +131,8 @@ public final class HeldDiagnosis {
   }
 
   /**
-   * Returns whether the limit of a source changed. Each source has its own earlier limit, because
-   * the source with the nearer limit may alternate.
+   * Returns whether the limit of this source differs from the limit that the same source had
+   * before. It is no change if only the nearest limit now comes from another source.
    */
   private boolean isLimitChanged(Limit limit) {
     if (!(limit.bytes() > 0)) {

@@ -182,8 +182,9 @@ final class AllocationTrend {
   }
 
   /**
-   * Returns the number of moments at which objects were born. Births within the share {@link
-   * LeakThresholds#MOMENT_SHARE} of the time of arrivals count as one moment.
+   * Returns the number of moments at which objects were born. Births that follow each other within
+   * a small part ({@link LeakThresholds#MOMENT_SHARE}) of the time in which objects arrived count
+   * as one moment.
    */
   private int moments() {
     int moments = 1;

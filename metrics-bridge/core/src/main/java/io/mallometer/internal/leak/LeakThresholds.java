@@ -83,8 +83,9 @@ public final class LeakThresholds {
   static final double ARRIVAL_ERRORS = 1;
 
   /**
-   * If at least this share of the objects that are old enough is idle, the births of all of them
-   * are evaluated, also of the many without a slot (a page of its own).
+   * If at least this share of the objects that are old enough is idle, the births of objects
+   * without a slot (a page of its own) are evaluated, too. Otherwise only those of the idle objects
+   * are.
    */
   static final double MOSTLY_IDLE = 0.8;
 
@@ -137,8 +138,9 @@ public final class LeakThresholds {
   static final int FEWEST_FOR_GROWTH = 3;
 
   /**
-   * The shortest time for a growth rate, in seconds at time scale 1; it is longer if samples are
-   * few. A site without a new sample for half of this time may have stopped growing.
+   * The shortest time over which a growth rate is computed, in seconds at time scale 1. With few
+   * samples the time is longer. A site without a new sample for half of this time may have stopped
+   * growing.
    */
   static final double GROWTH_RATE_SECONDS = 180;
 

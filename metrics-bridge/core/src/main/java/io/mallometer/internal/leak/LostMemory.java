@@ -87,8 +87,9 @@ final class LostMemory {
   private long beforeWhole = Long.MIN_VALUE;
 
   /**
-   * The value of {@link #beforeCollection} when the latest pair of searches began. {@link
-   * #provingNanos} is the value of {@link #beforeWhole} at that moment.
+   * The value of {@link #beforeCollection} when the latest pair of searches began. Objects born
+   * before it are counted separately. {@link #provingNanos} is the value that {@link #beforeWhole}
+   * had when the searches began.
    */
   private long eligibleNanos = Long.MIN_VALUE;
 

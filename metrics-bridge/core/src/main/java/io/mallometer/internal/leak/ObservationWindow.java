@@ -42,8 +42,8 @@ record ObservationWindow(
   }
 
   /**
-   * Returns the idle time of an object in a slot (a page of its own) in seconds, minus the time
-   * without evidence.
+   * Returns the idle time of an object in a slot (a page of its own) in seconds. Does not count
+   * time in which an access may have left no trace.
    */
   double idleSeconds(SampledObject object) {
     double idle = (endNanos - object.lastAccessNanos()) / NANOS;

@@ -98,8 +98,9 @@ public interface NativeLibrary {
   }
 
   /**
-   * Begins to sample nearly every allocation, whatever the CPU time; with false, undoes one call
-   * with true. Does nothing if sampling is off, or already covers every allocation. Never throws.
+   * Begins to sample nearly every allocation, even if this takes much CPU time. A call with {@code
+   * false} undoes one call with {@code true}. Does nothing if sampling is off, or already covers
+   * every allocation. Never throws.
    */
   void sampleClosely(boolean closely);
 

@@ -269,8 +269,8 @@ public final class BuiltInMonitors {
     }
 
     /**
-     * Returns a function from the size of a request to descriptions of the call sites whose mean
-     * request is closest to that size.
+     * Returns a function that takes the size of a request, and describes the call sites whose mean
+     * request size is closest to it.
      */
     private LongFunction<List<String>> closestSites() {
       try {

@@ -19,8 +19,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The latest events of monitors, their listeners, and the phases of the process, which has one
- * phase at a time. Thread-safe.
+ * The latest events of monitors, their listeners, and the named phases of the process, of which one
+ * at a time is open. Thread-safe.
  */
 public final class MonitorJournal {
 

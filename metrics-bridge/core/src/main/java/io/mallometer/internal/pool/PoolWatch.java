@@ -112,7 +112,10 @@ public final class PoolWatch {
     applicationPackages = packages;
   }
 
-  /** Makes Netty's leak detector track one buffer in {@code interval} from the next reading on. */
+  /**
+   * Makes Netty's leak detector track one in every {@code interval} buffers. Takes effect at the
+   * next reading.
+   */
   public void trackNetty(int interval) {
     netty.track(interval);
   }

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  * Runs commands of {@code jcmd} in this JVM. The output is empty on a JVM other than HotSpot, or
  * without the module {@code jdk.management}.
  *
- * <p>The class that implements the commands is called directly if its package is open, as the agent
- * makes it. Otherwise the platform's MBean server runs the commands; its start takes a quarter of a
+ * <p>Directly calls the class that implements the commands if its package is open. The agent opens
+ * it. Otherwise the platform's MBean server runs the commands; its start takes a quarter of a
  * second of CPU time and initializes {@code java.util.logging}.
  */
 final class DiagnosticCommands {

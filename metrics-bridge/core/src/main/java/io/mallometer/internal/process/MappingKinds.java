@@ -22,8 +22,8 @@ import java.util.OptionalLong;
 final class MappingKinds {
 
   /**
-   * The kind of a mapping, with the part of the resident set to which its memory belongs. Memory of
-   * malloc and of unknown kind is divided further later.
+   * The kind of a mapping, and the part of the resident set to which its memory belongs. Memory of
+   * malloc and memory of unknown kind are later divided into further parts.
    */
   enum Kind {
     JAVA_HEAP(ResidentPart.JAVA_HEAP),

@@ -447,7 +447,7 @@ final class ItaniumName extends MangledName {
   }
 
   /**
-   * Returns an entity that occurred before.
+   * Reads a reference to an entity that occurred before, or an abbreviation such as {@code Ss}.
    *
    * @param scope whether a member of the entity follows. An abbreviation then stands for the name
    *     of the template, which is also the name of its constructors

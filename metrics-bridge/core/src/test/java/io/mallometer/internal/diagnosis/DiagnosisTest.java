@@ -995,8 +995,8 @@ class DiagnosisTest {
   }
 
   /**
-   * The state {@code ACT} is kept for minutes, unless a limit changes or is removed. It is also
-   * kept if another limit becomes the nearest one.
+   * The state {@code ACT} is kept for minutes, unless a limit changes or is removed. The state is
+   * also kept if both limits stay the same and only the nearest one is now the other.
    */
   @Test
   void aLimitThatOnlyTakesTheOthersPlaceBeginsNothingAnew() {

@@ -1428,7 +1428,10 @@ class LeakDetectorTest {
     assertThat(known.all()).isEmpty();
   }
 
-  /** Freed objects had been idle for long, so the threshold exceeds the age of the process. */
+  /**
+   * The freed objects of the site had been idle for long. The site's threshold of idle time
+   * therefore exceeds the age of the process.
+   */
   @Test
   void aLeakByAnEarlierRunIsNotGivenUpBecauseItIsTooYoungForItsThreshold() {
     site(1, "Cart.zip");

@@ -37,8 +37,8 @@ class TrendErrorRatesTest {
   }
 
   /**
-   * Returns how many orders of {@code figures} numbers have at most {@code most} pairs in which the
-   * later number is smaller.
+   * Returns how many permutations of {@code figures} numbers have at most {@code most} inversions,
+   * which are pairs in which the later number is smaller.
    */
   private static long ordersWithFallingPairs(int figures, int most) {
     long[] orders = new long[most + 1];

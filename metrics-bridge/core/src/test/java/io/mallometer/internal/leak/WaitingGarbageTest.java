@@ -69,7 +69,9 @@ class WaitingGarbageTest {
       }
     }
 
-    /** Collects the old generation, and lets cleaners free each object with a probability. */
+    /**
+     * Collects the old generation. Cleaners then free each live object with the given probability.
+     */
     void collect(double probability) {
       old++;
       all++;

@@ -169,8 +169,8 @@ class FileCacheTest {
   }
 
   /**
-   * The kernel reports all pages of a file as cached if the process may not write the file. The
-   * library then returns -EPERM, which is -1.
+   * For a file that the process may not write, the kernel reports all pages as cached. The library
+   * then returns -EPERM, which is -1, instead of a number of bytes.
    */
   @Test
   void whereTheKernelHidesAMappedFileItsResidentPagesAreReadAndThatIsTold() {

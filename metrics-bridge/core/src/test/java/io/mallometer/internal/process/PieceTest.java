@@ -22,7 +22,10 @@ class PieceTest {
           StackFrame.ofLibrary("libpool.so", "pool_map", 16),
           StackFrame.ofJava("com.shop.Pool", "open", "Pool.java", 12));
 
-  /** Stacks of JDK 17 and 25, whose functions are in the section .symtab of libjvm.so. */
+  /**
+   * Stacks of JDK 17 and 25. All these functions have names, because libjvm.so has the section
+   * .symtab there.
+   */
   @ParameterizedTest
   @CsvSource({
     "CodeHeap::reserve CodeCache::add_heap, CODE_CACHE",

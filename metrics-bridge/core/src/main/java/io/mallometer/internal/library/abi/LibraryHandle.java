@@ -13,8 +13,9 @@ import org.jspecify.annotations.Nullable;
  * Finds or opens the library. A process has at most one.
  *
  * <p>A preloaded library is found like any function of the process, even if its file was deleted. A
- * library that was opened for an attach is found only by its path, because its functions must not
- * serve the process before it is attached. A system property has the path for other class loaders.
+ * library that was opened for an attach is found only by its path: other libraries must not find
+ * its functions, because nothing is attached yet. A system property tells the path to this class in
+ * other class loaders.
  */
 public final class LibraryHandle {
 

@@ -137,8 +137,8 @@ final class RecordedCallSites {
   private int callsInBetween;
 
   /**
-   * Whether all sites had names once. From then on, each reading names all new sites, because they
-   * are few.
+   * True after all sites had names once. From then on few sites are new, so each reading names all
+   * of these.
    */
   private boolean allNamed;
 

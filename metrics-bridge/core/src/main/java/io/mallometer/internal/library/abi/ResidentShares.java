@@ -26,7 +26,10 @@ final class ResidentShares {
    */
   static final int MOST_SAMPLES = 4_096;
 
-  /** The most pages that one reading looks up for all samples together, in some milliseconds. */
+  /**
+   * The most pages that one reading looks up for all samples together, which takes some
+   * milliseconds.
+   */
   static final int MOST_PAGES = 262_144;
 
   /** An object of at least this many bytes gets a mapping of its own from glibc, on new pages. */
