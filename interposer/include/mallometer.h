@@ -618,8 +618,8 @@ struct mallometer_sought {
   double probability;
   uint64_t born_ns;
   uint32_t site;
-  /* The number of aligned words outside the object whose lower 48 bits are an address in it. 0: no address of the
-   * object was found. */
+  /* The number of aligned words outside the object that contain an address in the object. Only the lower 48 bits of
+   * each word are compared. 0: no address of the object was found. */
   uint32_t references;
   /* 1 if the object was freed before the end of the search, so that `references` means nothing. */
   uint32_t freed;

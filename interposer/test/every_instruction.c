@@ -156,9 +156,9 @@ static void no_block_is_lost(void) {
 /* ---- Routes: the functions that serve malloc and free ------------------------------------------------- */
 
 /*
- * Each round interrupts this number of instructions later than the previous one. The library executes more
- * instructions between its choice of a route (functions for malloc and free) and the store of the route, so some
- * round interrupts it there.
+ * The number of instructions by which each round interrupts the library later than the previous round did. It is so
+ * small that some round interrupts the library after it has chosen its functions for malloc and free, and before it
+ * stores this choice.
  */
 enum { STRIDE = 7 };
 

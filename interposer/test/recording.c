@@ -381,7 +381,7 @@ static int message_of_a_rise(const char *end) {
     CHECK(await_message(false, 30));
     return 0;
   }
-  if (strcmp(end, "message_still") == 0) { /* memory stays as it is, and is not scarce */
+  if (strcmp(end, "message_still") == 0) { /* Memory stays at its new level, but is not scarce. */
     CHECK(await_message(false, 30));
     return 0;
   }

@@ -530,8 +530,11 @@ bool scope_retains(const struct scope *scope, const void *object) {
 static void abandon(struct scope *scope, uint64_t closing, struct mallometer_scope *out) {
   struct thread_block *block = scope->block;
   if (!change_state(scope, closing, ABANDONED)) {
-    /* The state is ORPHANED if the measured thread has ended. Any other state means that a signal handler of this
-     * thread forked: in the child, scopes_forked() has freed or abandoned the record. */
+    /*
+     * The state is ORPHANED if the measured thread has ended. In any other state there is nothing to do: a signal
+     * handler of this thread forked, this is the child, and scopes_forked() has already freed or abandoned the record
+     * here.
+     */
     if (!change_state(scope, with_state(closing, ORPHANED), CLOSING)) return;
     *out = (struct mallometer_scope){0};
     read_figures(scope, true, out);

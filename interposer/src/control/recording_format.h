@@ -170,7 +170,7 @@ struct recording_grown {
   uint64_t stack[RECORDING_MOST_FRAMES];
 };
 
-/* A fast rise of memory: the content of its record, after the frame. */
+/* The description of a fast rise of memory. In the file it follows the frame of its record. */
 struct recording_burst {
   uint64_t begin_monotonic_ns;
   /* The memory that the kernel charges, before the rise and when the rise was described. Without a limit: the

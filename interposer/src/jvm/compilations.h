@@ -26,8 +26,8 @@ void compilations_start(jvmtiEnv *tools, JNIEnv *thread);
  */
 int compilations_switch(bool on);
 
-/* Makes all methods unknown. Must be called in the child of a fork, where the process's memory is not open for
- * reading. */
+/* Makes compilation_frame() treat every method as unknown. Must be called in the child of a fork, where the process's
+ * memory is not open for reading. */
 void compilations_forked(void);
 
 /*

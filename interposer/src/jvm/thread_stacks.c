@@ -15,9 +15,8 @@
 /* The smallest alignment of stacks that the C libraries guarantee. */
 #define STACK_ALIGNMENT 16u
 
-/*
- * One read copies at most this many words of a thread's structure, and both fields of its stack must be among them.
- */
+/* The most words that one read copies from the JVM's structure of a thread. The read must cover both fields that
+ * describe the thread's stack: its end and its size. */
 enum { MOST_WORDS = 16 };
 
 /* `end` and `bytes` are the offsets, in the JVM's structure of a thread, of the fields with the end and the size of

@@ -49,8 +49,8 @@ static void note_duration(struct mallometer_durations *durations, uint64_t ns, c
 
 /* ---- Sites --------------------------------------------------------------------------------------------- */
 
-/* Lets a call site take over the record of the forgotten site whose place it has taken (sample/call_sites.h). Returns
- * NULL if another thread is doing so, or if the record already belongs to a later site. */
+/* Call sites reuse the records of forgotten sites (sample/call_sites.h). Clears such a record and gives it to `site`.
+ * Returns NULL if another thread is doing so, or if the record already belongs to a later site. */
 static struct mallometer_site_evidence *taken_over(struct mallometer_site_evidence *evidence, uint32_t site) {
   uint32_t before = __atomic_load_n(&evidence->site, __ATOMIC_ACQUIRE);
   if (before == site) return evidence;

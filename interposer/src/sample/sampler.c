@@ -279,9 +279,9 @@ static double wanted_probability(const struct sample *allocation, double visits)
 }
 
 /*
- * Returns the next level. It falls immediately, but rises by one only at a random quarter of the calls of the
- * sampler: call paths that share a counter with a hot path come in bursts, and later allocations of a burst should
- * reach the sampler, too.
+ * Returns the next level. It falls immediately, but rises by one only in a random quarter of the calls. A call path
+ * that shares a counter with a frequent path allocates in bursts, and a slow rise lets the later allocations of a
+ * burst reach the sampler, too.
  */
 static unsigned step_level(unsigned wanted_level, unsigned level, uint32_t random) {
   return wanted_level > level ? level + (random % 4 == 0) : wanted_level;

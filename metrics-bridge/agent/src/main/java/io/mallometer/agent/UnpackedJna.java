@@ -20,9 +20,9 @@ final class UnpackedJna {
   private UnpackedJna() {}
 
   /**
-   * Writes JNA's native part to a file and returns the file's URL. JNA deletes the file after
-   * loading it because its name begins with jna. Returns null for another resource, or if the file
-   * cannot be written: JNA then unpacks the resource or reports the failure.
+   * Writes JNA's native library to a file and returns the file's URL. JNA deletes the file after
+   * loading it, because its name begins with jna. Returns null if {@code name} is not that library,
+   * or if the file cannot be written. JNA then unpacks the resource itself or reports the failure.
    */
   static @Nullable URL url(String name, byte[] bytes) {
     if (!name.endsWith(LIBRARY)) {

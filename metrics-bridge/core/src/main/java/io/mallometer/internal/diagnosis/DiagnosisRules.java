@@ -1096,8 +1096,9 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Adds a finding. The first finding with the gravest state determines the sentence: in WATCH and
-   * ACT this is the headline, but for {@link #LIMIT_TOPICS} it begins with the finding's own text.
+   * Adds a finding. The sentence of the diagnosis comes from the first finding with the gravest
+   * state. In WATCH and ACT the sentence is the headline. If the topic of the finding is one of
+   * {@link #LIMIT_TOPICS}, it begins with the finding's own text instead.
    */
   private void addFinding(String topic, State requested, String text) {
     findings.add(new Finding(topic, requested, text));

@@ -6,13 +6,14 @@ import io.mallometer.internal.leak.evidence.SampledObject;
  * Estimates how much of the growth of call sites between two readings only replaces objects from
  * before an attach.
  *
- * <p>Objects from before an attach belong to no site, so a site that replaces them seems to grow.
- * The sum of their freed bytes is the growth of all sites, estimated from samples, minus the growth
- * by the exact counters. Samples that are live at both readings cancel, so they do not contribute
- * to the error of the sum.
+ * <p>Objects from before an attach belong to no call site, so a site that replaces them seems to
+ * grow. The freed bytes of these objects are estimated together: they are the growth of all sites
+ * by their samples, minus the growth by the exact counters. A sample that is live at both readings
+ * adds no error, because it cancels.
  *
- * <p>The sum does not show which site replaced the objects. So there are two bounds: {@link
- * #mostBytes} for a verdict and {@link #leastBytes} for a rate. Without an attach both are 0.
+ * <p>This total does not show which site replaced the objects. Therefore {@link #mostBytes} returns
+ * an upper bound for a verdict, and {@link #leastBytes} a lower bound for a rate. Without an attach
+ * both are 0.
  */
 final class ReplacedBytes {
 
@@ -49,9 +50,9 @@ final class ReplacedBytes {
   }
 
   /**
-   * Returns the most bytes that these sites together can have replaced: all freed bytes, plus the
-   * sampling error of the other sites. The error of these sites' own samples cancels, because their
-   * measured growth has it, too.
+   * Returns the most bytes that the growth of these sites can have replaced: all freed bytes, plus
+   * the sampling error of the other sites. The sampling error of these sites is left out, because
+   * it is in their measured growth, too, and cancels.
    */
   double mostBytes(Iterable<Integer> sites) {
     double others = variance;

@@ -50,7 +50,10 @@ public final class OwnerFinder {
   private record Field(String holder, boolean throughNative, boolean ofGarbage) {}
 
   private static final class HoldersOfField {
-    /** The objects that contain the address of each sample; empty for a static field. */
+    /**
+     * For each sample, the objects that contain its address in this field. The set is empty if the
+     * field is static.
+     */
     final Map<Integer, Set<Integer>> samples = new HashMap<>();
 
     String holder = "";

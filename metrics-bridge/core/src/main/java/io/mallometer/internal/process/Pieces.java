@@ -66,8 +66,8 @@ final class Pieces {
   }
 
   /**
-   * Adds the pieces of mappings in a range. Returns the index of the first mapping that has memory
-   * above the range.
+   * Appends to {@code to} the pieces of the mappings that lie in a range. Returns the index of the
+   * first mapping that has memory above the range.
    */
   private int divide(List<Mapping> rest, int from, Range range, String name, List<Mapping> to) {
     int next = from;

@@ -88,8 +88,9 @@ final class ModuleSymbols {
   }
 
   /**
-   * Frees memory, beginning with the least recently used module. Removes modules while there are
-   * too many; after that, only drops their functions. Never touches the latest module.
+   * Frees memory, beginning with the least recently used module. While there are too many modules,
+   * it removes whole modules. If only their memory is too large, it keeps the modules and drops
+   * their functions. The most recently used module stays as it is.
    */
   private void shrink() {
     long bytes = bytes();
