@@ -59,7 +59,7 @@ final class StatedLeaks {
   private StatedLeaks() {}
 
   /**
-   * A kernel that loses the last pointer to a part of its memory, and frees the rest immediately.
+   * A piece of code that loses the last pointer to a part of its memory, and frees the rest immediately.
    */
   private abstract static class Lost extends Stated {
     Lost(double bytesPerMinute) {

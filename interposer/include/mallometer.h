@@ -385,7 +385,7 @@ struct mallometer_outlived {
   uint32_t reserved;
   double first_bytes;     /* Bytes of samples freed at once that had survived no earlier old collection. */
   double again_bytes;     /* Bytes of samples freed at once that had survived an earlier old collection. */
-  double otherwise_bytes; /* Bytes of samples in `otherwise` that had survived no earlier old collection. */
+  double otherwise_bytes; /* Bytes of samples freed later that had survived no earlier old collection. */
 };
 
 /*

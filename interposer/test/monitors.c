@@ -338,7 +338,7 @@ static void *works_until_done(void *unused) {
   return unused;
 }
 
-/* Waits until the monitor has received an allocation by another thread. Its first one is the caller's. */
+/* Waits until the monitor has received a second allocation. The first was the calling thread's own. */
 static void wait_for_another_event(const struct sums *sums) {
   double begin = seconds();
   for (; __atomic_load_n(&sums->allocations, __ATOMIC_RELAXED) == 1; usleep(100)) CHECK(seconds() - begin < 60);

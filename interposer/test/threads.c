@@ -63,7 +63,7 @@ static void run(void *(*body)(void *)) {
 }
 
 /* Keeps objects that destructors allocate. They must count as live, and the peak must include them even if no
- * snapshot is taken while they live. The first allocations of a call path must be sampled. */
+ * snapshot is taken while they live. The sampler must take the first allocations of a call path. */
 static void destructors_keep_objects(void) {
   enum { OBJECTS = KEYS * PTHREAD_DESTRUCTOR_ITERATIONS };
   struct mallometer_counters start = snapshot();

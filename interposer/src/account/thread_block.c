@@ -121,8 +121,8 @@ void thread_blocks_request_answer(void (*answer)(void)) {
     __atomic_fetch_or(&block->reporting.requests, REQUEST_ANSWER, __ATOMIC_RELEASE);
     headroom_withdraw(block);
   }
-  /* A withdrawal fails while the owner counts an event, which takes some fifteen instructions, and is lost if the
-   * owner overwrites the headroom. The loop below therefore tries three times more, after short waits. */
+  /* While the owner counts an event (some fifteen instructions), headroom_withdraw() has no effect, or the owner
+   * overwrites it. The loop below therefore tries three times more, after short waits. */
   for (int again = 0; again < 3; again++) {
     for (volatile int moment = 0; moment < 1000;) moment = moment + 1;
     for (uint32_t i = 0; i < thread_block_count(); i++) {

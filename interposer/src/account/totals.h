@@ -81,8 +81,9 @@ static inline void peak_flush_if_due(struct thread_block *block) {
 /* Does what peak_flush() does, for the events of threads without a block. */
 void peak_flush_shared(void);
 
-/* Reads the totals, raises the peak if the live bytes are higher, and returns the peak. If more than the slack was
- * freed during the sum, raises the peak only to the sum's lower bound and repeats the sum, at most three times. */
+/* Reads the totals, raises the peak if the live bytes are higher, and returns the peak. If more bytes were freed during
+ * the reading than peak_so_far() may be too high by, raises the peak only to the lower bound of the live bytes and reads
+ * again, at most three times. */
 uint64_t totals_raise_peak(struct mallometer_counters *sum);
 
 /* Returns the highest live bytes. They are too high by at most the slack: 0.5 % of the peak, or 4 KiB for each block

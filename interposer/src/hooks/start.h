@@ -11,15 +11,15 @@
  * loader's tables, because malloc may not be ready for a call; on Darwin by a call. */
 bool program_malloc_is_ours(void);
 
-/* Finds the C++ operators of other libraries, to which this library's operators pass calls on, in a process whose
- * malloc is not this library's. */
+/* For a process whose malloc is not this library's: finds the C++ operators of other libraries. This library's
+ * operators then pass their calls on to them. */
 void hook_find_operators(void);
 
 /* Is the slow path of hook_ready(): finds the next allocator if it is still unknown. Preserves errno. */
 bool hook_find_allocator(void);
 
-/* Switches counting on or off. May be called from any thread, and by hook_owner.configure. Nothing is counted unless
- * malloc_leads_here. */
+/* Switches counting on or off. May be called from any thread. Nothing is counted while `malloc_leads_here` is
+ * false. */
 void hook_set_counting(bool on);
 
 /* Returns whether counting was off at any time since the start or the latest attach. */

@@ -22,7 +22,7 @@
 /* ---- The clock ----------------------------------------------------------------------------------------- */
 
 extern uint64_t given_monotonic_ns, given_realtime_ns, given_cpu_ns;
-/* If true, coarse_clock_advance() advances the clock by the time that samples are charged, as happens without a vDSO.
+/* If true, coarse_clock_advance() advances the clock by the duration that is charged for samples, as happens without a vDSO.
  * Otherwise only the test changes the clock. */
 extern bool given_clock_passes;
 

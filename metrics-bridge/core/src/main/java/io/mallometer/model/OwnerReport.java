@@ -63,7 +63,7 @@ public record OwnerReport(
   public enum Holding implements Tagged {
     /**
      * Strong references lead from a static field, a thread or a JNI global reference to the Java
-     * object that has the address.
+     * object that contains the address of the native memory.
      */
     KEPT("kept"),
     /**

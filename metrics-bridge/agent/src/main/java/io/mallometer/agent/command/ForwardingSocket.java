@@ -26,8 +26,8 @@ final class ForwardingSocket implements Closeable {
   private final Path other;
 
   /**
-   * The private directory of the socket's file until the file appears, so that no other user can
-   * connect before.
+   * The private directory in which the socket's file is created. The file is moved to its final
+   * path once only this user can connect to it.
    */
   private final Path directory;
 

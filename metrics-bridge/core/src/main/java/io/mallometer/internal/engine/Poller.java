@@ -487,8 +487,8 @@ public final class Poller {
   }
 
   /**
-   * Sleeps until the next poll is due or requested, and names new methods meanwhile. Returns false
-   * when this thread must end.
+   * Sleeps until the next poll is due or requested. Meanwhile looks up the names of new methods.
+   * Returns false when this thread must end.
    */
   private boolean awaitNextPoll() {
     long start = System.nanoTime();

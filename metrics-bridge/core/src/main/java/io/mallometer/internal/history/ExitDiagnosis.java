@@ -214,8 +214,8 @@ record ExitDiagnosis(Kind kind, String sentence) {
   }
 
   /**
-   * Returns the used share of the limit as text. The text is empty below {@link #NEAR}, because
-   * memory may have risen after the last record.
+   * Returns the used share of the limit as text. Returns an empty text below {@link #NEAR}: memory
+   * may have risen after the last record, so a low share does not show that the limit was far.
    */
   private static String nearLimit(RecordedLife life, String limit) {
     return shareOfLimit(life) >= NEAR ? at(life, limit) : "";

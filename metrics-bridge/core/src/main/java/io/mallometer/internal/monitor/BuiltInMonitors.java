@@ -184,8 +184,9 @@ public final class BuiltInMonitors {
     }
 
     /**
-     * Reports the requests of the watch. Releases {@link #reporting} while it reads the call sites,
-     * which may take seconds, so that a closing thread can report the requests.
+     * Gives the listeners the large requests that were recorded. Releases {@link #reporting} while
+     * it reads the call sites, which may take seconds, so that a thread that closes the monitor
+     * need not wait.
      */
     private void reportWatched() {
       pending.set(false);

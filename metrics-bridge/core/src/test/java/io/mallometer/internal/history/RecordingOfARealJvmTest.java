@@ -83,7 +83,7 @@ class RecordingOfARealJvmTest {
         .isEqualTo(killed.pid());
   }
 
-  /** A second JVM that shall use the same recording file leaves it alone and reports why. */
+  /** Meanwhile a second JVM that is told to use the same file leaves it alone and says why. */
   @Test
   @Tag("any-jdk")
   void anEndByRequestIsAnExit() throws Exception {
