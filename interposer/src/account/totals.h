@@ -82,8 +82,8 @@ static inline void peak_flush_if_due(struct thread_block *block) {
 void peak_flush_shared(void);
 
 /* Reads the totals, raises the peak if the live bytes are higher, and returns the peak. If more bytes were freed during
- * the reading than peak_so_far() may be too high by, raises the peak only to the lower bound of the live bytes and reads
- * again, at most three times. */
+ * the reading than peak_so_far() may be too high by, raises the peak only to the lower bound of the live bytes and
+ * reads again, at most three times. */
 uint64_t totals_raise_peak(struct mallometer_counters *sum);
 
 /* Returns the highest live bytes. They are too high by at most the slack: 0.5 % of the peak, or 4 KiB for each block

@@ -18,8 +18,8 @@ enum {
   MOST_WINDOWS = 16384, /* the most pages to read of all heaps, 1.5 us each */
   LEAST_WINDOWS = 16,   /* the fewest pages to read of a heap, even if all heaps together then exceed MOST_WINDOWS */
   MOST_HEAPS = 2048,
-  MOST_ARENAS = 1024,        /* glibc makes at most eight for each processor by default */
-  MOST_BEGINS = 16384,       /* the most addresses to test for the beginning of a heap, 1 us each; they cover 1 TiB */
+  MOST_ARENAS = 1024,  /* glibc makes at most eight for each processor by default */
+  MOST_BEGINS = 16384, /* the most addresses to test for the beginning of a heap, 1 us each; they cover 1 TiB */
   /* a swapped page counts as this many free chunks, because it takes the same time: 0.1 ms */
   CHUNKS_OF_SWAPPED = 300,
   LARGEST_IN_FAST_BIN = 128, /* bytes of a chunk, on 64-bit machines */

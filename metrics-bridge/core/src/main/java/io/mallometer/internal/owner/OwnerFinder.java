@@ -51,7 +51,7 @@ public final class OwnerFinder {
 
   private static final class HoldersOfField {
     /**
-     * For each sample, the objects that contain its address in this field. The set is empty if the
+     * The objects that contain the address of each sample in this field. The set is empty if the
      * field is static.
      */
     final Map<Integer, Set<Integer>> samples = new HashMap<>();

@@ -138,8 +138,8 @@ final class SymbolTable {
     private final long[] nearest;
 
     /**
-     * For each page of the module, whether this page or the one after it contains a requested
-     * address. Null if all functions are requested.
+     * Whether a page of the module, or the one after it, contains a requested address. Null if all
+     * functions are requested.
      */
     private final boolean @Nullable [] near;
 
