@@ -269,9 +269,9 @@ public final class Kernels {
   abstract static class Stated implements Kernel {
 
     enum Truth {
-      /** All memory is used or freed within the longest idle time, and its amount has a bound. */
+      /** The memory is all used or freed within the longest idle time, and its amount has a bound. */
       LOOK_ALIKE,
-      /** All memory is used again within the longest idle time, and its amount grows without a bound. */
+      /** The memory is all used again within the longest idle time, and its amount grows without a bound. */
       GROWING,
       /** Java code still refers to the objects, but never uses them again and never frees them. */
       LEAK,

@@ -250,7 +250,7 @@ final class Kernels {
    * all in {@link #plant}, so that its class is in the stacks of the blocks and identifies the call site.
    */
   abstract static class Kernel {
-    /** How the memory is held. The first entry of the owner report must state it. */
+    /** The way in which the memory is held. The first entry of the owner report must state it. */
     final Holding holding;
 
     /**

@@ -730,7 +730,7 @@ enum mallometer_option {
    * from the start is exact. With 2 to 8, and an overhead target of 0, all later allocations are sampled. */
   MALLOMETER_OPTION_SAMPLE_INTERVAL = 2,
   MALLOMETER_OPTION_SHORTEST_EPOCH = 3, /* The shortest epoch: 10 to 60,000 ms; 5,000 by default. */
-  /* How many times as long as the CPU time spent on it an epoch must be: 10 to 1,000,000; 1,000 by default. */
+  /* The least ratio of an epoch to the CPU time spent on it: 10 to 1,000,000; 1,000 by default. */
   MALLOMETER_OPTION_EPOCH_OVER_COST = 4,
   /* 1: stacks of the JVM's compiler threads name the method that is compiled; two files of /proc are open for this.
    * 0: the names are off and the files closed, as a checkpoint needs. */

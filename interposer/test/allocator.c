@@ -97,7 +97,7 @@ int main(int argc, char **argv) {
     CHECK(full.system_bytes >= full.used_bytes);
   }
 
-  /* Every hundredth object stays live, which prevents the allocator from returning memory. */
+  /* The loop leaves every hundredth object live, which prevents the allocator from returning memory. */
   for (size_t i = 0; i < count; i++) {
     if (i % 100 != 0) free(objects[i]);
   }

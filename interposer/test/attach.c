@@ -153,7 +153,7 @@ static void checks_walk_when_objects_come_and_go(void) {
   CHECK_EQUAL(report().mode, MALLOMETER_MODE_NONE);
 }
 
-/* With RTLD_DEEPBIND the loader looks for a library's symbols in the library itself and its dependencies before it
+/* RTLD_DEEPBIND makes the loader look for a library's symbols in the library itself and its dependencies before it
  * looks in the program. */
 static void deeply_bound_libraries_count(void) {
   attach();
@@ -338,7 +338,7 @@ static void words_are_as_they_were(void) {
   }
 }
 
-/* With the tunable glibc.cpu.plt_rewrite, the loader rewrites calls as direct jumps in programs linked with -z
+/* The tunable glibc.cpu.plt_rewrite makes the loader rewrite calls as direct jumps in programs linked with -z
  * mark-plt. The attach cannot change such calls, and the report must say so. */
 static void rewritten_calls_are_told(void) {
   warm_up();
@@ -615,7 +615,7 @@ static void passes_on_when_nothing_goes_back(void) {
   attach();
   filter(REFUSE_OPENING | REFUSE_FILE);
   int result = FUNCTION(mallometer_detach)();
-  if (result == 0) nothing_differs(); /* every changed word was on a writable page */
+  if (result == 0) nothing_differs(); /* the changed words were all on writable pages */
   CHECK(result == 0 || (result == -EACCES && report().words_refused > 0));
   CHECK_EQUAL(differences_since(&before).protections, 0);
   CHECK_EQUAL(report().mode, MALLOMETER_MODE_NONE);

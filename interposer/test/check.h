@@ -53,7 +53,7 @@ static inline uint64_t unit_size(void *object) {
   if (self().byte_unit != MALLOMETER_UNIT_GLIBC_CHUNK) return usable;
   size_t word = ((size_t *)object)[-1], chunk = (word & ~(size_t)7) - sizeof word;
   int singly_mapped = (int)(word & 2);
-  CHECK(chunk == usable || (singly_mapped && chunk == usable + 8)); /* before glibc 2.43 the chunk is 8 bytes larger */
+  CHECK(chunk == usable || (singly_mapped && chunk == usable + 8)); /* the chunk is 8 bytes larger before glibc 2.43 */
   return chunk;
 }
 

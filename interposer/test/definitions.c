@@ -78,7 +78,7 @@ int main(void) {
   CHECK(failed == NULL);
   expect((struct expected){"calloc that overflows", 0, 0, 1, 0});
 
-  /* These functions count like free(). The library ignores their arguments after the first. */
+  /* The functions with these names count like free(). The library ignores their arguments after the first. */
   static const char *const names[] = {
       "cfree",  "free_sized", "free_aligned_sized",    "sdallocx",
       "_ZdlPv", "_ZdaPvm",    "_ZdaPvSt11align_val_t", "_ZdlPvSt11align_val_tRKSt9nothrow_t"};

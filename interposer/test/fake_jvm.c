@@ -307,7 +307,7 @@ static void no_answer_is_counted(void) {
 static void frames_without_room_for_a_method_are_counted(void) {
   attach();
   behaviour.meets_new_methods = true;
-  for (int i = 0; i < 16383; i++) free(keeper(100)); /* every stack has id_of(1) and a new method */
+  for (int i = 0; i < 16383; i++) free(keeper(100)); /* the stacks all have id_of(1), and each has a new method */
   CHECK_EQUAL(self().methods, 16384);
   CHECK_EQUAL(self().frames_without_method, 0);
   for (int i = 0; i < 10; i++) free(keeper(100));
@@ -365,7 +365,7 @@ static ucontext_t here, there;
 
 static void allocate_once(void) { free(keeper(100)); }
 
-/* In a coroutine the library must not ask the JVM for Java frames, because the stack is not that of a Java thread. */
+/* The library must not ask the JVM for Java frames in a coroutine, because the stack is not that of a Java thread. */
 static void nobody_asks_on_other_stacks(void) {
   static char stack[1 << 16];
   attach();

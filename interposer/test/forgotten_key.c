@@ -42,7 +42,7 @@ int main(void) {
   bool loader_has_one = strverscmp(gnu_get_libc_version(), "2.34") < 0;
   for (int i = 0; i < 3 && !loader_has_one; i++) {
     run(use_every_key);
-    /* each of the i + 1 threads could set exactly one key: the library's own key, the only one that exists */
+    /* the i + 1 threads could each set exactly one key: the library's own key, the only one that exists */
     CHECK_EQUAL(set, i + 1);
     CHECK_EQUAL(snapshot().threads, 1);
   }

@@ -56,7 +56,7 @@ void wait_for_change(const uint32_t *word, uint32_t seen, uint64_t longest_ns) {
 }
 void wait_wake(const uint32_t *word) { (void)word; }
 
-static int wakes_at_work; /* how many of the next calls of work() wake the thread */
+static int wakes_at_work; /* the number of the next calls of work() that wake the thread */
 
 static void work(void) {
   cpu_ns = 1000;
@@ -75,7 +75,7 @@ static void end(void) {
   CHECK_EQUAL(java_thread_footprint(), 0);
 }
 
-/* Each wake must lead to a call of work(), even during work() or during the pause afterwards. */
+/* A wake must always lead to a call of work(), even during work() or during the pause afterwards. */
 static void works_again_after_each_wake(void) {
   wakes_at_work = 3;
   works = 0;
@@ -89,7 +89,7 @@ static void works_again_after_each_wake(void) {
   end();
 }
 
-/* After the JVM has ended, no thread may start. */
+/* No thread may start after the JVM has ended. */
 static void closes_for_good(void) {
   java_thread_start(&java, work);
   int before = starts;

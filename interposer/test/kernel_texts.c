@@ -129,7 +129,7 @@ static void without_shared_memory(void) {
   CHECK_EQUAL(read_memory().file_bytes, 8);
 }
 
-/* In a container without a cgroup namespace, /proc/self/cgroup names the cgroup by its path on the host, but only the
+/* A container without a cgroup namespace finds its cgroup's path on the host in /proc/self/cgroup, but only the
  * container's part of the hierarchy is mounted. */
 static void without_a_namespace(void) {
   version_2();

@@ -37,7 +37,7 @@ int main(void) {
   for (int i = 0; i < 500; i++) run(i % 2 ? keys_then_hook : hook_then_keys);
   struct mallometer_counters d = difference(start, snapshot());
   uint64_t ours = 500 + (uint64_t)(destructor_events - before);
-  /* For each thread the C library allocates a second table of the keys' values, and sometimes a table of thread-local
+  /* The C library allocates a second table of the keys' values for each thread, and sometimes a table of thread-local
    * variables. */
   CHECK(mallometer_allocations(&d) >= ours + 500 && mallometer_allocations(&d) <= ours + 1000);
   CHECK_EQUAL(d.frees, mallometer_allocations(&d));

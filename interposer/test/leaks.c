@@ -436,7 +436,7 @@ static void made_larger_past_the_hook(void) {
   CHECK(mapped_bytes() < 1 << 20); /* a free unmaps these pages at once, before the epoch ends */
 }
 
-/* In a process with more than half of the allowed mappings, the library must place no object in a slot, because each
+/* The library must place no object in a slot if the process has more than half of the allowed mappings, because each
  * slot takes a mapping. */
 static void crowded(void) {
   enum { MAPPINGS = 40000 };
@@ -750,7 +750,7 @@ static void locked_object(void) {
   works();
 }
 
-/* With SIGCHLD ignored, the kernel keeps no exit status of ended children. The library tests the system in child
+/* The kernel keeps no exit status of ended children while SIGCHLD is ignored. The library tests the system in child
  * processes, and must learn their results in another way. */
 static void without_children(void) {
   signal(SIGCHLD, SIG_IGN);
@@ -762,7 +762,7 @@ static void without_children(void) {
   CHECK(waitpid(-1, NULL, __WALL) == -1 && errno == ECHILD);
 }
 
-/* Without free descriptors the library cannot read accessed bits. It must state this reason, and resume the
+/* The library cannot read accessed bits without free descriptors. It must state this reason, and resume the
  * observation when descriptors are free again. */
 static void without_descriptors(void) {
   struct rlimit limit, none = {0, 0};
@@ -951,8 +951,8 @@ static void nothing_happens(void) {
   CHECK_EQUAL(sleeps_of_thread(), sleeps);
 }
 
-/* After two starts, the first stop must change nothing. The second must end the observation of accesses until the
- * next start. */
+/* The first stop after two starts must change nothing. The second must end the observation of accesses until the next
+ * start. */
 static void rests_when_nobody_wants_to_know(void) {
   enum { COUNT = 8 };
   void *slots[COUNT];
@@ -1062,7 +1062,7 @@ static void estimates_have_no_bias(void) {
   start();
   for (unsigned run = 0; run < 4; run++) {
     double kept = keep_some();
-    if (run > 0) { /* in the first run, the sites are new, and the library does not yet place their objects in slots */
+    if (run > 0) { /* the sites are new in the first run, and the library does not yet place their objects in slots */
       truth += kept;
       estimate += estimated(64, 64 + 8 * KEEPING_SITES + 16, &variance);
     }
@@ -1077,7 +1077,7 @@ static void estimates_have_no_bias(void) {
 /* The slots must take at most 1 MiB although nothing is freed, and a new call site must still get a slot. */
 static void memory_is_bounded(void) {
   enum { FULL_ROUNDS = 30 };
-  const unsigned sites = (unsigned)(60 * 4096 / page_size); /* one-page slots for all of these sites fit into 1 MiB */
+  const unsigned sites = (unsigned)(60 * 4096 / page_size); /* slots of one page for all these sites fit into 1 MiB */
   epochs_of(10);
   start();
   CHECK(observed().limit_bytes == 1 << 20);
@@ -1098,7 +1098,7 @@ static void memory_is_bounded(void) {
   in_slots(&late, 1, 5000, one_of_many);
 }
 
-/* In each of a hundred epochs the library could place four more objects of this call site in slots. The more of its
+/* The library could place four more objects of this call site in slots in each of a hundred epochs. The more of its
  * objects are already in slots, the fewer the library must place. */
 static void who_keeps_much_gets_fewer_slots(void) {
   epochs_of(10);

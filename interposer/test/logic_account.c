@@ -154,8 +154,8 @@ CASE(threads_answer_until_nobody_asks_any_more) {
   CHECK_EQUAL(answers, 2);
 }
 
-/* Only the slow path calls the requested function. So a thread must leave the fast path at its next allocation or
- * free. */
+/* The requested function is called by the slow path only. So a thread must leave the fast path at its next allocation
+ * or free. */
 CASE(a_thread_that_is_asked_leaves_the_fast_path) {
   struct thread_block *block = as_new_thread();
   allocate_in(block, BYTES);

@@ -72,7 +72,7 @@ static int two_that_start_at_once_reserve_once(unsigned point) {
   interrupt_at(point, another_starts);
   CHECK(!call_sites_start());
   if (!was_interrupted()) return NOT_REACHED;
-  CHECK_EQUAL(memory_taken(), call_sites_footprint()); /* only one thread's tables remain */
+  CHECK_EQUAL(memory_taken(), call_sites_footprint()); /* the tables of only one thread remain */
   return REACHED;
 }
 
@@ -273,7 +273,7 @@ static int two_at_the_same_place_are_freed_at_once(unsigned point) {
 
 /* ---- The filter: a bit for each hash of addresses, set while it has live samples ----------------------- */
 
-/* All addresses that this function returns have the same hash. */
+/* The addresses that this function returns all have the same hash. */
 static const void *object_of_hash(uintptr_t number) { return (const void *)(OBJECT + number * 16 * LIVE_HASHES); }
 
 static bool insert(const void *object) {

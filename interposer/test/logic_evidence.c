@@ -77,7 +77,7 @@ static void check_durations(const struct mallometer_durations *durations, uint32
 
 /* ---- Lifetimes and idle times of objects --------------------------------------------------------------- */
 
-/* Each bucket begins at 1/64 s times a power of the square root of two. */
+/* A bucket begins at 1/64 s times a power of the square root of two. */
 CASE(buckets_begin_where_they_should) {
   const uint64_t first = 15625000;
   CHECK_EQUAL(duration_bucket(0), 0);
@@ -199,8 +199,8 @@ static void another_places_one(void) {
   CHECK(of_other);
 }
 
-/* Two threads place the first objects of a call site. Each thread may add a row for the site, but both objects must
- * count in one row. */
+/* A call site's first objects are placed by two threads. Each thread may add a row for the site, but both objects
+ * must count in one row. */
 static int two_that_meet_a_site_share_its_evidence(unsigned point) {
   start();
   become_old(SITE);

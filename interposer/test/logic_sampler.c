@@ -41,7 +41,7 @@ static uintptr_t other_code(void) {
   return 0x1000 + 16 * (number++ % 1000);
 }
 
-/* Each allocation comes from a new caller, and is sampled. */
+/* The allocations are all sampled, and each comes from a new caller. */
 CASE(samples_are_billed_for_what_they_do) {
   enum { SAMPLES = 10 };
   start();
@@ -51,7 +51,7 @@ CASE(samples_are_billed_for_what_they_do) {
   CHECK_EQUAL(given_monotonic_ns, 1000 * SECOND);
 }
 
-/* At an interval of 0 the sampler samples nothing. It must charge the time of its calls at every 64th call. */
+/* The sampler samples nothing at an interval of 0. It must charge the time of its calls at every 64th call. */
 CASE(visits_are_billed) {
   start();
   sampler_set_interval(0);
@@ -165,9 +165,9 @@ CASE(the_stalest_call_path_gives_way) {
 }
 
 /*
- * One call site allocates blocks of 256 KiB at 1 GB/s, another one 20 objects of 100 bytes a second. Samples of half
- * of the blocks would take more than the allowed time, a tenth of the default. Nevertheless objects of the second
- * site must be sampled.
+ * A call site allocates blocks of 256 KiB at 1 GB/s, another one 20 objects of 100 bytes a second. Samples of half of
+ * the blocks would take more than the allowed time, a tenth of the default. Nevertheless objects of the second site
+ * must be sampled.
  */
 CASE(a_hot_path_of_large_blocks_does_not_hide_a_small_leak) {
   enum { SECONDS = 60, BLOCKS_A_SECOND = 4000, LEAKED_A_SECOND = 20, BLOCK = 262144, LEAKED = 100 };
@@ -199,8 +199,8 @@ CASE(a_jump_ahead_gives_no_more_than_may_be_saved) {
   CHECK(allocates_much(SECOND, 2 * MICROSECOND) < 2 * GOVERNOR_MOST_CREDIT_NS);
 }
 
-/* Two threads may read the clock in one order, but report their costs to the sampler in the opposite order. Then the
- * clock seems to go back, here by 0.1 s. */
+/* The clock seems to go back, here by 0.1 s, if two threads read it in one order, but report their costs to the
+ * sampler in the opposite order. */
 CASE(a_clock_that_goes_back_gives_nothing) {
   start();
   allocates_much(SECOND, 20 * MICROSECOND);

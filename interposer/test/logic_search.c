@@ -160,8 +160,8 @@ CASE(freed_objects_are_marked) {
   for (unsigned i = 0; i < 3; i++) CHECK_EQUAL(rows[i].freed, i < 2);
 }
 
-/* Each of two call sites has half of the room for objects, so some of the first site's 6,000 objects must be left
- * out. */
+/* The room for objects is divided equally between two call sites, so some of the first site's 6,000 objects must be
+ * left out. */
 CASE(more_objects_than_there_is_room_for_are_left_out) {
   begin();
   for (unsigned i = 0; i < 6000; i++) add(i, SITE);
@@ -259,8 +259,8 @@ CASE(what_cannot_be_written_and_devices_are_not_read) {
   CHECK_EQUAL(rows[0].references, 0);
 }
 
-/* Without /proc/self/pagemap, the search cannot know which shared pages this process has touched, so it must not read
- * any. */
+/* The search must not read any shared pages if there is no /proc/self/pagemap, because it cannot know which of them
+ * this process has touched. */
 CASE(without_pagemap_shared_pages_are_counted_and_not_read) {
   begin();
   add(0, SITE);

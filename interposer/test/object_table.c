@@ -97,7 +97,7 @@ static void changes_with_the_loaders_list(const char *path) {
   CHECK_EQUAL(dlclose(library), 0);
   CHECK(object_table_refresh());
   CHECK(!object_table_find(inside, &object));
-  CHECK_EQUAL(mapped, 2); /* one for the table, and one for the paths */
+  CHECK_EQUAL(mapped, 2); /* the mappings of the table and of the paths */
 }
 
 static void unreadable_objects_are_left_out(const char *path) {
@@ -169,7 +169,7 @@ static void readers_find_what_stays(void) {
   CHECK_EQUAL(dlclose(library), 0);
   object_table_refresh();
   CHECK_EQUAL(mapped, 2);
-  CHECK(bytes_of_paths < 2000); /* each path is stored only once */
+  CHECK(bytes_of_paths < 2000); /* a path is stored only once */
 }
 
 /* ---- A reader that never ends --------------------------------------------------------------------------- */

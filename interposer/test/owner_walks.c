@@ -403,7 +403,7 @@ static void a_queue_of_holders_is_chosen_from_after_a_failure(void) {
   end();
 }
 
-/* After the first walk over references, a search for objects that hold addresses must be refused: other objects have
+/* A search for objects that hold addresses must be refused after the first walk over references: other objects have
  * tags by then, too, and the library could not tell which ones hold addresses. */
 static void no_holders_are_looked_for_behind_the_first_link(void) {
   keep();

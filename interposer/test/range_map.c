@@ -175,8 +175,8 @@ static void a_full_map_keeps_the_large_ones(void) {
   check_references();
 }
 
-/* Each insertion needs a further block of the map. The map must pack ranges, which frees blocks, before a change
- * finds no free block. */
+/* The map needs a further block for each insertion. It must pack ranges, which frees blocks, before a change finds no
+ * free block. */
 static void full_blocks_are_packed_in_time(void) {
   for (size_t i = 0; map->used + BLOCKS_OF_SLICE < PACKED_BLOCKS || map->passes > 0; i++) {
     put(2000 + 4 * i, 1, (uint32_t)(i % 7));

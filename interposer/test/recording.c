@@ -426,8 +426,7 @@ static bool rises_are_too_large(void) {
   return is_known && limit > 0 && limit < 0x1p60 && (limit / 16 > 180.0 * 0x1p20 || limit < 600.0 * 0x1p20);
 }
 
-/* In a cgroup with a limit, the message must state the used share of the limit without cached files, which the kernel
- * can drop. */
+/* The message must state the used share of a cgroup's limit without cached files, which the kernel can drop. */
 static int share(void) {
   char group[100];
   if (!make_group(group, sizeof group)) {

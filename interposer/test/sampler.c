@@ -151,7 +151,8 @@ static void rare_sites_are_found_among_hot_ones(void) {
 
 /* ---- Unbiased estimates ------------------------------------------------------------------------------- */
 
-/* Some patterns are so regular that a sampler with fixed gaps between samples would always sample the same site. */
+/* A sampler with fixed gaps between samples would always sample the same site in some of the patterns, because they
+ * are so regular. */
 static unsigned pattern_site(unsigned pattern, unsigned i) {
   switch (pattern) {
     case 0:
@@ -561,7 +562,7 @@ static void call_paths_of_a_jvm_are_found(const char *path_of_recording) {
   const unsigned char *first = recording;
   double of_paths = 0, of_stacks = 0;
   /*
-   * In single runs the shares vary by 0.003 (standard deviation). Their means exceed the bounds below by about 0.009.
+   * The shares vary by 0.003 (standard deviation) in single runs. Their means exceed the bounds below by about 0.009.
    */
   enum { RUNS = 4 };
   for (unsigned run = 0; run < RUNS; run++) {

@@ -186,7 +186,7 @@ static void zero_bytes(void) {
   CHECK_EQUAL(end.largest_bytes, 0);
 }
 
-/* Each scope's peak must be exact, whatever was allocated or freed before its opening. */
+/* A scope's peak must be exact, whatever was allocated or freed before its opening. */
 static void exact_peaks(void) {
   enum { ROUNDS = 200, MOST = 60 };
   void *objects[MOST];
@@ -431,7 +431,7 @@ static void thread_ends(void) {
   }
 }
 
-/* One thread reads and closes scopes that other threads also close. Only one of two closes may succeed, and a reading
+/* A thread reads and closes scopes that other threads also close. Only one of two closes may succeed, and a reading
  * must not mix figures of different scopes. */
 enum { RACERS = 3, RACES = 20000 };
 static uint32_t shared[RACERS];

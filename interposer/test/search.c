@@ -539,7 +539,7 @@ static void deadly_reading(void) {
   addresses();
 }
 
-/* In this sandbox, a call of mincore() ends the process. The library calls mincore() only if it cannot read
+/* A call of mincore() ends the process in this sandbox. The library calls mincore() only if it cannot read
  * /proc/self/pagemap, and first in a child process. If the child is killed, the search fails. */
 static void deadly_mincore(void) {
   refuse(SYS_mincore, SECCOMP_RET_KILL_PROCESS);

@@ -453,7 +453,7 @@ static void crowded_stacks_are_cut(void) {
   CHECK_EQUAL(live_bytes_of_keeper(), 0);
 }
 
-/* Many call sites with one small sample each fill the table of call sites. A later site with larger objects must
+/* The table of call sites is filled by many sites with one small sample each. A later site with larger objects must
  * still find room. */
 static void large_ones_find_room(void) {
   static void *kept[20];

@@ -405,8 +405,8 @@ static size_t taken_of_alternate_stack(void) {
   return alternate_bytes - untouched;
 }
 
-/* In threads with an alternate signal stack, the library's handler must run on it and use at most 3 KiB in addition
- * to what the kernel uses. */
+/* The library's handler must run on the alternate signal stack in threads that have one, and use at most 3 KiB of it
+ * in addition to what the kernel uses. */
 static void little_stack_is_enough_where_there_is_another(void) {
   alternate = new_stack(alternate_bytes = 65536);
   start();
@@ -456,7 +456,7 @@ static void a_tiny_alternate_stack_is_not_overflowed(void) {
   CHECK(!access_of(site_of_keeper(), MALLOMETER_WRITE));
 }
 
-/* On a processor with many registers, the kernel alone may need more than an alternate stack of 2 KiB for a signal.
+/* The kernel alone may need more than an alternate stack of 2 KiB for a signal if the processor has many registers.
  * The library must not watch objects of a thread with so small a stack. */
 static void beside_a_minimal_alternate_stack_nothing_is_watched(void) {
   alternate = new_stack(alternate_bytes = 2048);

@@ -13,12 +13,12 @@ import sys
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 CEILINGS = {
-    "interposer": 2.4,
-    "metrics-bridge/core": 3.1,
-    "metrics-bridge/agent": 2.4,
-    "spring-starter": 3.2,
-    "testing": 1.5,
-    "benchmarks": 1.1,
+    "interposer": 0.2,
+    "metrics-bridge/core": 1.3,
+    "metrics-bridge/agent": 0.2,
+    "spring-starter": 0.0,
+    "testing": 0.0,
+    "benchmarks": 1.0,
     "samples": 0.0,
     "docs": 0.0,
     "dashboards": 0.0,

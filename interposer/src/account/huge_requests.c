@@ -84,7 +84,7 @@ static struct watch {
   struct mallometer_event ring[ENTRIES];
 } watches[MOST_WATCHES];
 
-/* Each watch has a bit in `taken` while it is reserved, and a bit in `watching` while it is active. */
+/* A watch has a bit in `taken` while it is reserved, and a bit in `watching` while it is active. */
 static uint32_t taken, watching;
 
 static size_t least_watched(void) {
@@ -192,7 +192,7 @@ void huge_requests_forked(void) {
 
 static uint32_t bit_of(uint32_t number) { return number >= 1 && number <= MOST_WATCHES ? 1u << (number - 1) : 0; }
 
-/* After the removal, a thread may still write a request into the ring, even if a new watch already uses the ring. The
+/* A thread may still write a request into the ring after the removal, even if a new watch already uses the ring. The
  * reader of the new watch skips that request. */
 int request_watch_remove(uint32_t number) {
   uint32_t bit = bit_of(number);

@@ -9,7 +9,7 @@
 #include "platform/shared_words.h"
 #include "platform/thread_pointer.h"
 
-/* Not NULL while the thread is in a monitor's callback. This is not a part of the thread's block of counters
+/* Is not NULL while the thread is in a monitor's callback. This is not a part of the thread's block of counters
  * (account/thread_block.h), because an ending thread may still allocate after it has given its block up. */
 DECLARE_THREAD_POINTER(uint32_t, in_callback);
 DEFINE_THREAD_POINTER(uint32_t, in_callback, NULL);

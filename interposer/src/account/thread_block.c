@@ -157,7 +157,7 @@ struct thread_block *thread_block_acquire_first(void) {
   if (block->headroom == 0) block->headroom = -1;
   block->walks_java = 0;
   __atomic_store_n(&thread_sampling(block)->cleaner, 0, __ATOMIC_RELAXED);
-  /* Both threads store before they load, so either this thread sees `requested_answer`, or
+  /* The two threads store before they load, so either this thread sees `requested_answer`, or
    * thread_blocks_request_answer() sees that the block is owned. */
   __atomic_store_n(&record->owned, true, __ATOMIC_SEQ_CST);
   block->reporting = (struct reporting){0, __atomic_load_n(&requested_answer, __ATOMIC_SEQ_CST) ? REQUEST_ANSWER : 0};

@@ -86,8 +86,8 @@ struct thread_block {
      * path. */
     uint8_t requests;
   } reporting;
-  /* For each bucket of the sampler (sample/sampler.h), the number of allocations until the next one is passed to the
-   * sampler. */
+  /* Holds, per bucket of the sampler (sample/sampler.h), the number of allocations until the next one is passed to
+   * the sampler. */
   uint8_t filter[FILTER_BUCKETS];
   struct event_counters events;
 };
@@ -127,8 +127,8 @@ struct thread_scoping {
 
 /* The sampler's data of a thread, except its filters. Only the owner uses it, unless a field says otherwise. */
 struct thread_sampling {
-  /* Each call of the sampler changes the state of the random number generator, so it shares no cache line with other
-   * threads. */
+  /* The state of the random number generator changes at each call of the sampler, so it shares no cache line with
+   * other threads. */
   _Alignas(64) uint64_t random;
   struct burst burst;
   /* The number of this thread's latest calls of the sampler whose CPU time is not yet added to the total. */

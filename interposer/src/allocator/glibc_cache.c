@@ -108,7 +108,7 @@ static unsigned objects_in(const uint16_t *numbers, unsigned bin) {
 
 static uint64_t bytes_of_object(unsigned bin) { return 32 + 16 * (uint64_t)bin; }
 
-/* From glibc 2.42 on, the pointer of a thread without a cache leads to zeros in the C library. */
+/* The pointer of a thread without a cache leads to zeros in the C library from glibc 2.42 on. */
 static bool has_cache(uintptr_t object) { return object != 0 && !(object >= libc_begin && object < libc_end); }
 
 uint64_t glibc_cache_bytes(void) {

@@ -14,7 +14,7 @@
 #define HEAP_BYTES ((uintptr_t)64 << 20)
 
 enum {
-  WINDOWS_OF_HEAP = 64, /* how many pages are read of a heap of up to 64 MiB; of a larger heap, more are read */
+  WINDOWS_OF_HEAP = 64, /* the number of pages to read of a heap of up to 64 MiB; more are read of a larger heap */
   MOST_WINDOWS = 16384, /* the most pages to read of all heaps, 1.5 us each */
   LEAST_WINDOWS = 16,   /* the fewest pages to read of a heap, even if all heaps together then exceed MOST_WINDOWS */
   MOST_HEAPS = 2048,

@@ -35,7 +35,7 @@ static int refuse(int error, const char *reason) {
 
 static bool next_is_part_of_program(void) {
   const struct link_map *object = object_of((const void *)(uintptr_t)next.malloc);
-  return object && object == first_object(); /* On Darwin both are NULL, because the object is unknown. */
+  return object && object == first_object(); /* The two are NULL on Darwin, because the object is unknown. */
 }
 
 /*

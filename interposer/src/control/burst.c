@@ -99,7 +99,7 @@ void burst_start(void) {
   latest_samples_keep();
 }
 
-/* At the limit the charged bytes would show no rise, because the kernel drops cached files in favour of the memory
+/* The charged bytes would show no rise at the limit, because the kernel drops cached files in favour of the memory
  * that grows. */
 static uint64_t used_bytes(void) { return process_memory().anonymous; }
 
@@ -119,7 +119,7 @@ static void note_baseline(uint64_t used, uint64_t now) {
   baseline.monotonic_ns = begin_ns = now;
 }
 
-/* Without a change, a new baseline would only cost the time to read the live bytes of all sites. */
+/* A new baseline without a change would only cost the time to read the live bytes of all sites. */
 static bool has_changed(uint64_t used) {
   return latest_samples_bytes() - baseline.sampled_bytes >= least_rise / 64 ||
          difference(used, baseline.used_bytes) >= least_rise / 64;

@@ -70,7 +70,7 @@ static int wanted_state(void) {
   return counts ? HOOK_COUNTING : HOOK_FORWARDING;
 }
 
-/* Only stores the state: on Darwin the functions of hooks/complete.h serve all calls. */
+/* Does no more than store the state: on Darwin the functions of hooks/complete.h serve all calls. */
 void hook_choose_route(void) {
   if (__atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) < HOOK_COUNTING) return;
   __atomic_store_n(&hook_state, wanted_state(), __ATOMIC_RELEASE);

@@ -102,7 +102,7 @@ static void *counted_malloc(size_t size) {
 }
 
 INLINE void counted_free_of(void *object, bool tracked) {
-  /* Below this address are NULL and the objects on pages of their own (leak/slots.h). The objects of the bootstrap
+  /* NULL and the objects on pages of their own (leak/slots.h) are below this address. The objects of the bootstrap
    * buffer are below it, too, except where ranged_free() handles them. */
   if (unlikely((uintptr_t)object < NEAR_VALUE(low_range_end))) return complete_free(object);
   if (tracked && may_be_sampled(object)) return free_possible_sample(object);

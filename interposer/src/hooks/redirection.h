@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 struct redirection {
-  uint32_t words;       /* how many words of data now point to this library; when undoing, how many were restored */
+  uint32_t words;       /* words of data that now point to this library; when undoing, words that were restored */
   uint32_t refused;     /* words that the system does not let change */
   /* words that no call reads, because the loader has rewritten the calls into direct jumps; these calls are not
    * counted */

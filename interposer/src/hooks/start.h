@@ -11,7 +11,7 @@
  * loader's tables, because malloc may not be ready for a call; on Darwin by a call. */
 bool program_malloc_is_ours(void);
 
-/* For a process whose malloc is not this library's: finds the C++ operators of other libraries. This library's
+/* Finds the C++ operators of other libraries, for a process whose malloc is not this library's. This library's
  * operators then pass their calls on to them. */
 void hook_find_operators(void);
 

@@ -143,7 +143,7 @@ static bool listen(void) {
                                          .CompiledMethodLoad = foreign_calls_compiled};
   const jvmtiEvent events[] = {JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_CLASS_LOAD, JVMTI_EVENT_CLASS_PREPARE};
   const jvmtiCapabilities names = {.can_get_line_numbers = 1, .can_get_source_file_name = 1};
-  (void)(*tools)->AddCapabilities(tools, &names); /* without these, methods have no line numbers and no source files */
+  (void)(*tools)->AddCapabilities(tools, &names); /* methods have no line numbers and no source files without these */
   if ((*tools)->SetEventCallbacks(tools, &callbacks, (jint)sizeof callbacks) != JVMTI_ERROR_NONE) return false;
   for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
     if ((*tools)->SetEventNotificationMode(tools, JVMTI_ENABLE, events[i], NULL) != JVMTI_ERROR_NONE) return false;

@@ -59,7 +59,7 @@ struct pointer_walk {
   uint8_t *threads;
   uint8_t threads_of_block[MOST_OWNED];
   uint64_t from;
-  /* for each step: the word before the structure, then the words of the structure */
+  /* the word before each step's structure, then the words of the structure */
   uint64_t words[MOST_STEPS][WORDS + 1];
 };
 

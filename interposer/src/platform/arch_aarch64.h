@@ -137,8 +137,8 @@ static inline size_t highest_bit(size_t nonzero) {
 /* Leaves out the constant 8 * 63, which does not change comparisons. */
 static inline uintptr_t word_address(uintptr_t address, size_t position) { return address - 8 * (63 - position); }
 
-/* One instruction loads this constant, because its lower half is 0. The hash therefore depends only on the lowest 16
- * bits of the sum of return address, stack and class. */
+/* A single instruction loads this constant, because its lower half is 0. The hash therefore depends only on the
+ * lowest 16 bits of the sum of return address, stack and class. */
 #define HASH_FACTOR 0x9e370000u
 
 /*

@@ -29,8 +29,8 @@ uint64_t thread_cpu_ns(void);
 uint64_t coarse_monotonic_ns(void);
 uint64_t coarse_realtime_ns(void);
 
-/* Without a vDSO, adds the time that has passed since the latest call of monotonic_ns() or of this function. With a
- * vDSO, does nothing. */
+/* Adds the time that has passed since the latest call of monotonic_ns() or of this function, if there is no vDSO.
+ * Does nothing if there is one. */
 void coarse_clock_advance(uint64_t ns);
 
 #endif

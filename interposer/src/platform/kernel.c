@@ -203,7 +203,7 @@ static bool begins_with_directory(const char *path, const char *directory) {
   return strncmp(path, directory, length) == 0 && (path[length] == '\0' || path[length] == '/');
 }
 
-/* Without a cgroup namespace, a container sees the host's path, but mounts only its own part of the hierarchy. */
+/* A container without a cgroup namespace sees the host's path, but mounts only its own part of the hierarchy. */
 static const char *path_below(const char *relative, const char *root) {
   if (strcmp(root, "/") == 0) return relative;
   return begins_with_directory(relative, root) ? relative + strlen(root) : "";

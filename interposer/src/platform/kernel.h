@@ -43,7 +43,7 @@ bool mount_of_file(int file, uint64_t *mount);
  * mount namespaces. */
 void mount_type(uint64_t mount, char *type, size_t capacity);
 
-/* All members are in bytes. */
+/* The members are all in bytes. */
 struct process_memory {
   uint64_t addresses;
   uint64_t resident;

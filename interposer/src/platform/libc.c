@@ -23,7 +23,7 @@ bool libc_is_glibc(void) {
   return gnu_get_libc_version && libc && dladdr(address_in_libc(), &info) && info.dli_fbase == libc;
 }
 
-/* Only musl has __optreset, a variable of its getopt(3). */
+/* The variable __optreset of getopt(3) exists in musl only. */
 bool libc_is_musl(void) {
   bool has_own_name = !libc_is_glibc() && dlsym(RTLD_DEFAULT, "__optreset") != NULL;
   forget_loader_errors();

@@ -9,7 +9,8 @@
 #include "platform/loader.h"
 #include "platform/visibility.h"
 
-/* Both are volatile, because the compiler assumes that dlsym, a leaf function, calls no function in this file. */
+/* The variables are volatile, because the compiler assumes that dlsym, a leaf function, calls no function in this
+ * file. */
 static void (*volatile pending)(void *);
 static void *volatile pending_argument;
 

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#ifdef __APPLE__ /* On macOS, mappings have no hooks. */
+#ifdef __APPLE__ /* Mappings have no hooks on macOS. */
 #define call_mmap mmap
 #define call_munmap munmap
 #else

@@ -121,7 +121,7 @@ static const struct code *waits(void) {
 bool thread_has_stored_registers(const struct waiting_thread *thread, const uintptr_t *words, size_t count) {
   const struct code *codes = waits();
   bool has = false;
-  /* In another system call, the stack may still have the return address of an earlier wait. */
+  /* A thread in another system call may still have the return address of an earlier wait on its stack. */
   if (thread->call != SYS_futex) return false;
   for (size_t i = 0; i < WAITS; i++) {
     has |= is_in(&codes[i], thread->pc);

@@ -22,7 +22,7 @@
 
 /* A library that dlopen loads shares 64 bytes of TLS with others; a pointer takes 8 of them. */
 #define DECLARE_THREAD_POINTER(type, name) extern HIDDEN __thread type *name __attribute__((tls_model("initial-exec")))
-/* Without the TLS model, the file that defines the variable would access it through a call of the loader
+/* The TLS model keeps the file that defines the variable from accessing it through a call of the loader
  * (__tls_get_addr). */
 #define DEFINE_THREAD_POINTER(type, name, initial) \
   __thread type *name __attribute__((tls_model("initial-exec"))) = (initial)

@@ -675,8 +675,8 @@ __attribute__((noinline)) static void *take_with_java(struct sample *sample, con
 
 /*
  * The bytes of stack that must be left for a walk, with a margin of 16 and 4 KiB. The stack of a Java thread ends with
- * HotSpot's own guard pages, 16 KiB by default. Above them, HotSpot keeps 80 KiB free for native code that Java calls; a
- * walk uses 20 KiB of these.
+ * HotSpot's own guard pages, 16 KiB by default. Above them, HotSpot keeps 80 KiB free for native code that Java calls;
+ * a walk uses 20 KiB of these.
  */
 #define GUARD_PAGES_OF_JVM ((size_t)32 << 10)
 #define ROOM_FOR_JAVA_STACK (((size_t)24 << 10) + GUARD_PAGES_OF_JVM)

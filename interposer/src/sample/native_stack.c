@@ -19,7 +19,7 @@ static bool kernel_tells; /* whether a system call reports which memory is reada
 
 /* ---- Readable memory ---------------------------------------------------------------------------------- */
 
-/* From `begin` to `end` the memory is known to be readable. From `end` to `limit`, each page is tested before its
+/* The memory from `begin` to `end` is known to be readable. Each page from `end` to `limit` is tested before its
  * first read. */
 struct readable {
   uintptr_t begin, end, limit;

@@ -344,8 +344,8 @@ void *sampler_visit(struct thread_block *block, void *object, size_t requested, 
   return allocation.object;
 }
 
-/* Every allocation whose call path the thread does not remember comes here, so it stands for itself alone. While the
- * interval is 0, the counter is marked as unfinished, so that no sample is taken when it reaches 0. */
+/* An allocation whose call path the thread does not remember always comes here, so it stands for itself alone. While
+ * the interval is 0, the counter is marked as unfinished, so that no sample is taken when it reaches 0. */
 void *sampler_visit_large(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                           struct origin origin) {
   uint32_t tag = large_tag(origin, size_class(requested));

@@ -441,7 +441,10 @@ public abstract class FaceContract {
     }
   }
 
-  /** Each scrape uses a new thread, because one thread may get the same snapshot for up to 5 s. */
+  /**
+   * A new thread is used for each scrape, because one thread may get the same snapshot for up to 5
+   * s.
+   */
   @Test
   void aScrapeShowsOneSnapshotWhilePollsGoOn() {
     mallometer.setCounters(multiplesOf(1));

@@ -259,8 +259,8 @@ class PollerTest {
   }
 
   /**
-   * Both readings load classes, which is slow while the application starts. So each has its own
-   * poll.
+   * The two readings both load classes, which is slow while the application starts. So each has its
+   * own poll.
    */
   @Test
   void theFirstPollReadsWhereMemoryGoesAndTheSecondTheCallSites() throws Exception {

@@ -191,8 +191,8 @@ class EndpointAccessTest {
   }
 
   /**
-   * All contexts share the allocator. So an earlier trim delays the next, even if its context is
-   * closed.
+   * An earlier trim delays the next, even if its context is closed, because all contexts share the
+   * allocator.
    */
   private static void aSecondTrimIsRefused() {
     try (RunningApplication second =

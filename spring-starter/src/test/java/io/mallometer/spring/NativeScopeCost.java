@@ -96,7 +96,7 @@ final class NativeScopeCost {
     System.out.printf(Locale.ROOT, "%8.0f ns  %s%n", best, what);
   }
 
-  /** These objects are created once, because their creation must not be measured. */
+  /** Holds objects that are created once, because their creation must not be measured. */
   private static final class Requests {
     static final MockHttpServletRequest REQUEST = new MockHttpServletRequest();
     static final MockHttpServletResponse RESPONSE = new MockHttpServletResponse();

@@ -147,8 +147,8 @@ class NativeScopeTest {
   }
 
   /**
-   * Both threads read the same fake counters, so bytes that were allocated while both had a scope
-   * open are counted twice.
+   * The two threads read the same fake counters, so bytes that were allocated while both had a
+   * scope open are counted twice.
    */
   @Test
   @Timeout(120)

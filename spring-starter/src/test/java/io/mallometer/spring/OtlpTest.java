@@ -51,8 +51,8 @@ class OtlpTest {
           .isEqualTo(mallometer.snapshot().process().orElseThrow().liveBytes());
       assertThat(byName.get("native.malloc.requested").hasSum()).isTrue();
       assertThat(ours).allSatisfy(metric -> assertThat(metric.getDescription()).isNotEmpty());
-      // Only Spring Boot publishes metrics of the process and the JVM; mallometer must not publish
-      // them again.
+      // Metrics of the process and the JVM are published by Spring Boot only; mallometer must not
+      // publish them again.
       assertThat(byName.keySet()).noneMatch(name -> name.matches("(process|jvm|system)\\..*"));
       assertThat(push.request().toString()).contains("service.name", "shop");
       System.out.printf(

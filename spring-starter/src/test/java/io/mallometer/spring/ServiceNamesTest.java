@@ -219,7 +219,7 @@ class ServiceNamesTest {
         .forEach(operation -> names.add(address(operation)));
     for (String listed : PublicNames.names("addresses of the endpoint")) {
       String[] words = listed.split(" ");
-      // Only KnowsEverything has the call site in this address.
+      // The call site in this address exists only in KnowsEverything.
       RunningApplication asked = listed.contains("/leaks/") ? knowing : counting;
       if (!listed.matches(".*[{?].*")
           && asked.send(words[0], "local.server.port", words[1]).statusCode() != 404) {

@@ -128,7 +128,7 @@ class GateCommandsTest {
     assertThat(run(directory, "sh", "-c", script.formatted(copy, ""))).endsWith("\n1\n");
   }
 
-  /** Of nine commits, the seventh leaks a Deflater, and the fifth does not compile. */
+  /** The seventh of nine commits leaks a Deflater, and the fifth does not compile. */
   @Test
   void aBisectionFindsTheCommitThatLeaks() throws Exception {
     Path repository = Files.createDirectory(directory.resolve("repository"));

@@ -82,7 +82,7 @@ class OtlpTest {
               .flatMap(resource -> resource.getScopeMetricsList().stream())
               .flatMap(scope -> scope.getMetricsList().stream())
               .collect(Collectors.toMap(Metric::getName, Function.identity()));
-      // From the second collection on, a push also contains the exporter's own metrics.
+      // A push also contains the exporter's own metrics from the second collection on.
       assertThat(metrics.keySet())
           .allMatch(name -> name.matches("(native|cgroup|mallometer|otel\\.sdk)\\..*"));
       assertThat(metrics.get("native.malloc.live").getUnit()).isEqualTo("By");

@@ -172,7 +172,7 @@ class ProcessCommandsTest {
   @Tag("any-jdk")
   @Order(4)
   void leaksAreShownWithTheirVerdict() throws Exception {
-    // At first, loading the agent uses up the CPU time that samples may take. So the command is
+    // Loading the agent at first uses up the CPU time that samples may take. So the command is
     // repeated until the leak is sampled.
     Result leaks = call("leaks", pid(), "--all", "--duration", "3s");
     for (int i = 0; i < 10 && !leaks.out().contains("DeflaterLeak.main"); i++) {

@@ -13,8 +13,8 @@ import jdk.jfr.Period;
 import jdk.jfr.StackTrace;
 
 /**
- * One of the call sites with the most live bytes. The stack is text, because Flight Recorder's own
- * stacks have no place for native frames.
+ * A call site that is among those with the most live bytes. The stack is text, because Flight
+ * Recorder's own stacks have no place for native frames.
  */
 @Name(NativeMemoryEvents.CALL_SITE)
 @Label("Native Call Site")

@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * All call sites, as read at one time. This class is immutable.
+ * A reading of all call sites at one time. This class is immutable.
  *
  * @param sites the sites, most live bytes first
  * @param buildIds the build ids in hexadecimal digits, by the names of the libraries in frames;

@@ -2,7 +2,10 @@ package io.mallometer.model;
 
 import java.util.Locale;
 
-/** What past garbage collections tell about a call site whose objects are freed by cleaners. */
+/**
+ * The answer that past garbage collections give about a call site whose objects are freed by
+ * cleaners.
+ */
 public enum GarbageAnswer implements Tagged {
   /** Cleaners free no object of the site, or nothing is known about cleaners. */
   NONE,

@@ -27,7 +27,7 @@ public enum LeakEvidence implements Tagged {
   /** Only the ages of the sampled objects are known. */
   AGES,
 
-  /** Only sums over all objects of the site are known. */
+  /** Sums over all objects of the site are all that is known. */
   NONE;
 
   /** Returns the name in JSON. */

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * All verdicts of one evaluation. Immutable.
+ * A report with all verdicts of one evaluation. Immutable.
  *
  * @param time the time of the evaluation
  * @param observation whether accesses to objects are observed

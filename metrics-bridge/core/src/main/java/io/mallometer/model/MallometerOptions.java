@@ -58,7 +58,7 @@ public final class MallometerOptions {
 
   /** Returns the value of a setting; empty if it was not given and has no default. */
   public <T> Optional<T> find(Setting<T> setting) {
-    @SuppressWarnings("unchecked") // Each setting maps to a value of its own type.
+    @SuppressWarnings("unchecked") // A setting maps to a value of its own type.
     @Nullable T value = (@Nullable T) given.get(setting);
     return value == null ? Optional.ofNullable(setting.defaultValue()) : Optional.of(value);
   }

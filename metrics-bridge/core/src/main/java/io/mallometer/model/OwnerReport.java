@@ -67,7 +67,8 @@ public record OwnerReport(
      */
     KEPT("kept"),
     /**
-     * Only a local variable of a thread was found to keep the Java object with the address alive.
+     * A local variable of a thread is all that was found to keep the Java object with the address
+     * alive.
      */
     LOCAL_VARIABLE("in a local variable of a thread"),
     /** A Java object has the address. The search did not look for what keeps this object alive. */
@@ -78,21 +79,21 @@ public record OwnerReport(
      */
     DEEPER("kept by something deeper than was looked"),
     /**
-     * Only soft references lead to the Java object with the address, so the collector frees it when
-     * heap is scarce.
+     * The Java object with the address is reached by soft references only, so the collector frees
+     * it when heap is scarce.
      */
     SOFTLY("softly kept"),
     /**
-     * Only weak references lead to the Java object with the address, so a garbage collection frees
-     * it.
+     * The Java object with the address is reached by weak references only, so a garbage collection
+     * frees it.
      */
     WEAKLY("weakly kept"),
     /**
-     * Only a cleaner has the address. The object that owns the memory is garbage that no collection
-     * has found yet.
+     * The address is only in a cleaner. The object that owns the memory is garbage that no
+     * collection has found yet.
      */
     GARBAGE("the owner is garbage that no collection has found yet"),
-    /** Only garbage has the address, and no cleaner frees the memory. */
+    /** The address is in garbage only, and no cleaner frees the memory. */
     UNREACHABLE("only garbage has the address, and nothing frees it"),
     /** No Java {@code long} has the address as its value. */
     NOBODY("no Java long holds it");

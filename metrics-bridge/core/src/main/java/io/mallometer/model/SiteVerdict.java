@@ -58,7 +58,7 @@ public record SiteVerdict(
     }
   }
 
-  /** One of several stacks of a site. */
+  /** A stack of a site that has several. */
   public record Stack(
       @Figure("The call site's number") int number,
       @Figure(value = "Its live bytes", unit = BYTES) double liveBytes,

@@ -27,7 +27,7 @@ public record TrimReport(
     DONE,
     /** The trim is not possible now: the previous one was too recent, or another one is running. */
     REFUSED,
-    /** There is no native library, or the allocator cannot trim. */
+    /** The native library is missing, or the allocator cannot trim. */
     UNSUPPORTED
   }
 

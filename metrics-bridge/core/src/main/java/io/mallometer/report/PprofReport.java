@@ -242,8 +242,8 @@ final class PprofReport implements Report {
         if (frame.kind() == StackFrame.Kind.NATIVE && !frame.owner().isEmpty()) {
           location.number(2, libraries.of(frame.owner()));
         }
-        // With a symbol, the offset is relative to the symbol. It is not written then, because it
-        // is no address in the library.
+        // The offset is not written if there is a symbol, because it is then relative to the symbol
+        // and no address in the library.
         location.number(3, frame.name().isEmpty() ? frame.offset() : 0);
         profile.message(4, location.message(4, line)).moveTo(out);
       }

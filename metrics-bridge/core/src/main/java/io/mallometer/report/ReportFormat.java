@@ -10,9 +10,7 @@ import java.util.stream.Stream;
 
 /** Formats in which call sites are exported. */
 public enum ReportFormat {
-  /**
-   * One line for each stack: the frames, outermost first, separated by semicolons, and the value.
-   */
+  /** A line for each stack: the frames, outermost first, separated by semicolons, and the value. */
   COLLAPSED(
       "collapsed",
       "text/plain;charset=UTF-8",

@@ -50,7 +50,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All views of a process, by name. To add a view, add its name to {@link #NAMES}, and the view to
+ * The views of a process, by name. To add a view, add its name to {@link #NAMES}, and the view to
  * {@link #view} or, if it takes parameters, to {@link #answer}.
  */
 public final class Views {

@@ -55,8 +55,8 @@ class MeterTest {
   }
 
   /**
-   * Each meter refers to a component of a record by a name in a string, so the compiler cannot find
-   * a wrong name.
+   * A meter refers to a component of a record by a name in a string, so the compiler cannot find a
+   * wrong name.
    */
   @Test
   void eachRowShowsAPublishedComponentWithAMeaning() {

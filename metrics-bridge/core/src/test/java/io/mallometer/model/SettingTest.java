@@ -31,7 +31,7 @@ class SettingTest {
   }
 
   /**
-   * In YAML a name has either a value or parts, so no name of a setting may be the beginning of
+   * A name has either a value or parts in YAML, so no name of a setting may be the beginning of
    * another one.
    */
   @Test

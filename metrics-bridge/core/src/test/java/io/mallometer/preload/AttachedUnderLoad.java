@@ -38,7 +38,7 @@ public final class AttachedUnderLoad {
 
   private static final int A_MINUTE = 60;
 
-  /** Each object has only 100 KiB, so that glibc gives no object a mapping of its own. */
+  /** An object has only 100 KiB, so that glibc does not give it a mapping of its own. */
   private static final int UNSEEN_OBJECTS = 200;
 
   private static final long UNSEEN_BYTES = 100 << 10;

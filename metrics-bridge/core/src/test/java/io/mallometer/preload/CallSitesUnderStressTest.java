@@ -110,7 +110,7 @@ class CallSitesUnderStressTest {
         .contains("state=ACTIVE", "\njava=true", "other java=true", "reason=\n", "done")
         .contains("gone=" + SitesUnderStress.KEPT_CLASSES);
     if (!run.interval().equals("1")) {
-      // With a sampling interval of 1 byte, the JVM's own stacks fill the table of sites at the
+      // A sampling interval of 1 byte lets the JVM's own stacks fill the table of sites at the
       // start, and some of the program's classes get no site.
       assertThat(figure(output, "named")).as(output).isEqualTo(SitesUnderStress.KEPT_CLASSES);
     }

@@ -69,7 +69,7 @@ public final class GrowsTowardALimit {
                 .with(Setting.POLL_INTERVAL, Duration.ofMillis(STEP_MILLIS))
                 .with(Setting.LIMIT, LIMIT)
                 .with(Setting.LEAK_TIME_SCALE, (double) SCALE)));
-    // In these steps the program's own classes are loaded.
+    // The program's own classes are loaded in these steps.
     for (int i = 0; i < STARTING_STEPS; i++) {
       passSecond(clock, poller);
     }

@@ -42,7 +42,7 @@ public final class LosesMemory {
 
   public static void main(String[] arguments) throws Throwable {
     NativeLibrary library = new ProcessLibrary();
-    library.nameMethods(); // From here on stacks have Java frames.
+    library.nameMethods(); // Stacks have Java frames from here on.
     library.observeUse(Duration.ofMillis(200));
     for (int i = 0; i < OBJECTS; i++) {
       lose();

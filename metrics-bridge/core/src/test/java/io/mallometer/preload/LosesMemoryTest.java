@@ -64,9 +64,8 @@ class LosesMemoryTest {
   }
 
   /**
-   * In the first run, the program keeps only the addresses of the objects of {@code keep}. In the
-   * second run it keeps all addresses, so only the recorded stack distinguishes {@code lose} from
-   * {@code keep}.
+   * The program's first run keeps only the addresses of the objects of {@code keep}. The second run
+   * keeps all addresses, so only the recorded stack distinguishes {@code lose} from {@code keep}.
    */
   @Test
   @Tag("any-jdk")

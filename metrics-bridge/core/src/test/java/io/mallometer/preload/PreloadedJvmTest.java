@@ -145,7 +145,7 @@ class PreloadedJvmTest {
   }
 
   /**
-   * Only this thread is counted, because JIT compilers may allocate and free as much in other
+   * The test counts this thread only, because JIT compilers may allocate and free as much in other
    * threads.
    */
   @Test
@@ -245,7 +245,7 @@ class PreloadedJvmTest {
   @Test
   void readingMallocsNothing() {
     poll(2_000);
-    // Until all methods are compiled, the JVM may allocate in any thread, also in this one. On a
+    // The JVM may allocate in any thread, also in this one, until all methods are compiled. On a
     // busy machine that takes longer.
     int quiet = 0;
     for (int i = 0; i < 100 && quiet < 3; i++) {

@@ -15,8 +15,8 @@ public final class Program {
   private Program() {}
 
   /**
-   * With {@code delete=FILE}, the program deletes a file first, and with {@code attach} it attaches
-   * the library.
+   * Deletes a file first if {@code delete=FILE} is given, and attaches the library if {@code
+   * attach} is given.
    */
   public static void main(String[] arguments) throws Exception {
     for (String argument : arguments) {

@@ -463,7 +463,8 @@ class WhenThingsGoWrongTest {
   }
 
   /**
-   * All directories to which the library could be unpacked are mounted noexec, or are read-only.
+   * The directories to which the library could be unpacked are all mounted noexec, or are
+   * read-only.
    */
   @Test
   void nothingCanBeUnpackedToAttach() throws Exception {

@@ -120,8 +120,8 @@ class ProfilePushTest {
   @Test
   void whatTheStoreDoesNotTakeForNowIsSentAgain() throws Exception {
     status.set(503);
-    // At this interval, fewer than ten profiles wait before the first one is sent again, so none is
-    // dropped.
+    // The interval is long enough that fewer than ten profiles wait before the first one is sent
+    // again, so none is dropped.
     interval = Duration.ofMillis(400);
     ProfileStore store = store(0);
     ProfilePush push = push(store.url(), Map.of());

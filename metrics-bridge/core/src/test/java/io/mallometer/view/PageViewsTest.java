@@ -128,7 +128,7 @@ class PageViewsTest {
         .contains("pprof", "dhat", "leaks-text", "leaks-html");
   }
 
-  /** More viewers of the page must not cause more work for the server. */
+  /** Additional viewers of the page must not cause more work for the server. */
   @Test
   void whatIsWatchedIsWrittenOnceForAllWhoAskWithinSeconds() {
     Views views = new Views(mallometer);
@@ -235,7 +235,7 @@ class PageViewsTest {
     assertThat(written(views, "overview")).isNotSameAs(before);
   }
 
-  /** All viewers together may send at most two requests a second. */
+  /** The viewers together may send at most two requests a second. */
   @Test
   void viewersTogetherAreToldToReadAtMostTwiceASecond() throws Exception {
     Views views = new Views(mallometer);
@@ -249,7 +249,7 @@ class PageViewsTest {
     }
   }
 
-  /** After an hour without requests, the next viewer counts as the only one. */
+  /** The next viewer counts as the only one after an hour without requests. */
   @Test
   void whoAsksAfterAPauseIsAlone() throws Exception {
     Views views = new Views(mallometer);

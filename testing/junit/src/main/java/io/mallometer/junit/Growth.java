@@ -41,7 +41,7 @@ record Growth(
   /** The number of standard deviations that contain 95 % of a normal distribution. */
   private static final double DEVIATIONS = 1.96;
 
-  /** All runs together must keep at least this share of the median times the number of runs. */
+  /** The least share of the median, times the number of runs, that all runs together must keep. */
   private static final double LASTING = 0.5;
 
   private static final Trend.Slope NONE = new Trend.Slope(Double.NaN, Double.NaN, Double.NaN);

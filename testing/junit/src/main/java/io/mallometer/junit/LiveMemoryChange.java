@@ -39,7 +39,7 @@ record LiveMemoryChange(Watch watch, Class<?> test, LiveReading before, LiveRead
   double collect() {
     double freed = Double.NaN;
     double left = left();
-    // On a busy machine, cleaners may still free memory after the wait of collectGarbage().
+    // Cleaners may still free memory after the wait of collectGarbage() if the machine is busy.
     for (int i = 0; i < MOST_COLLECTIONS && !(freed >= left); i++) {
       watch.collectGarbage();
       freed = Math.max(0, after.liveBytes() - watch.read().liveBytes());

@@ -107,7 +107,7 @@ class GrowthTest {
     assertThat(found).as("of " + SERIES).isLessThanOrEqualTo(2);
   }
 
-  /** Each run leaks 1 KiB, in addition to the random steps. */
+  /** The runs each leak 1 KiB, in addition to the random steps. */
   @Test
   void leakBesideRareStepsIsFound() {
     Random random = new Random(2);

@@ -39,7 +39,7 @@ final class TopScreen {
   private static final String MALLOC = "malloc";
 
   /**
-   * On a screen with fewer columns than this, a table has two columns of numbers instead of four.
+   * A table has two columns of numbers instead of four on a screen with fewer columns than this.
    */
   private static final int NARROW = 80;
 

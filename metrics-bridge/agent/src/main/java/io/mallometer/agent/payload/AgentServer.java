@@ -65,8 +65,8 @@ final class AgentServer implements AutoCloseable {
   private static final String METRICS = "metrics";
 
   /**
-   * In a route, stands for the last part of a path, such as the name of a view or the number of a
-   * call site.
+   * A placeholder in a route: it stands for the last part of a path, such as the name of a view or
+   * the number of a call site.
    */
   private static final String ANY_NAME = "{name}";
 
@@ -421,7 +421,7 @@ final class AgentServer implements AutoCloseable {
       plain.close();
       return;
     }
-    // After a failed write the stream stays open, because closing it would make a partial answer
+    // The stream stays open after a failed write, because closing it would make a partial answer
     // look complete.
     OutputStream out = zipped ? new GZIPOutputStream(plain) : plain;
     body.writeTo(out);

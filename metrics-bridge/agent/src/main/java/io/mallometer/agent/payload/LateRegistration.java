@@ -88,7 +88,7 @@ final class LateRegistration {
   }
 
   private static boolean recordingAskedFor() {
-    // Not a FileChannel, because its classes take the JDK some milliseconds to load.
+    // A FileChannel is not used, because its classes take the JDK some milliseconds to load.
     try (InputStream line = new FileInputStream(COMMAND_LINE)) {
       return new String(line.readAllBytes(), StandardCharsets.ISO_8859_1)
           .contains(RECORDING_OPTION);

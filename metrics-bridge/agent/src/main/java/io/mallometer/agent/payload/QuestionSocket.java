@@ -125,7 +125,7 @@ final class QuestionSocket {
   }
 
   private Thread serveOnThread(ServerSocketChannel opened) {
-    // Not a lambda, because the first lambda would make the JDK load its support for lambdas.
+    // An anonymous class, because the first lambda would make the JDK load its support for lambdas.
     Runnable answers =
         new Runnable() {
           @Override

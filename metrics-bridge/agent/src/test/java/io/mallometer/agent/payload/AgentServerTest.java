@@ -61,7 +61,7 @@ class AgentServerTest {
   @Test
   void theJsonIsWhatTheViewsWrite() throws Exception {
     start(OPTIONS);
-    // After this second reading the rates are known. They stay constant, because no time passes.
+    // The rates are known after this second reading. They stay constant, because no time passes.
     mallometer.sites().read();
     mallometer.advance(Duration.ofSeconds(2));
     mallometer.sites().read();

@@ -79,8 +79,8 @@ final class AccountTable {
   private static final double MINUTE = 60;
 
   /**
-   * At most about this many readings are used, because the time to compute a confidence interval
-   * grows with the square of their number.
+   * The number of readings that are used is at most about this, because the time to compute a
+   * confidence interval grows with the square of that number.
    */
   private static final int MOST_READINGS = 40;
 

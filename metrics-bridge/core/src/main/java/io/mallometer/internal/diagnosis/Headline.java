@@ -41,7 +41,7 @@ final class Headline {
   private static final double HALF = 0.5;
 
   /**
-   * Below this resident share of a suspect's live bytes, the sentence says how much of the
+   * The resident share of a suspect's live bytes below which the sentence says how much of the
    * suspect's rate is resident.
    */
   private static final double MOSTLY_RESIDENT = 0.75;

@@ -44,7 +44,7 @@ public final class HeldDiagnosis {
    */
   private Diagnosis watch;
 
-  /** For each state, the time in nanoseconds at which a new diagnosis last had this state. */
+  /** The time in nanoseconds at which a new diagnosis last had each state. */
   private final Map<State, Long> lastDrawn = new EnumMap<>(State.class);
 
   /** The time at which each state was last logged, in nanoseconds. */

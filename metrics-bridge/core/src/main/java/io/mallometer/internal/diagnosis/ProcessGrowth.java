@@ -74,7 +74,7 @@ record ProcessGrowth(
   private static final Duration LONG_WINDOW = Duration.ofMinutes(15);
 
   /**
-   * At the end of the window, memory must exceed its earlier maximum by at least this share of its
+   * Memory must exceed its earlier maximum at the end of the window by at least this share of its
    * earlier range (the maximum less the minimum before the window).
    */
   private static final double BEYOND_RANGE = 0.5;

@@ -51,8 +51,8 @@ final class TotalGrowth {
   static final Duration LONGEST_WARM_UP = Duration.ofMinutes(30);
 
   /**
-   * For this long after the start-up, all readings since then are used to distinguish a warm-up
-   * from growth; later, only those since the growth began.
+   * The time after the start-up during which all readings since then are used to distinguish a
+   * warm-up from growth; later, only those since the growth began.
    */
   private static final Duration YOUNG = Duration.ofHours(2);
 
@@ -69,7 +69,7 @@ final class TotalGrowth {
           ResidentPart.METASPACE.tag(), Kind.METASPACE,
           ResidentPart.CODE_CACHE.tag(), Kind.CODE);
 
-  /** With fewer points in a window, the growth counts as unlimited. */
+  /** The growth counts as unlimited with fewer points in a window. */
   private static final int FEWEST_POINTS = 6;
 
   private static final int MOST_POINTS = 40;

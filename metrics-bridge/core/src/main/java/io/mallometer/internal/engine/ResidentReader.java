@@ -46,7 +46,7 @@ public final class ResidentReader implements SnapshotReader {
   private long readAt;
 
   /**
-   * Each reading must be followed by a pause. This is the time, by {@code nanoTime}, at which the
+   * A reading must be followed by a pause. This is the time, by {@code nanoTime}, at which the
    * pauses of all readings so far are over.
    */
   private long paidAt;

@@ -39,7 +39,7 @@ record FastRise(
   private static final double LEAST_SHARE = 0.25;
 
   /**
-   * Only a rise that was described within this time before the end of the run can have caused the
+   * A rise can have caused the end of the run only if it was described within this time before the
    * end.
    */
   private static final long LATEST_NANOS = 5_000_000_000L;

@@ -258,8 +258,8 @@ public final class Recorder {
   }
 
   /**
-   * Only reports how the previous run ended. Its file still has its original name, because only the
-   * library renames it.
+   * Does nothing but report how the previous run ended. Its file still has its original name,
+   * because only the library renames it.
    */
   private void beginWithoutLibrary(Path path) {
     recording = RecordingStatus.failed(path.toString(), NO_LIBRARY);
@@ -303,8 +303,7 @@ public final class Recorder {
 
   private void tellHowThePreviousRunEnded(Path previous, String whereItIs) {
     try {
-      // Without the library nothing has checked the file. It may be a pipe, and reading would
-      // block.
+      // The file is unchecked without the library. It may be a pipe, and reading would block.
       if (!RecordedLife.isOwn(previous)) {
         return;
       }

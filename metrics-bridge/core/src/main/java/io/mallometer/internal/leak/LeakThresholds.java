@@ -121,8 +121,8 @@ public final class LeakThresholds {
   static final double STAYING_SHARE = 0.7;
 
   /**
-   * Few objects are idle for very long. So the share of idle objects that stay idle is estimated
-   * only up to the idle time that this share of the objects has reached.
+   * The share of idle objects that stay idle is estimated only up to the idle time that this share
+   * of the objects has reached, because few objects are idle for very long.
    */
   static final double SURVIVAL_HORIZON = 0.2;
 
@@ -183,7 +183,7 @@ public final class LeakThresholds {
   // ---- Thresholds for growth after an attach
 
   /**
-   * After an attach, a site's new objects may only replace objects from before it. So the site's
+   * A site's new objects after an attach may only replace objects from before it. So the site's
    * increase must exceed the freed bytes of those objects plus this many standard errors. Chance
    * exceeds this bound in 1 of 30,000 evaluations.
    */
@@ -251,13 +251,13 @@ public final class LeakThresholds {
   static final double SEARCH_PAUSE_SECONDS = 60;
 
   /**
-   * After this time, in seconds at time scale 1, memory is searched again even if nothing changed
+   * Memory is searched again after this time, in seconds at time scale 1, even if nothing changed
    * and no CPU time is left.
    */
   static final double SEARCH_REPEAT_SECONDS = 3_600;
 
   /**
-   * After a garbage collection, memory is searched again if the unused bytes that are not proved
+   * Memory is searched again after a garbage collection if the unused bytes that are not proved
    * lost have grown by this factor since the previous search.
    */
   static final double SEARCH_GROWTH = 1.25;

@@ -54,7 +54,7 @@ final class LostMemory {
 
   private List<Integer> searched = List.of();
 
-  /** For each verdict of unused memory that was not yet proved lost, the numbers of its stacks. */
+  /** The numbers of the stacks of each verdict of unused memory that was not yet proved lost. */
   private List<List<Integer>> unproved = List.of();
 
   private double unprovedBytes;

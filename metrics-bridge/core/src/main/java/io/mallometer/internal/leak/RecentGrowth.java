@@ -60,10 +60,7 @@ final class RecentGrowth {
   private final Deque<Reading> latestFirst = new ArrayDeque<>();
   private SamplesBySite latestSamples = new SamplesBySite(List.of());
 
-  /**
-   * For each earlier reading, the bytes that have replaced objects from before an attach since
-   * then.
-   */
+  /** The bytes that since each earlier reading have replaced objects from before an attach. */
   private final Map<Reading, ReplacedBytes> replaced = new IdentityHashMap<>();
 
   private double latestThatLasts = Double.NEGATIVE_INFINITY;

@@ -291,8 +291,8 @@ final class WaitingGarbage {
 
     boolean waitsForOld(boolean waitsAlready) {
       double met = Math.max(bytesMet(0), bytesMet(1));
-      // Few bytes are live just after a collection, so an earlier verdict is judged by the bytes
-      // before that collection.
+      // An earlier verdict is judged by the bytes before a collection, because few bytes are live
+      // just after it.
       return freesNearlyAll()
           && areFew(leftByBoth, waitsAlready ? Math.max(met, all.bytes) : all.bytes)
           && all.bytes <= MOST_SINCE * met;

@@ -28,8 +28,8 @@ final class HoldTime {
   private static final int WINDOW_MINUTES = 60;
 
   /**
-   * Of a suspect, more buffers become late (live for a minute) than late ones are released, by more
-   * than this many standard errors.
+   * A suspect has more buffers that become late (live for a minute) than late ones that are
+   * released, by more than this many standard errors.
    */
   private static final double LEAST_ERRORS = 2;
 

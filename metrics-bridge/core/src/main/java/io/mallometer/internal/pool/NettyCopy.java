@@ -167,8 +167,8 @@ final class NettyCopy {
         tracked = readBuffers(members, interval, look);
         sawAll = tracked.complete();
         reason = sawAll ? "" : "the look ended before all tracked buffers were read";
-        // Each buffer is counted with the interval at its reading, so the interval changes only
-        // when all tracked buffers were read.
+        // The interval changes only when all tracked buffers were read, because each buffer is
+        // counted with the interval at its reading.
         if (sawAll && interval > 1 && wanted > 0 && interval != wanted) {
           reason = failureToTrack(members, wanted);
         }

@@ -114,8 +114,8 @@ final class DiagnosticCommands {
     try {
       return String.valueOf(execute.invoke(Direct.COMMANDS, command.text));
     } catch (InvocationTargetException e) {
-      // Only a LinkageError is worth a second try on the MBean server; other failures would occur
-      // there, too.
+      // A second try on the MBean server is worthwhile only after a LinkageError; other failures
+      // would occur there, too.
       return e.getCause() instanceof LinkageError ? served(command) : "";
     } catch (ReflectiveOperationException | RuntimeException e) {
       return served(command);

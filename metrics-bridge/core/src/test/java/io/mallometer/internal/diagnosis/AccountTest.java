@@ -691,7 +691,7 @@ class AccountTest {
     assertThat(program.diagnosis().named()).containsExactly("a.Archive.pack", "a.Tokens.read");
   }
 
-  /** After 215 s, the growth of one part alone does not lead to the state {@code WATCH}. */
+  /** The growth of one part alone does not lead to the state {@code WATCH} after 215 s. */
   @Test
   void aCacheThatSurelyGrowsFasterIsNamedBeforeALeak() {
     Situation program = new Situation(Duration.ofSeconds(215), second -> 200 + 16.0 * second / 60);
@@ -881,7 +881,7 @@ class AccountTest {
                             + " (Some.java:12) allocates"));
   }
 
-  /** Each young collection frees what was allocated since the last one. */
+  /** A young collection frees what was allocated since the last one. */
   @Test
   void memoryThatYoungCollectionsFreeIsListedThoughNothingGrows() {
     Situation inflaters = new Situation(TEN_MINUTES, second -> 200);

@@ -216,7 +216,7 @@ class DiagnosisTest {
   }
 
   /**
-   * Only two readings contain the size of the heap. The process with a heap of 700 MiB stays below
+   * The size of the heap is in two readings only. The process with a heap of 700 MiB stays below
    * the limit; with 2,000 MiB it would exceed it.
    */
   @Test
@@ -647,7 +647,7 @@ class DiagnosisTest {
     assertThat(nearly.diagnosis().state()).isEqualTo(State.WATCH);
   }
 
-  /** At the limit, the kernel reclaims memory, so growth seems to slow down. */
+  /** The kernel reclaims memory at the limit, so growth seems to slow down. */
   @Test
   void aFullLimitDoesNotHideWhatFilledIt() {
     Situation full = new Situation(Duration.ofMinutes(13), second -> Math.min(960, 400 + second));
@@ -679,7 +679,7 @@ class DiagnosisTest {
             "Open the runbook: docs/runbooks/leak-suspected.md");
   }
 
-  /** Only memory that no pointer refers to is called lost. Idle memory may still be used. */
+  /** Memory is called lost only if no pointer refers to it. Idle memory may still be used. */
   @Test
   void whatIsLostIsSaidToHaveLeakedSoFar() {
     Situation leaks = new Situation(HALF_AN_HOUR, second -> 400);

@@ -104,7 +104,7 @@ class Situation {
   final Map<String, Site> sites = new LinkedHashMap<>();
   final Map<String, LongToDoubleFunction> files = new HashMap<>();
 
-  /** For each second, the bytes of each mapped file by its path. */
+  /** The bytes of each mapped file by its path, for each second. */
   LongFunction<Map<String, Long>> mappedFiles = second -> Map.of();
 
   /** The MiB that each method has mapped, by second; {@code NaN} while unknown. */

@@ -79,7 +79,7 @@ class AllocatorOfARealJvmTest {
         report.seconds(),
         before.costSeconds());
     assertThat(report.outcome()).isEqualTo(TrimReport.Outcome.DONE);
-    // Other threads of this JVM may allocate and free during the trim.
+    // The JVM's other threads may allocate and free during the trim.
     assertThat(report.returnedBytes())
         .isBetween(before.trimmableBytes() * 0.95 - SLACK, before.releasableBytes() * 1.05 + SLACK);
 

@@ -135,7 +135,7 @@ class AllocatorReaderTest {
   }
 
   /**
-   * After an attach, the live bytes contain the size word before each block, like glibc's
+   * The live bytes after an attach contain the size word before each block, like glibc's
    * statistics.
    */
   @Test

@@ -145,7 +145,9 @@ class RecordingOfARealJvmTest {
     assertThat(recording).doesNotExist();
   }
 
-  /** All Java threads hang, including mallometer's poller, but the library records on its own. */
+  /**
+   * The Java threads all hang, including mallometer's poller, but the library records on its own.
+   */
   @Test
   void aJvmThatHangsIsRecordedOn() throws Exception {
     Path heartbeat = Files.createFile(directory.resolve("heartbeat"));

@@ -181,7 +181,7 @@ class LeakDetectorTest {
     assertThat(verdict.suspected().objects().value()).isBetween(143.0, 145.0);
   }
 
-  /** It is unknown whether objects from before the observation are used. */
+  /** The use of objects from before the observation is unknown. */
   @Test
   void whatWasAllocatedBeforeObservationBeganIsNotCalledIdle() {
     site(1, "Cart.zip");
@@ -313,7 +313,7 @@ class LeakDetectorTest {
         .contains("; the longest for 38 min, beyond any timeout of this program (30 min); +");
   }
 
-  /** For 20 s (void time) no access is observed. The program may have used all objects then. */
+  /** No access is observed for 20 s (void time). The program may have used all objects then. */
   @Test
   void voidTimeThatMayHideAScanDelaysTheVerdict() {
     detector = new LeakDetector(MallometerOptions.defaults());
@@ -622,7 +622,7 @@ class LeakDetectorTest {
     }
   }
 
-  /** Each stack alone has too few objects for a verdict. */
+  /** A single stack has too few objects for a verdict. */
   @Test
   void cachesOfOneNameThatAreFilledOneAfterTheOtherAreNeitherALeakNorUnused() {
     for (int stack = 0; stack < 12; stack++) {
@@ -681,7 +681,7 @@ class LeakDetectorTest {
         .containsExactlyInAnyOrder(tuple(1, LeakEvidence.LOST), tuple(2, LeakEvidence.OUTLASTED));
   }
 
-  /** Each stack alone has less than 1 MiB of idle objects. */
+  /** A single stack has less than 1 MiB of idle objects. */
   @Test
   void whatAStackLosesIsToldIfAllStacksTogetherAreUnused() {
     detector = new LeakDetector(MallometerOptions.defaults());
@@ -804,7 +804,8 @@ class LeakDetectorTest {
         objects.removeIf(object -> object.site() == 1);
       }
       LeakReport report = evaluate(second);
-      // Until minute 46 the caches are smaller than the leak, so they are part of the same suspect.
+      // The caches are smaller than the leak until minute 46, so they are part of the same suspect
+      // until then.
       if (second > 46 * MINUTE) {
         assertThat(verdict(report, 2).verdict()).isEqualTo(Verdict.UNUSED);
         assertThat(verdict(report, 3).verdict()).isEqualTo(Verdict.UNUSED);
@@ -900,7 +901,7 @@ class LeakDetectorTest {
     }
   }
 
-  /** Each of 20 stacks has too few objects to be {@code GROWING} alone. Stack 30 is unused. */
+  /** Stacks 0 to 19 each have too few objects to be {@code GROWING} alone. Stack 30 is unused. */
   @Test
   void whatGrowsTogetherIsToldBesideAStackThatIsUnused() {
     site(30, "Parser.node");
@@ -958,7 +959,7 @@ class LeakDetectorTest {
     assertThat(verdict(evaluate(71 * MINUTE), 0).sentence()).contains("20 of 20 observed objects");
   }
 
-  /** One leak has several stacks because of inlining and different native offsets. */
+  /** A single leak has several stacks because of inlining and different native offsets. */
   @Test
   void stacksOfOneNameAreOneSuspect() {
     for (int number = 1; number <= 3; number++) {
@@ -1040,7 +1041,7 @@ class LeakDetectorTest {
   }
 
   /**
-   * Each minute a new stack begins, whose objects live for an hour. So each stack that is live at
+   * A new stack begins each minute, and its objects live for an hour. So each stack that is live at
    * the end has only grown.
    */
   @Test
@@ -1109,7 +1110,7 @@ class LeakDetectorTest {
     assertThat(verdict(evaluate(36 * MINUTE), 1).verdict()).isEqualTo(Verdict.HEALTHY);
   }
 
-  /** From minute 31 on, the library has no evidence of the site. */
+  /** The library has no evidence of the site from minute 31 on. */
   @Test
   void aLeakThatCannotBeSeenAnyMoreShowsWhatMadeItOne() {
     site(1, "Cart.zip");
@@ -1128,7 +1129,7 @@ class LeakDetectorTest {
     steadily(1, 550, 9, 50, 256 * KIB);
     steadily(1, 1_400, 2, 90, 256 * KIB);
     assertThat(settled(30 * MINUTE, 1).verdict()).isEqualTo(Verdict.LEAK);
-    // Only one object from the last third of the time is left. A new suspect with so few would be
+    // The last third of the time has only one object left. A new suspect with so few would be
     // {@code UNUSED}.
     objects.removeIf(object -> object.bornNanos() == nanos(1_400));
     for (int i = 1; i <= TO_CLEAR_A_LEAK + 1; i++) {
@@ -1292,8 +1293,8 @@ class LeakDetectorTest {
     site(2, "Store.keep");
     steadily(2, 0, 120, 15, 64 * KIB);
     uses.put(2, comingBack());
-    // At minute 30, only objects from the first 25 min can be idle. The third site allocated just
-    // one object in the last third of these 25 min.
+    // Objects can be idle at minute 30 only if they are from the first 25 min. The third site
+    // allocated just one object in the last third of these 25 min.
     site(3, "Plugin.open");
     steadily(3, 0, 10, 100, 128 * KIB);
     object(3, 1_450, 1_450, 128 * KIB, 1, 1);

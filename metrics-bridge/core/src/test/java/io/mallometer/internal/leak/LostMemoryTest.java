@@ -149,8 +149,8 @@ class LostMemoryTest {
   }
 
   /**
-   * After a collection, new garbage contains only the addresses of objects that are younger than
-   * the collection.
+   * New garbage after a collection contains only the addresses of objects that are younger than the
+   * collection.
    */
   @Test
   void objectsThatOutlivedACollectionAreJudgedWithoutTheYoungerOnes() {
@@ -233,7 +233,7 @@ class LostMemoryTest {
     assertThat(library.searches.size() * library.cpuSeconds).isBetween(14.0, 6 + 4 * 3.6 + 1);
   }
 
-  /** Each hour one search may exceed the CPU time that is allowed. */
+  /** The allowed CPU time may be exceeded by one search each hour. */
   @Test
   void aLargeProcessIsSearchedOnceAnHour() {
     library.cpuSeconds = 7;

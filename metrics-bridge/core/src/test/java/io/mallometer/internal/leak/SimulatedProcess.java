@@ -33,7 +33,7 @@ final class SimulatedProcess {
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
   /**
-   * In each epoch the library tries to put at least this many samples of a site into slots, where
+   * The library tries in each epoch to put at least this many samples of a site into slots, where
    * it observes accesses (leak/placement.h). It tries to have {@link #LIVE_IN_SLOTS} live ones
    * there.
    */

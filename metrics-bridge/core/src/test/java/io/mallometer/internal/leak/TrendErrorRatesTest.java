@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Test;
 class TrendErrorRatesTest {
 
   /**
-   * Without a trend, all orders of 8 numbers are equally likely. So counting the orders gives the
-   * probability that the numbers seem to rise.
+   * The orders of 8 numbers are all equally likely without a trend. So counting the orders gives
+   * the probability that the numbers seem to rise.
    */
   @Test
   void ofNoiseNoMoreIsCalledGrowthThanOrdersOfWhichFourOfFivePairsRise() {

@@ -52,12 +52,12 @@ class VoidTimeTest {
     }
     assertThat(voidTime.secondsSince(START)).isEqualTo(5_000);
     assertThat(voidTime.secondsSince(at(9_000))).isEqualTo(500);
-    // Of the time since second 100, 4,950 s are void. But the oldest spans were merged into one
-    // that began earlier, and all its void time counts.
+    // The time since second 100 includes 4,950 s that are void. But the oldest spans were merged
+    // into one that began earlier, and all its void time counts.
     assertThat(voidTime.secondsSince(at(100))).isEqualTo(5_000);
   }
 
-  /** In each 500 s, 10 s are void: an access in them would not be seen. */
+  /** Void time takes 10 s of each 500 s: an access in it would not be seen. */
   @Test
   void usesAreHiddenWithTheVoidPartOfTheTimeInWhichTheyCame() {
     for (int i = 1; i <= 8; i++) {

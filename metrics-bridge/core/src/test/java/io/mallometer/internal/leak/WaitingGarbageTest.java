@@ -509,7 +509,7 @@ class WaitingGarbageTest {
   }
 
   /**
-   * Each of the two stacks has too few samples by itself, and the second one has no live memory.
+   * The two stacks each have too few samples by themselves, and the second one has no live memory.
    */
   @Test
   void aReportHasTheAnswerForAllStacksOfAName() {
@@ -574,8 +574,8 @@ class WaitingGarbageTest {
   }
 
   /**
-   * Before a cleaner of the JDK has freed a sample, only the site's stack shows that such a cleaner
-   * frees the site's objects.
+   * The site's stack is the only sign that a cleaner of the JDK frees the site's objects, until
+   * such a cleaner has freed a sample.
    */
   @Test
   void whatACleanerOfTheJdkFreesMayBeGarbageUntilACollectionMeetsIt() {

@@ -98,8 +98,8 @@ class BudgetTableTest {
   }
 
   /**
-   * Only pages that the process copied by writing count, because the kernel can drop the others and
-   * read them again from the file.
+   * Pages count only if the process copied them by writing, because the kernel can drop the others
+   * and read them again from the file.
    */
   @Test
   void ofMappedFilesOnlyWhatWasWrittenCounts() {
@@ -153,8 +153,7 @@ class BudgetTableTest {
   }
 
   /**
-   * Of the 10 MiB of shared memory, 8 MiB belong to the Java heap, which already counts with its
-   * maximum.
+   * The Java heap has 8 MiB of the 10 MiB of shared memory, and already counts with its maximum.
    */
   @Test
   void aHeapThatIsChargedAsSharedMemoryCountsOnce() {

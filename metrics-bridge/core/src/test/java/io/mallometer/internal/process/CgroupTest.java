@@ -50,8 +50,8 @@ class CgroupTest {
   }
 
   /**
-   * In Docker with version 1 of cgroups, the process sees its path on the host, but only the
-   * container's part of the hierarchy is mounted.
+   * Docker with version 1 of cgroups lets the process see its path on the host, but mounts only the
+   * container's part of the hierarchy.
    */
   @Test
   void findsAPartThatIsMountedAlone() {

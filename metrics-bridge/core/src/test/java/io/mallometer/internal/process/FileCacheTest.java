@@ -169,8 +169,8 @@ class FileCacheTest {
   }
 
   /**
-   * For a file that the process may not write, the kernel reports all pages as cached. The library
-   * then returns -EPERM, which is -1, instead of a number of bytes.
+   * The kernel reports all pages of a file as cached if the process may not write the file. The
+   * library then returns -EPERM, which is -1, instead of a number of bytes.
    */
   @Test
   void whereTheKernelHidesAMappedFileItsResidentPagesAreReadAndThatIsTold() {
@@ -246,7 +246,7 @@ class FileCacheTest {
       assertThat(output)
           .contains("open.sst sst %d false".formatted(32 * MEBIBYTE))
           .contains("deleted.log log %d true".formatted(8 * MEBIBYTE))
-          // In a chroot, standard output may be a file outside of the chroot, whose file system is
+          // Standard output in a chroot may be a file outside of the chroot, whose file system is
           // unknown.
           .containsPattern("gaps=(1 open files are unknown: their file system is unknown)?\n");
       long mapped = Long.parseLong(output.replaceAll("(?s).*mapped.cfs index (\\d+).*", "$1"));

@@ -45,7 +45,7 @@ class PieceTest {
     assertThat(Piece.byFrames(range)).isTrue();
   }
 
-  /** Without the section .symtab only exported functions have names. */
+  /** The section .symtab is missing, so only exported functions have names. */
   @Test
   void withoutSymbolsTheRulesDecideOnMetadataAndTheRestIsTheJvms() {
     List<MappedRange> range = List.of(ofJvm("", "", ""));
@@ -115,7 +115,7 @@ class PieceTest {
     assertThat(Piece.byFrames(List.of(range(List.of(), Owner.PROGRAM)))).isFalse();
   }
 
-  /** After an attach, the ranges that the JVM mapped at its start are unknown. */
+  /** The ranges that the JVM mapped at its start are unknown after an attach. */
   @Test
   void rulesDecideIfTheStartOfTheJvmWasNotRecorded() {
     List<StackFrame> later =

@@ -184,7 +184,7 @@ class ProcessMemorySourceTest {
   }
 
   /**
-   * After an attach, malloc's memory cannot be divided into live and retained bytes if it is
+   * The memory of malloc cannot be divided into live and retained bytes after an attach if it is
    * unknown how many bytes were live before.
    */
   @Test

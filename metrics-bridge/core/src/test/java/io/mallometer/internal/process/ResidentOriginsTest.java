@@ -114,8 +114,8 @@ class ResidentOriginsTest {
   }
 
   /**
-   * Each observed object lies in a mapping of its own (slot). The bytes of slots beyond their
-   * objects are known only as a sum over all slots.
+   * An observed object lies in a mapping of its own (slot). The bytes of slots beyond their objects
+   * are known only as a sum over all slots.
    */
   @Test
   void theExcessOfSlotsIsTakenOnce() {

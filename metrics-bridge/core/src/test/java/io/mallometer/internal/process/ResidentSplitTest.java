@@ -128,8 +128,8 @@ class ResidentSplitTest {
   }
 
   /**
-   * Without VmFlags, a reservation looks like the guard pages of a stack, but the parts still add
-   * up.
+   * A reservation cannot be told from the guard pages of a stack without VmFlags, but the parts
+   * still add up.
    */
   @Test
   void partsAddUpWithoutFlags() {
@@ -151,7 +151,7 @@ class ResidentSplitTest {
   }
 
   /**
-   * With {@code vm.overcommit_memory=2}, the kernel ignores {@code MAP_NORESERVE}, so no mapping
+   * The kernel ignores {@code MAP_NORESERVE} if {@code vm.overcommit_memory} is 2, so no mapping
    * has the flag {@code nr}.
    */
   @Test
@@ -285,7 +285,7 @@ class ResidentSplitTest {
             new MappedChunks.Searched(),
             List.of());
 
-    // At most 14 MiB of unknown memory are presumed to be the JVM's: two bitmaps of 4 MiB, four
+    // The JVM is presumed to own at most 14 MiB of unknown memory: two bitmaps of 4 MiB, four
     // tables of half a MiB, and 4 MiB for other structures.
     assertThat(split.presumedBytes()).isEqualTo(14 * MIB);
     assertThat(split.parts())
@@ -525,7 +525,7 @@ class ResidentSplitTest {
         .isZero();
   }
 
-  /** With glibc 2.41 and newer, a huge page can split a heap into two mappings. */
+  /** A huge page can split a heap of glibc 2.41 or newer into two mappings. */
   @Test
   void aHeapOfAnArenaIsKnownByItsHeader() {
     long heap = 0x7f0014000000L;

@@ -47,7 +47,7 @@ class StackFingerprintTest {
                 StackFrame.ofJava("a.B", "lambda$start$1", "", 0)));
   }
 
-  /** After some calls the JDK changes the way in which it calls a method by reflection. */
+  /** The JDK changes the way in which it calls a method by reflection after some calls. */
   @Test
   void howAMethodIsCalledByReflectionDoesNotMatter() {
     String reflect = "jdk.internal.reflect.";
@@ -80,7 +80,7 @@ class StackFingerprintTest {
         .doesNotContain(STACK);
   }
 
-  /** Without symbols, only the offset distinguishes functions of a library. */
+  /** Functions of a library without symbols are distinguished by the offset only. */
   @Test
   void withoutASymbolThePlaceInTheLibraryMattersAndWithoutALibraryNothingIsKnown() {
     assertThat(of(StackFrame.ofLibrary("libx.so", "", 16)))

@@ -90,7 +90,7 @@ class SymbolizerTest {
     assertThat(frame(recorded).function()).isEqualTo("com.acme.Foo.bar");
   }
 
-  /** There are more stacks than the cache can hold. */
+  /** The cache cannot hold this many stacks. */
   @Test
   void thousandsOfStacksAreNamedAsOneIs() {
     int count = 40_000;

@@ -166,8 +166,8 @@ public final class HttpListener implements AutoCloseable {
     }
     long now = System.nanoTime();
     if (now - checked >= CHECK_NANOS) {
-      // After more than two intervals, this thread was late or asleep. The excess is not counted as
-      // a delay by the clients.
+      // This thread was late or asleep if more than two intervals have passed. The excess is not
+      // counted as a delay by the clients.
       long passed = Math.min(now - checked, 2 * CHECK_NANOS);
       checked = now;
       // The loop needs a copy, because a check may close a connection and remove it from the set.

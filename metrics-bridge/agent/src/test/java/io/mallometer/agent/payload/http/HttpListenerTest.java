@@ -222,7 +222,7 @@ class HttpListenerTest {
 
     try (Socket first = asking("GET /later HTTP/1.0\r\n\r\n")) {
       begun.await();
-      // One of the two requests waits in the worker pool. Either may come first.
+      // The two requests may come in either order, and one of them waits in the worker pool.
       try (Socket second = asking("GET /small HTTP/1.0\r\n\r\n");
           Socket third = asking("GET /small HTTP/1.0\r\n\r\n")) {
         List<CompletableFuture<String>> answers =

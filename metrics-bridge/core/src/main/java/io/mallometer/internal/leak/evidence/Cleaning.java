@@ -27,8 +27,8 @@ public record Cleaning(
     Map<Integer, Cleaned> sites) {
 
   /**
-   * For this many of the latest collections of the old generation, the samples that cleaners freed
-   * are counted separately.
+   * The number of the latest collections of the old generation for which the samples that cleaners
+   * freed are counted separately.
    */
   public static final int KNOWN = 2;
 

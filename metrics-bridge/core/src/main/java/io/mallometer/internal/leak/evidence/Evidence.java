@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What is known at one moment about accesses to sampled objects. Immutable.
+ * A snapshot of what is known about accesses to sampled objects. Immutable.
  *
  * @param nanos the moment, by {@link System#nanoTime()}
  * @param objects the live samples

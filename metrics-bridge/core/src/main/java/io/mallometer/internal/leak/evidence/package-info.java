@@ -1,4 +1,4 @@
-/** What the native library reports about accesses to sampled objects. */
+/** The native library's reports about accesses to sampled objects. */
 @NullMarked
 package io.mallometer.internal.leak.evidence;
 

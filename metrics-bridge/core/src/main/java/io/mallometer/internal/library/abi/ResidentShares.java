@@ -35,7 +35,9 @@ final class ResidentShares {
   /** An object of at least this many bytes gets a mapping of its own from glibc, on new pages. */
   static final int SINGLY_MAPPED = 128 << 10;
 
-  /** In a large object, this many consecutive pages are looked up at each of several places. */
+  /**
+   * The number of consecutive pages that are looked up at each of several places in a large object.
+   */
   private static final int PIECE = 16;
 
   private static final int FEWEST_PIECES = 2;

@@ -57,8 +57,8 @@ class ResidentSharesTest {
   }
 
   /**
-   * Some samples lie on pages of their own (slots). A small one counts as resident, because the
-   * small objects that it stands for lie on pages that the allocator has used before.
+   * A small sample on a page of its own (a slot) counts as resident, because the small objects that
+   * it stands for lie on pages that the allocator has used before.
    */
   @Test
   void aSmallSampleInASlotIsResidentAndALargeOneByItsPages() throws IOException {
