@@ -49,7 +49,10 @@ import org.opencv.core.Scalar;
 import org.rocksdb.RocksDB;
 import sun.misc.Unsafe;
 
-/** Programs, each of which grows in one known way. Most repeat a growth that users of a library have reported. */
+/**
+ * Programs that each grow in one known way. Several of them reproduce a memory growth that users of
+ * a library have reported.
+ */
 @SuppressWarnings({"deprecation", "removal"})
 final class Growing {
   private static final int MIB = 1 << 20;
@@ -86,9 +89,9 @@ final class Growing {
   }
 
   /**
-   * Lets 32 threads allocate objects of 80 bytes every 15 s and free them immediately. Each time, a thread allocates
-   * 2,000 objects more
-   * than before.
+   * Lets 32 threads allocate objects of 80 bytes, free the objects immediately, and sleep for 15 s,
+   * again and again. A thread allocates 2,000 objects in the first round, and 2,000 more in each
+   * further round than in the round before.
    */
   private static void bursts() throws InterruptedException {
     CyclicBarrier together = new CyclicBarrier(32);
@@ -138,8 +141,8 @@ final class Growing {
   }
 
   /**
-   * Leaks 12 MiB and adds 14 MiB to three caches each minute, with 80 threads in four pools. Each addition to a cache
-   * changes a byte of every entry of this cache.
+   * Leaks 12 MiB each minute, and adds 14 MiB in total to three caches each minute. Four pools with
+   * 20 threads each do the work.
    */
   private static void manyLeaks() throws InterruptedException {
     List<ScheduledExecutorService> pools = new ArrayList<>();

@@ -77,9 +77,11 @@ final class Situation {
   }
 
   /**
-   * Fills a cache that then stays full, and reads each entry about every half minute if {@code read} is set.
+   * Fills a cache, which then stays full. If {@code read} is set, each entry is read about twice a
+   * minute.
    *
-   * @param filled maps the elapsed time to the share of the cache that is filled; the time 1 means {@code minutes}
+   * @param filled maps the elapsed time, as a fraction of {@code minutes}, to the filled share of
+   *     the cache
    */
   private static void cache(DoubleUnaryOperator filled, double minutes, boolean read) throws InterruptedException {
     Random random = new Random(1);
@@ -179,11 +181,12 @@ final class Situation {
   }
 
   /**
-   * Counts how much each part of the program has really grown, so that mallometer's table of growth can be checked.
-   * Every five seconds it prints a line of fields with tabs between them: {@code planted}, the milliseconds since 1970,
-   * and {@code ROW=BYTES} for each row of the table.
+   * Counts the true growth of each part of the program, as a reference for mallometer's table of
+   * growth. Prints a line every five seconds: the word {@code planted}, the milliseconds since
+   * 1970, and {@code ROW=BYTES} for each row of the table. Tabs separate the fields.
    *
-   * <p>A row is {@code KIND:NAME}, such as {@code site:Archive.pack}, {@code file:data.mdb} or {@code count:threads}.
+   * <p>A row is {@code KIND:NAME}, such as {@code site:Archive.pack}, {@code file:data.mdb} or
+   * {@code count:threads}.
    */
   static final class Planted {
     private static final Map<String, LongAdder> ROWS = new ConcurrentHashMap<>();
@@ -231,8 +234,8 @@ final class Situation {
     private Inputs() {}
 
     /**
-     * Makes a member accessible. From JDK 24 on the agent is a module that opens no package, so setAccessible() would
-     * fail.
+     * Makes a member accessible without setAccessible(). From JDK 24 on the agent is a module that
+     * opens no package, and setAccessible() would fail.
      */
     private static <T extends AccessibleObject> T opened(T member) {
       UNSAFE.putBoolean(member, OVERRIDE, true);
@@ -274,8 +277,8 @@ final class Situation {
     }
 
     /**
-     * Returns the components of a DiagnosisInput, except the previous run and the options, for which tests use the
-     * defaults.
+     * Returns the components of a DiagnosisInput. The previous run and the options are left out:
+     * tests use default values for them.
      */
     private static Map<String, Object> input(Object engine) throws ReflectiveOperationException {
       Object poller = field(engine, "poller");
@@ -350,9 +353,9 @@ final class Situation {
     }
 
     /**
-     * Reads JMX ports from standard input, one in each line. For each JVM it prints the state of the diagnosis, a tab,
-     * and the diagnosis in words. If the JVM does not answer, the state is empty and the name of the exception stands
-     * for the words.
+     * Reads JMX ports from standard input, one on each line. Prints for each JVM the state of the
+     * diagnosis, a tab, and the sentence of the diagnosis. For a JVM that does not answer, the line
+     * has an empty state and the name of the exception.
      */
     static final class Beans {
       private Beans() {}

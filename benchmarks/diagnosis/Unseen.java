@@ -24,8 +24,8 @@ import java.util.zip.Inflater;
 import sun.misc.Unsafe;
 
 /**
- * Programs for an unbiased test of mallometer's diagnosis: all were written before the diagnosis was tried on any of
- * them.
+ * Programs for an unbiased test of mallometer's diagnosis. The author wrote all of them before
+ * trying the diagnosis on any of them.
  */
 @SuppressWarnings({"deprecation", "removal"})
 final class Unseen {

@@ -24,10 +24,12 @@ import java.util.zip.Deflater;
 import java.util.zip.Inflater;
 
 /**
- * Makes objects with native memory, and counts how many were made, dropped and collected. The dropped objects that are
- * not yet collected are the true garbage. After each evaluation of mallometer's leak report the program prints the call
- * sites and these counts. At the end it prints what System.gc() frees. Java objects that are replaced all the time
- * cause collections of the old generation.
+ * Makes objects that own native memory, and counts how many of them were made, dropped and
+ * collected. Objects that are dropped but not yet collected are the true garbage.
+ *
+ * <p>The program prints the counts and the call sites after each evaluation of mallometer's leak
+ * report. At the end it prints what System.gc() frees. A thread replaces Java objects all the time,
+ * so that the JVM collects the old generation.
  */
 public final class Garbage {
 
@@ -128,7 +130,10 @@ public final class Garbage {
     }
   }
 
-  /** Counts an object as made. A phantom reference reports its collection, unless the program closes such objects. */
+  /**
+   * Counts a made object. A phantom reference reports when the object is collected, except in the
+   * modes that close their objects.
+   */
   private static void watch(String how, Object made) {
     MADE.incrementAndGet();
     if (!how.equals("closed") && !how.equals("bounded") && !how.equals("filled")) {
@@ -177,7 +182,10 @@ public final class Garbage {
     return thread;
   }
 
-  /** Makes as many objects as are due by now, so that the number per second is the same on a busy machine. */
+  /**
+   * Makes an object every {@link #STEP_NANOS}. After a delay it catches up, so a busy machine does
+   * not change the rate.
+   */
   private static Runnable work(String what, String how) {
     long began = System.nanoTime();
     long[] step = {0};
@@ -192,8 +200,9 @@ public final class Garbage {
   }
 
   /**
-   * Counts the collections of the old generation. A collection has run when the weak reference {@code marked} to a
-   * replaced object is cleared. Then {@code marked} is set to {@code replaced}, to recognize the next collection.
+   * Counts the collections of the old generation. {@code marked} is a weak reference to an object
+   * that the program has replaced. A cleared {@code marked} shows that a collection has run; the
+   * method then counts the collection and sets {@code marked} to {@code replaced}.
    */
   private static void countOldCollection(Object replaced) {
     Reference<?> latest = marked;
@@ -204,8 +213,8 @@ public final class Garbage {
   }
 
   /**
-   * Replaces objects that have become old, so that the old generation fills. If {@code collects} is false, it only
-   * sleeps.
+   * Replaces old objects all the time, so that the old generation fills. Without {@code collects}
+   * the load only sleeps.
    */
   private static Runnable load(boolean collects) {
     byte[][] ring = new byte[1_500][];

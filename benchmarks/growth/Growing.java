@@ -9,11 +9,11 @@ import java.util.function.LongUnaryOperator;
 import sun.misc.Unsafe;
 
 /**
- * {@code Growing MIB} allocates that many MiB, prints a line, waits for a line of input, and then leaks at known rates.
- * run.py writes the input when mallometer is attached or preloaded.
+ * Usage: {@code Growing MIB}. Allocates MIB mebibytes, prints a line, waits for a line of input,
+ * and then leaks at known rates. run.py writes the input when mallometer is attached or preloaded.
  *
- * <p>Half of the memory is a pool whose objects are replaced every five minutes, oldest first. A twentieth consists of
- * objects that live for 30 s on average and are then replaced.
+ * <p>Half of the memory is a pool, where each object is replaced after five minutes. A twentieth of
+ * the memory consists of objects that are replaced after 30 s on average.
  */
 final class Growing {
   private static final double MIB = 1 << 20;

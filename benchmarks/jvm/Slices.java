@@ -39,30 +39,44 @@ import org.rocksdb.RocksMemEnv;
 import org.rocksdb.WriteOptions;
 
 /**
- * Measures the CPU time that a tool costs. Does the same work in one warm JVM with the tool in a measured state and in
- * a reference state.
+ * Measures the CPU time that a tool costs. A warm JVM does the same work with the tool in a
+ * measured state and in a reference state.
  *
- * <p>The work in one state is a slice. Two slices with the same work, one in each state, are a pair. They take turns of
- * some 10 ms, so that a busy neighbour on the core slows both equally. Each turn runs one part of the load. When all
- * parts have had a turn, the states swap their order. A kind of pair names the states to compare. The order of the
- * kinds and the first order in each pair are random.
+ * <p>A slice is the work in one of the states. A pair consists of two slices with the same work,
+ * one in each state. The slices of a pair alternate in turns of some 10 ms, so that a busy
+ * neighbour on the core slows both slices equally. A turn runs one part of the work. After a turn
+ * of every part, the order of the two states is reversed. A kind names the two states that are
+ * compared. The order of the kinds and the first order of the states in a pair are random.
  *
- * <p>In the state {@code planted} the tool is {@code off}, and after the work the thread reads the clock for a
- * hundredth of the work's time. The method must find this known cost.
+ * <p>The state {@code planted} adds a known cost, which the method must find: the tool is {@code
+ * off}, and after the work the thread reads the clock for a hundredth of the work's usual time.
  *
- * <p>Arguments are {@code name=value}: {@code tool}, {@code path}, {@code kinds} ({@code name:measured:reference,...}),
- * {@code parts} ({@code name:amount,...}), {@code pairs} of slices, {@code turns} of each part in a slice, {@code turn}
- * (milliseconds to which the amounts are scaled on average; 0 keeps the amounts), {@code warm} and {@code tail}
- * (seconds), {@code seed}. The output has these lines, with times in nanoseconds of CPU time:
+ * <p>Arguments have the form {@code name=value}:
  *
- * <pre>
- * turn KIND PAIR PART TIME REFERENCE_TIME PROCESS REFERENCE_PROCESS EVENTS REFERENCE_EVENTS
- * thread STAGE TIME NUMBER NAME
- * peak BYTES
- * </pre>
+ * <ul>
+ * <li>{@code tool}, and the {@code path} of its library;
+ * <li>{@code kinds}: {@code name:measured:reference,...};
+ * <li>{@code parts}: {@code name:amount,...};
+ * <li>{@code pairs}: the number of pairs of each kind;
+ * <li>{@code turns}: the number of turns of each part in a slice;
+ * <li>{@code turn}: the mean milliseconds of a turn, to which the amounts are scaled; 0 keeps the
+ * amounts;
+ * <li>{@code warm} and {@code tail}: seconds of work before the pairs and after them;
+ * <li>{@code seed} of the random numbers.
+ * </ul>
  *
- * <p>{@code TIME} is the CPU time of the thread that works, {@code PROCESS} that of all threads. In the stage {@code
- * tail} the measured state of the last kind stays on.
+ * <p>The output has these lines, with times in nanoseconds of CPU time:
+ *
+ * <ul>
+ * <li>{@code turn KIND PAIR PART TIME REFERENCE_TIME PROCESS REFERENCE_PROCESS EVENTS
+ * REFERENCE_EVENTS};
+ * <li>{@code thread STAGE TIME NUMBER NAME};
+ * <li>{@code peak BYTES}.
+ * </ul>
+ *
+ * <p>In a line {@code turn}, {@code TIME} is the CPU time of the working thread, and {@code
+ * PROCESS} is the CPU time of all threads. A {@code STAGE} is {@code pairs} or {@code tail}. During
+ * {@code tail} the measured state of the last kind stays on.
  */
 public final class Slices {
   private static final String PLANTED = "planted";
@@ -364,8 +378,8 @@ public final class Slices {
     private final Memory timespec = new Memory(16);
 
     /**
-     * Returns the CPU time of the process in nanoseconds, user and system time together. In JDK 17, the CPU time that
-     * the JDK reports has steps of 10 ms.
+     * Returns the user and system CPU time of the process in nanoseconds. The method calls
+     * clock_gettime(), because the process CPU time that JDK 17 reports has steps of 10 ms.
      */
     long nanoseconds() {
       clock.invokeInt(new Object[] {CLOCK_PROCESS_CPUTIME_ID, timespec});
@@ -543,8 +557,8 @@ public final class Slices {
     }
 
     /**
-     * Calls Unsafe through constant method handles, which the JIT compiler turns into direct calls, because javac warns
-     * about a direct use.
+     * Calls sun.misc.Unsafe through method handles, because javac warns about direct calls. The
+     * handles are constants, so the JIT compiler turns them into direct calls.
      */
     private static final class UnsafeMemory {
       static final MethodHandle ALLOCATE;

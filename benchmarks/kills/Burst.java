@@ -17,10 +17,11 @@ import java.util.zip.Inflater;
 import jdk.crac.Core;
 
 /**
- * Waits for input, sleeps for REST_SECONDS, and then allocates until the kernel kills the program: {@code Burst KIND
- * REST_SECONDS BURST_SECONDS BYTES FILE COLLECTIONS}. It allocates BYTES within BURST_SECONDS, and further bytes at the
- * same rate. FILE receives the number of allocated bytes and is mapped, so that the number survives the kill. If
- * COLLECTIONS is true, another thread makes garbage, so that the JVM collects.
+ * Usage: {@code Burst KIND REST_SECONDS BURST_SECONDS BYTES FILE COLLECTIONS}. Waits for input,
+ * sleeps for REST_SECONDS, and then allocates until the kernel kills the program. KIND names the
+ * way to allocate, and the rate is BYTES per BURST_SECONDS. FILE receives the number of allocated
+ * bytes; the file is mapped, so that the number survives the kill. If COLLECTIONS is true, another
+ * thread makes garbage, so that the JVM collects.
  */
 final class Burst {
 
@@ -187,9 +188,10 @@ final class Pack {
 }
 
 /**
- * Ends in the way that HOW names: {@code Ends HOW REST_SECONDS MESSAGE}. If HOW is an unknown word, sleeps for 60 s.
- * Unless HOW is {@code child}, the program first allocates until the file MESSAGE reports 85% of the memory limit. The
- * caller checks whether the file is empty after the end.
+ * Usage: {@code Ends HOW REST_SECONDS MESSAGE}. Waits for input, sleeps for REST_SECONDS, allocates
+ * until the file MESSAGE reports 85 % of the memory limit, and then ends in the way that HOW names.
+ * With {@code child} the program does not allocate. With an unknown HOW it sleeps for 60 s. The
+ * caller checks afterwards whether MESSAGE is empty.
  */
 final class Ends {
 

@@ -168,7 +168,10 @@ final class Healthy {
     }
   }
 
-  /** Keeps contexts for later jobs, as many as the largest number of simultaneous jobs so far. */
+  /**
+   * Keeps contexts for later jobs. The number of contexts is the largest number of simultaneous
+   * jobs so far.
+   */
   static final class ArenaRatchet implements Kernel {
     private final List<ZstdCompressCtx> contexts = new ArrayList<>();
     private final Random random = new Random(8);

@@ -26,16 +26,23 @@ import java.util.stream.Stream;
 import java.util.zip.Deflater;
 
 /**
- * Runs {@linkplain Kernel kernels} side by side for a time.
+ * Runs {@linkplain Kernel kernels} side by side for a time, by a clock that can be faster than real
+ * time.
  *
- * <p>The kernels have a clock that can be faster than real time. Arguments: the minutes to run by this clock, how many
- * times faster than real time the clock is, and names of kernels such as {@code Leaking.Deflaters}. Without names, all
- * kernels run except those of the type {@link Stated}. {@code Stated} in place of the names runs all {@link Stated}
- * kernels, does not request collections, and keeps {@code liveMiB} of Java objects that are replaced in turn.
+ * <p>Arguments: the minutes to run by this clock, the speed of the clock as a multiple of real
+ * time, and names of kernels such as {@code Leaking.Deflaters}. Without names, all kernels run
+ * except those of the type {@link Stated}. The name {@code Stated} runs all {@link Stated} kernels.
+ * The program then requests no collections, and keeps {@code liveMiB} of Java objects that are
+ * replaced in turn.
  *
- * <p>The property {@code verdicts} names a file for mallometer's verdicts, and {@code trace} a file for the
- * observations behind them. Both files begin after {@code openAfter} seconds by the kernels' clock. The property {@code
- * threads} is a number of additional threads that wait for work.
+ * <p>Properties:
+ *
+ * <ul>
+ * <li>{@code verdicts}: the file for mallometer's verdicts;
+ * <li>{@code trace}: the file for the observations behind the verdicts;
+ * <li>{@code openAfter}: the seconds by the kernels' clock after which both files begin;
+ * <li>{@code threads}: the number of additional threads that wait for work.
+ * </ul>
  */
 public final class Kernels {
 
@@ -130,7 +137,7 @@ public final class Kernels {
     return kernel.getEnclosingClass().getSimpleName() + "." + kernel.getSimpleName();
   }
 
-  /** Makes garbage, as the requests to a server do. Otherwise no collection would free the heap's first objects. */
+  /** Makes garbage, like the requests to a server, so that the JVM collects. */
   private static final class Requests implements Kernel {
     private volatile byte[] latest = {};
 
@@ -227,8 +234,8 @@ public final class Kernels {
   }
 
   /**
-   * A clock that can run faster than real time, so that an hour of a program passes in minutes. In one minute of this
-   * clock a kernel does the same work at any speed of the clock.
+   * A clock that can run faster than real time, so that an hour of a program passes in minutes. The
+   * kernels time their work by this clock.
    */
   static final class Pace {
 
@@ -269,9 +276,15 @@ public final class Kernels {
   abstract static class Stated implements Kernel {
 
     enum Truth {
-      /** The memory is all used or freed within the longest idle time, and its amount has a bound. */
+      /**
+       * The program uses or frees all of the memory within the longest idle time. The amount of
+       * memory has a bound.
+       */
       LOOK_ALIKE,
-      /** The memory is all used again within the longest idle time, and its amount grows without a bound. */
+      /**
+       * The program uses all of the memory again within the longest idle time. The amount of memory
+       * grows without a bound.
+       */
       GROWING,
       /** Java code still refers to the objects, but never uses them again and never frees them. */
       LEAK,
@@ -285,10 +298,12 @@ public final class Kernels {
     private final AtomicLong leaked = new AtomicLong();
 
     /**
-     * Creates a kernel with the truth about it.
+     * Creates a kernel with the right verdict about it.
      *
-     * @param longestIdle the longest time that an object stays unused, if it is not leaked
-     * @param bytesPerMinute the bytes that the kernel leaks in a minute, or allocates if it has no leak
+     * @param longestIdle the longest time for which an object stays unused, unless the object is
+     *     leaked
+     * @param bytesPerMinute the bytes that the kernel leaks in a minute; for a kernel without a
+     *     leak, the bytes that it allocates in a minute
      */
     Stated(Truth truth, Duration longestIdle, double bytesPerMinute) {
       this.truth = truth;
@@ -316,8 +331,8 @@ public final class Kernels {
   }
 
   /**
-   * Native memory that a program holds, uses and frees. Where possible the caller allocates it, so that the kernel's
-   * class is in the stack.
+   * Native memory that a program holds, uses and frees. Where possible the caller allocates the
+   * memory, so that the stack of the allocation contains the kernel's class.
    */
   interface Held {
 

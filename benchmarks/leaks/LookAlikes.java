@@ -21,8 +21,9 @@ import java.util.concurrent.Callable;
 import java.util.zip.Deflater;
 
 /**
- * Kernels that look like leaks for a time: each leaves its objects idle for 1 to 30 minutes. A kernel allocates in a
- * method of its own, whose name identifies its call sites, and holds about 12 MB.
+ * Kernels that look like leaks for a time. A kernel leaves its objects idle for 1 to 30 minutes,
+ * and holds about 12 MB. Every kernel has its own method that allocates; the name of the method
+ * identifies the kernel's call sites.
  */
 final class LookAlikes {
 
@@ -420,7 +421,8 @@ final class LookAlikes {
     }
 
     /**
-     * The time until an object is next used or freed, or until the next event.
+     * A fixed or random time. For sessions and caches it is the time until the next use or the end
+     * of an object. For other habits it is the time until the next event, such as a scan.
      *
      * @param minutes the exact time, or the mean
      * @param random whether the time is exponentially distributed, with a maximum of half an hour
@@ -440,8 +442,8 @@ final class LookAlikes {
      * Describes one look-alike.
      *
      * @param name the name of the method that allocates
-     * @param objects the number of new objects in a gap; for a cache, a scan, a reload or a pool, the final number of
-     *     objects
+     * @param objects the number of objects that are created during a gap; for a cache, a scan, a
+     *     reload or a pool, the number of objects that it holds when it is full
      * @param make allocates an object
      */
     record Plan(String name, Habit habit, Gap gap, int objects, Callable<Held> make) {}
@@ -522,7 +524,7 @@ final class LookAlikes {
       }
     }
 
-    /** Returns the share of all objects that this step has to create. */
+    /** Returns the fraction of {@code plan.objects()} that this step has to create. */
     private double expected(Duration age) {
       Duration gap = Duration.ofMillis((long) (60_000 * plan.gap().minutes()));
       return switch (plan.habit()) {
@@ -574,7 +576,6 @@ final class LookAlikes {
       }
     }
 
-    /** Uses as many objects as are in demand: a tenth of all objects at first, all of them at the peak. */
     private void meetDemand(double share) throws Exception {
       int demand = (int) (plan.objects() * (0.1 + 0.9 * share * share));
       while (fresh.size() < demand) {

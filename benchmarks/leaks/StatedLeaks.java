@@ -242,7 +242,10 @@ final class StatedLeaks {
     }
   }
 
-  /** Starts threads that read a buffer in a ThreadLocal once, and end without freeing it. */
+  /**
+   * Starts threads that allocate a buffer in a ThreadLocal, read the buffer once, and end without
+   * freeing it.
+   */
   static final class ThreadLocals extends Lost {
     private static final int BYTES = 12 * KIB;
 

@@ -33,8 +33,8 @@ import java.util.Random;
 import java.util.stream.Collectors;
 
 /**
- * Writes lines of JSON: the verdicts of each evaluation, each finished search for lost memory, and at each poll of
- * mallometer the leaked bytes that the kernels (the leaking programs) count themselves.
+ * Writes lines of JSON: the verdicts of each evaluation, the result of each search for lost memory,
+ * and at each poll the true number of bytes that each kernel has leaked.
  */
 final class VerdictLog implements AutoCloseable {
 
@@ -184,7 +184,10 @@ final class VerdictLog implements AutoCloseable {
     mallometer.close();
   }
 
-  /** Records each minute the observations behind the verdicts, so that a test can judge them again. */
+  /**
+   * Records the observations behind the verdicts each minute, so that a test can repeat the
+   * verdicts.
+   */
   static final class Trace extends Thread {
 
     private static final Duration INTERVAL = Duration.ofMinutes(1);
@@ -200,7 +203,6 @@ final class VerdictLog implements AutoCloseable {
       this.epoch = epoch;
     }
 
-    /** Starts to record, and observes accesses at least as often as mallometer does for its verdicts. */
     static Trace start(Path file, Pace pace, double scale) {
       Trace log = new Trace(file, pace, Duration.ofMillis((long) (5000 / scale)));
       log.start();

@@ -1,11 +1,11 @@
 /*
- * A library that does nothing, with the least cost that any LD_PRELOAD can have. Each function jumps to the next
- * library's function through a pointer that is resolved before main(), or by the first call if that is earlier.
+ * Measures the least cost of an LD_PRELOAD library: the functions do nothing but jump to the next library's functions.
+ * The pointers to those functions are resolved before main(), or by an earlier first call.
  *
- * With COUNTERS the library has the least cost of counting: it counts the allocations and frees of the calling
+ * With COUNTERS the library measures the least cost of counting: it counts the allocations and frees of the calling
  * thread, and their bytes. Unlike mallometer it has no size classes and no way to read the counts, does not keep the
- * counts of threads that end, and supports only glibc's allocator. The bytes are read from the word before the
- * object, where glibc keeps a chunk's size and three flags.
+ * counts of threads that end, and supports only glibc's allocator. The bytes are read from the word before the object,
+ * where glibc keeps the size of the chunk and three flags.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

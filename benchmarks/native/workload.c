@@ -1,26 +1,26 @@
 /*
- * Allocation patterns whose cost is compared. Each pattern is a fixed amount of work.
+ * Measures the cost of allocation patterns. A pattern is a fixed amount of work:
  *
- *   pairs     malloc and free of 64 bytes: nothing but the hook and the allocator's shortest path.
- *   mixed     16 to 4096 bytes, 1,000 objects alive, a random one replaced: like a real program.
- *   threads   `pairs` in two threads, half of the work in each: shared counters would show here.
- *   realloc   one buffer doubled from 16 bytes to 16 KiB, over and over.
- *   realloc1m one buffer grown from 16 bytes to 1 MiB in steps of 1.5, over and over.
- *   churn     threads that each allocate 32 objects and end: the cost of a thread's start and end.
- *   deep      malloc and free of 64 bytes, eight calls deep: the cost of a stack.
- *   blocks    malloc and free of 256 KiB: requests that no thread cache holds.
- *   million   a million objects of 16 to 256 bytes alive at once: time, and bytes of memory for each.
- *   sweep     malloc, a byte touched, and free, of every power of two from 16 bytes to 64 MiB; each size is timed.
+ * - pairs: malloc and free of 64 bytes, so that only the hook and the allocator's shortest path take time.
+ * - mixed: 1,000 live objects of 16 to 4096 bytes, of which a random one is replaced, as in a real program.
+ * - threads: `pairs` in two threads, half of the work in each. Shared counters would be slow here.
+ * - realloc: one buffer doubled from 16 bytes to 16 KiB, over and over.
+ * - realloc1m: one buffer grown from 16 bytes to 1 MiB by a factor of 1.5, over and over.
+ * - churn: threads that allocate 32 objects and end, to measure the cost of starting and ending a thread.
+ * - deep: malloc and free of 64 bytes, eight calls deep, to measure the cost of a stack.
+ * - blocks: malloc and free of 256 KiB, which no thread cache holds.
+ * - million: a million live objects of 16 to 256 bytes, to measure the time and the memory of each.
+ * - sweep: malloc, a touched byte, and free, for every power of two from 16 bytes to 64 MiB; each size is timed.
  *
- * workload NAME OPERATIONS times the first operations of the process. With a third argument, the milliseconds of a
- * warm-up, the operations are timed again after it, in blocks.
+ * Usage: `workload NAME OPERATIONS [MILLISECONDS]` times the first operations of the process. With MILLISECONDS, the
+ * program repeats the work for this warm-up, and then times the operations again, in blocks.
  *
- * workload snapshot THREADS READINGS times readings of the counters instead, and prints nanoseconds, one line `name
- * value value ...` for each kind of reading.
+ * The program prints for the timed parts the CPU time of all threads (user and system), the growth of the resident set
+ * in `million`, and the picoseconds of each size in the latest sweep. It also prints the state that libmallometer
+ * reports, so that the caller can reject a measurement without counting.
  *
- * Prints, for the timed parts only, the CPU time of all threads of the process (user and system), then the growth of
- * the resident set where the workload keeps objects, the picoseconds of each size of the latest sweep, and the state
- * that libmallometer reports, so that the caller can reject a measurement without counting.
+ * Usage: `workload snapshot THREADS READINGS` times readings of the counters instead. The program prints a line `name
+ * value value ...`, in nanoseconds, for each kind of reading.
  */
 #include <pthread.h>
 #include <stdint.h>

@@ -46,10 +46,18 @@ import org.rocksdb.RocksDBException;
 import org.rocksdb.WriteBatch;
 
 /**
- * Runs all kernels (see {@link Kernels}) and searches for the owner of each kernel's memory. Prints a line for each
- * kernel: {@code right}; {@code wrong} if the search names another owner; {@code missed} if it names none; {@code out}
- * if the JVM lacks a feature that the kernel needs, or if a collection has freed the memory. Arguments: names of
- * kernels, to run only these; {@code -v} prints the answers.
+ * Runs all kernels (see {@link Kernels}) and lets mallometer search for the owner of each kernel's
+ * memory. Prints one of four results for each kernel:
+ *
+ * <ul>
+ * <li>{@code right}: the search names the owner;
+ * <li>{@code wrong}: the search names another owner;
+ * <li>{@code missed}: the search names no owner;
+ * <li>{@code out}: the JVM lacks a feature that the kernel needs, or a collection has already freed
+ * the memory.
+ * </ul>
+ *
+ * <p>Arguments: the names of the kernels to run, or none to run all; {@code -v} prints the answers.
  */
 public final class Run {
 
@@ -64,7 +72,7 @@ public final class Run {
     boolean verbose = wanted.remove("-v");
     int bad = 0;
     try (Mallometer mallometer = Mallometer.open()) {
-      sites(mallometer); // this reading makes later stacks include Java frames
+      sites(mallometer); // the first reading enables Java frames in later stacks
       List<Kernel> planted = new ArrayList<>();
       for (Kernel kernel : Kernels.ALL) {
         String name = kernel.name();
@@ -143,8 +151,9 @@ public final class Run {
   }
 
   /**
-   * Fills the heap with small objects, and prints the estimated and the measured pauses of two searches for owners, in
-   * seconds. The first estimate is made without any measurement. Argument: the MiB to fill.
+   * Fills the heap with small objects, and searches for owners twice. Prints the estimated and the
+   * measured pauses of each search, in seconds. The first estimate cannot use an earlier
+   * measurement. Argument: the MiB to fill.
    */
   public static final class Pauses {
 
@@ -246,8 +255,9 @@ final class Kernels {
   private Kernels() {}
 
   /**
-   * A piece of a program that keeps native memory in a known way. It allocates at least 100 blocks of 8 KiB or more,
-   * all in {@link #plant}, so that its class is in the stacks of the blocks and identifies the call site.
+   * A piece of a program that keeps native memory in a known way. It allocates at least 100 blocks
+   * of 8 KiB or more, all in {@link #plant}. The kernel's class is then in the stacks of the blocks
+   * and identifies their call site.
    */
   abstract static class Kernel {
     /** The way in which the memory is held. The first entry of the owner report must state it. */
@@ -577,8 +587,9 @@ final class Kernels {
   }
 
   /**
-   * Keeps inflaters that have read half of their input, in a cache of soft references in an idle heap. Java refers to
-   * the z_stream, which refers to the state, which refers to the window, where most bytes are.
+   * Keeps inflaters that have read half of their input, in a cache of soft references in an idle
+   * heap. Most bytes are in zlib's window. Java refers to the z_stream, the z_stream to the state,
+   * and the state to the window.
    */
   static final class SoftCache extends Kernel {
     private static final Map<String, SoftReference<Inflater>> OPEN_PAGES = new HashMap<>();
@@ -622,9 +633,10 @@ final class Kernels {
   }
 
   /**
-   * Sends requests whose replies never come. A table refers to a future, the future to an action, and the action to a
-   * memory segment and its arena, which both contain the address. Uses the foreign-memory API of JDK 22 by reflection,
-   * because this class is compiled for JDK 17.
+   * Sends requests whose replies never come. A table refers to a future, and the future to an
+   * action. The action refers to a memory segment and an arena, and both have the native address.
+   * The class uses the foreign-memory API of JDK 22 by reflection, because it is compiled for JDK
+   * 17.
    */
   static final class NeverCompleted extends Kernel {
     private static final Map<Long, CompletableFuture<String>> AWAITED = new ConcurrentHashMap<>();
@@ -698,12 +710,14 @@ final class Kernels {
   }
 
   /**
-   * Replaces a table of RocksDB's batches by an empty table without closing the batches. Then only garbage refers to
-   * the batches, and nothing frees them, because RocksDB has no cleaners. A batch refers to the characters of its
-   * string, which begin 24 bytes after the start of their block.
+   * Fills a table with RocksDB's batches, and replaces the table without closing the batches.
+   * Garbage alone then refers to the batches, and nothing frees their native memory, because
+   * RocksDB has no cleaners. A batch refers to the characters of its string, which begin 24 bytes
+   * after the start of a block.
    *
-   * <p>The table is so large that G1 allocates it in the old generation. So the old table and its batches stay until
-   * G1's next marking. After that, no address of the native memory is left.
+   * <p>The table is so large that G1 allocates it in the old generation. The old table and its
+   * batches therefore stay until G1's next marking. Afterwards no reference to the native memory is
+   * left.
    */
   static final class Unclosed extends Kernel {
     private static final int SLOTS = 1 << 20;
@@ -728,7 +742,9 @@ final class Kernels {
     }
   }
 
-  /** Starts threads that wait. A Thread object has the address of the JVM's native structure for it. */
+  /**
+   * Starts threads that wait. A Thread object has the address of its native structure in the JVM.
+   */
   static final class LiveThreads extends Kernel {
     private static final CountDownLatch NEVER = new CountDownLatch(1);
 

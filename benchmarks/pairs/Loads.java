@@ -87,10 +87,10 @@ import software.amazon.awssdk.enhanced.dynamodb.mapper.annotations.DynamoDbBean;
 import software.amazon.awssdk.enhanced.dynamodb.mapper.annotations.DynamoDbPartitionKey;
 
 /**
- * The loads of the pairs of run.py. A pair runs one load twice: with a leak of a library, and without it, because the
- * library's version has a fix or the load uses the library correctly. {@code Loads NAME DIRECTORY ROW} repeats at a
- * fixed rate what the report of the leak describes, until the process is ended, and counts the events in a row of
- * {@link Situation.Planted}.
+ * Loads for the pairs of run.py. A pair runs a load twice: once with a library that leaks, and once
+ * without the leak, because the library is fixed or is used correctly. Usage: {@code Loads NAME
+ * DIRECTORY ROW}. Repeats at a fixed rate the actions that the report of the leak describes, until
+ * the process is ended. Counts the repetitions in a row of {@link Situation.Planted}.
  */
 public final class Loads {
   private static final int KIB = 1 << 10;
@@ -212,9 +212,8 @@ public final class Loads {
     private final RocksDB database;
 
     /**
-     * The options of all lookups. Without options, {@code multiGetByteBuffers} creates them and never closes them, even
-     * in the fixed
-     * version.
+     * The options of all lookups. A call of {@code multiGetByteBuffers} without options creates
+     * some and never closes them, even in the fixed version of the library.
      */
     private final ReadOptions options;
 
@@ -478,8 +477,8 @@ public final class Loads {
   }
 
   /**
-   * Changes the number of readers of articles in an index every two seconds, while four threads sort the articles by
-   * this number.
+   * Changes the field {@code readers} of some articles in an index every two seconds, while four
+   * threads sort the articles by this field.
    */
   private static final class Articles {
     private static final int NUMBER = 100_000;
@@ -528,7 +527,10 @@ public final class Loads {
     }
   }
 
-  /** Writes ever larger records from buffers on the heap, in the threads of 64 executors in turn. */
+  /**
+   * Writes records from heap buffers in 64 threads in turn. After each round the record is larger,
+   * so that a thread needs a larger temporary buffer.
+   */
   private static final class Records {
     private static final int THREADS = 64;
     private static final int STEP = 128 * KIB;
@@ -629,8 +631,9 @@ public final class Loads {
     }
   }
   /**
-   * Renews the TLS context of a QUIC server that asks its clients for certificates. A finalizer frees the former
-   * context after the next collection, which the garbage of the requests causes.
+   * Renews the TLS context of a QUIC server that asks its clients for certificates. A finalizer
+   * frees the old context after the next collection. The garbage of the requests causes
+   * collections.
    */
   private static final class Listeners {
     private static final String PASSWORD = "password";
@@ -707,7 +710,7 @@ public final class Loads {
     }
   }
 
-  /** Encodes a text that is ten times as long as the tokens that the tokenizer returns. */
+  /** Encodes a text of 1,280 tokens, which the tokenizer truncates to 128 tokens. */
   private static final class Texts {
     private static final String TOKENIZER =
         """

@@ -61,10 +61,9 @@ import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.util.Callback;
 
 /**
- * Whole products under a steady load that leaks nothing. {@code Products NAME DIRECTORY ROW} repeats the work of a
- * product at a fixed rate
- * until the process is ended, for an hour and a half at most, and counts the rounds in a row of {@link
- * Situation.Planted}.
+ * Whole products under a steady load that leaks nothing. Usage: {@code Products NAME DIRECTORY
+ * ROW}. Repeats the work of a product at a fixed rate, for 90 minutes or until the process is
+ * ended. Counts the rounds in a row of {@link Situation.Planted}.
  */
 public final class Products {
   private static final int KIB = 1 << 10;
@@ -218,7 +217,10 @@ public final class Products {
     }
   }
 
-  /** A Lucene index of 20,000 documents, which are searched and sorted while they are replaced one after the other. */
+  /**
+   * A Lucene index of 20,000 documents. Each step replaces a random document, and searches and
+   * sorts the documents.
+   */
   private static final class Index {
     private static final int NUMBER = 20_000;
 
@@ -354,7 +356,10 @@ public final class Products {
     }
   }
 
-  /** A database of 10,000 accounts. Each transaction moves an amount and adds a note that a later one deletes. */
+  /**
+   * A database of 10,000 accounts. Each transaction moves an amount, adds a note, and deletes the
+   * note of the 10,000th transaction before it.
+   */
   private static final class Accounts {
     private static final int NUMBER = 10_000;
 

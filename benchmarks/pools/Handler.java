@@ -19,13 +19,16 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Handles 100 requests a second with a buffer of 8 KiB for each. One buffer in 50 is kept: for ever if the handler
- * leaks, otherwise for some seconds. A burst of buffers at the start lets the pool allocate chunks; one buffer in 500
- * of the burst is never released, which keeps the chunks in use.
+ * Handles 100 requests a second, each with a buffer of 8 KiB. One buffer in 50 is kept: for ever if
+ * the handler leaks, otherwise for some seconds. A burst of buffers at the start lets the pool
+ * allocate chunks. One buffer in 500 of the burst is never released, so that the chunks stay in
+ * use.
  *
- * <p>Arguments: leaking, or the seconds for which a buffer is kept; pooled, adaptive or webflux; the minutes to run;
- * optionally a value for {@link Setting#POOLS_NETTY_SAMPLING_INTERVAL}. Prints the report every ten seconds, and at the
- * end the CPU time of mallometer's readings of pools and of its whole poller.
+ * <p>Arguments: {@code leaking}, or the seconds for which a buffer is kept; {@code pooled}, {@code
+ * adaptive} or {@code webflux}; the minutes to run; optionally a value for {@link
+ * Setting#POOLS_NETTY_SAMPLING_INTERVAL}. Prints the report every ten seconds. At the end prints
+ * the share of a processor that mallometer's readings of pools took, and the share of its whole
+ * poller.
  */
 public final class Handler {
 

@@ -14,17 +14,16 @@ import org.apache.arrow.memory.ArrowBuf;
 import org.apache.arrow.memory.RootAllocator;
 
 /**
- * Programs whose resident set mallometer divides into parts. "jna" and "ffm" call a library of their own, which maps
- * and touches 120 MiB; "netty" and "arrow" hold 80 MiB of buffers. "cost" prints the time that mapping and unmapping
- * take below Java frames, with mallometer and without.
+ * Programs whose resident set mallometer divides into parts. "jna" and "ffm" call a native library,
+ * which maps and touches 120 MiB. "netty" and "arrow" hold 80 MiB of buffers. "cost" prints the
+ * time of mmap and munmap calls from Java, with and without mallometer.
  */
 public final class Resident {
 
   private static final long BYTES = 120L << 20;
   private static final int HELD = 20 << 20;
   private static final int CALLS = 20;
-  // Together the slices walk 3,500 stacks, below the 4,000 that mallometer walks before it limits
-  // the rate.
+  // The slices cause 3,500 stack walks in total. mallometer limits the rate after 4,000.
   private static final int WARM_SLICES = 20;
   private static final int SLICES = 50;
   private static final int PAIRS = 50;
@@ -33,8 +32,7 @@ public final class Resident {
   private Resident() {}
 
   public static void main(String[] arguments) throws Throwable {
-    // Waits until the agent, which starts in parallel, has started. Stacks have Java frames only
-    // from then on.
+    // Waits until the agent has started in parallel. Earlier stacks would have no Java frames.
     Thread.sleep(5_000);
     switch (arguments[0]) {
       case "jna" -> mapByJna(arguments[1]);
@@ -99,8 +97,8 @@ public final class Resident {
   }
 
   /**
-   * Maps memory below the same frames as the measured calls, so that mallometer's report shows how many frames they
-   * have.
+   * Maps memory below the same frames as the measured calls. mallometer's report of this mapping
+   * then shows the depth of their stacks.
    */
   private static void mapBelow(int calls, NativeLibrary own) {
     if (calls > 0) {

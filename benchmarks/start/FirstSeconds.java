@@ -11,9 +11,9 @@ import java.util.zip.Inflater;
 import javax.tools.ToolProvider;
 
 /**
- * Does the same work in each run, in 45 equal steps over nine seconds: zlib, direct buffers, threads and regular
- * expressions. In two of the steps it also compiles Java classes and runs them, for which the JVM allocates at many
- * hundred call sites.
+ * Does the same work in each run, in 45 equal steps over nine seconds: zlib, direct buffers,
+ * threads and regular expressions. Two of the steps also compile Java classes and run them, so that
+ * the JVM allocates at many hundreds of call sites.
  */
 public final class FirstSeconds {
 

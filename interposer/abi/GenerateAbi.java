@@ -11,27 +11,30 @@ import java.util.regex.Pattern;
 import java.util.zip.CRC32;
 
 /**
- * Generates from {@code mallometer.h} the declarations on which the bridge and the library must agree, and from {@code
- * recording_format.h} the layout of a recording.
+ * Generates the declarations on which the bridge and the library must agree, from {@code
+ * mallometer.h}, and the layout of a recording, from {@code recording_format.h}.
  *
  * <ul>
- *   <li>{@code java HEADER DIRECTORY PACKAGE} writes the Java classes {@code Abi}, with the constants and a view of
- *       each struct over a {@code ByteBuffer}, and {@code LibraryFunctions}, with a method for each function;
- *   <li>{@code c HEADER DIRECTORY} writes {@code abi_functions.h}. It fails to compile if the compiler lays a struct
- *       out in another way, and contains the table of the functions' addresses in the order in which Java numbers
- *       them;
- *   <li>for {@code recording_format.h} {@code java} writes the class {@code RecordingFormat}, with the constants and
- *       the offset of each field, and {@code c} writes {@code recording_layout.h} with the same checks for the
- *       compiler.
+ * <li>{@code java HEADER DIRECTORY PACKAGE} writes the Java classes {@code Abi}, with the constants
+ * and a view of each struct over a {@code ByteBuffer}, and {@code LibraryFunctions}, with a method
+ * for each function.
+ * <li>{@code c HEADER DIRECTORY} writes {@code abi_functions.h}. The file has assertions of each
+ * struct's layout, so that a compiler with another layout fails. The file also has the table of the
+ * functions' addresses, in the order in which Java numbers the functions.
+ * <li>{@code java} with {@code recording_format.h} writes the class {@code RecordingFormat}, with
+ * the constants and the offset of each field.
+ * <li>{@code c} with {@code recording_format.h} writes {@code recording_layout.h}, with the
+ * assertions of each struct's layout.
  * </ul>
  *
- * <p>The header uses a small part of C; anything else ends this program with an error. Constants are numbers; enums
- * state each value; fields are fixed-width numbers, {@code double}, {@code float}, pointers, texts ({@code char[]}),
- * other structs, and arrays of these, in an order without padding; functions return {@code int}, {@code uint32_t} or
- * {@code void} and take at most five numbers and pointers. Pointers have eight bytes on all platforms.
+ * <p>The header may use a small part of C; the program ends with an error at anything else.
+ * Constants are numbers. Enums state each value. Fields are fixed-width numbers, {@code double},
+ * {@code float}, pointers, texts ({@code char[]}), other structs, and arrays of these types, in an
+ * order that needs no padding. Functions return {@code int}, {@code uint32_t} or {@code void}, and
+ * take at most five numbers and pointers. Pointers have eight bytes on all platforms.
  *
- * <p>{@code MALLOMETER_ABI_VERSION} must be the checksum of these declarations, so that two builds with different
- * declarations refuse each other.
+ * <p>{@code MALLOMETER_ABI_VERSION} must be the checksum of these declarations, so that two builds
+ * with different declarations refuse each other.
  */
 final class GenerateAbi {
 
@@ -212,8 +215,8 @@ final class GenerateAbi {
   }
 
   /**
-   * Returns the digits of a number, or of a constant's value if {@code value} is the name of a constant, without a
-   * suffix such as {@code ul}.
+   * Returns a number without its suffix, such as {@code ul}. The argument is a number or the name
+   * of a constant.
    */
   private String number(String value) {
     return constants.getOrDefault(value, value).replaceFirst("(?<=[0-9a-f])ul?$", "");

@@ -5,30 +5,32 @@
  * mallometer_attach() on. This header is its only public interface (the ABI); the Java bridge uses nothing else. The
  * header compiles as C99 and as C++17.
  *
- * Definitions used throughout
- *   event       A successful malloc, calloc, memalign, ... is one allocation. free(p) with p != NULL is
- *               one free. A successful realloc(p, n) with p != NULL is one free and one allocation, also
- *               when the object stays in place; realloc(NULL, n) is one allocation; realloc(p, 0) that
- *               returns NULL and frees p is one free. A call that fails is only counted as failed.
- *               (When C++'s new fails, the C++ library tries again: each try counts.)
- *               free(NULL) is no event.
- *   requested   The bytes that callers ask for. Allocations only: free() does not learn the requested size.
- *   allocated,  The bytes handed out and given back, in one common unit, so that their difference is the
- *   freed, live memory in use. The unit is stated by mallometer_report.byte_unit.
- *   size class  Classes divide allocations by requested size. Class i < 19 holds sizes up to and including
- *               2^(4+i) bytes (16 B, 32 B, ... 4 MiB) that no smaller class holds; class 19 holds all above.
- *   small       Requested size of at most the page size of 4096 bytes (classes 0 to 8); large is the rest.
+ * Definitions used throughout:
  *
- * Counters start with the process or with mallometer_attach(), only grow, wrap at 2^64, and are never reset: a bracket
+ * - event: An allocation or a free. A successful malloc, calloc, memalign, ... is one allocation. free(p) with p !=
+ *   NULL is one free. A successful realloc(p, n) with p != NULL is one free and one allocation, also when the object
+ *   stays in place. realloc(NULL, n) is one allocation. realloc(p, 0) that returns NULL and frees p is one free. A call
+ *   that fails is only counted as failed. (When C++'s new fails, the C++ library tries again: each try counts.)
+ *   free(NULL) is no event.
+ * - requested bytes: The bytes that callers ask for. They are counted for allocations only, because free() does not
+ *   learn the requested size.
+ * - allocated, freed and live bytes: The bytes that the allocator hands out, takes back, and has in use. All three have
+ *   the unit mallometer_report.byte_unit, so live bytes are the difference of the other two.
+ * - size class: Allocations are divided into classes by requested size. Class 0 holds sizes up to 16 B, and each
+ *   further class doubles this limit (32 B, 64 B, ...), up to class 18 with 4 MiB. Class 19 holds all larger sizes.
+ * - small: A requested size of at most 4096 bytes, the page size (classes 0 to 8). All other sizes are large.
+ *
+ * Counters start with the process or with mallometer_attach(), only grow, wrap at 2^64, and are never reset. A bracket
  * is the difference of two snapshots, taken before and after a piece of work (mallometer_difference).
  *
  * Versioning: a program may call a library only if mallometer_abi_version() returns the MALLOMETER_ABI_VERSION that the
- * program was compiled with; mallometer_available() (mallometer_optional.h) compares them.
+ * program was compiled with. mallometer_available() (mallometer_optional.h) compares the two.
  *
  * Unless a function says otherwise it may be called from any thread and from signal handlers, does not allocate, takes
- * no lock, leaves errno alone, and returns 0 or a negative errno value. A function that copies rows copies at most
- * `capacity` of them and returns their number. -EINVAL: a pointer is NULL that must not be. -ENODATA (not counting):
- * the library is neither preloaded nor attached, or the program is excluded or unsupported (enum mallometer_state).
+ * no lock, leaves errno alone, and returns 0 or a negative errno value. -EINVAL means that a required pointer is NULL.
+ * -ENODATA ("not counting") means that the library is neither preloaded nor attached, or that the program is excluded
+ * or unsupported (enum mallometer_state). A function that copies rows copies at most `capacity` rows and returns their
+ * number.
  *
  * Texts are NUL-terminated. Points in time (_ns) are of CLOCK_MONOTONIC in nanoseconds unless stated otherwise.
  */
@@ -96,29 +98,30 @@ struct mallometer_counters {
   uint64_t requested_bytes;
   uint64_t allocated_bytes;
   uint64_t freed_bytes;
-  /* The highest live bytes since the process started or was attached, and the largest possible error of this figure
-   * in either direction. After an attach, add baseline_error_bytes to the error. Both are 0 in a thread snapshot. */
+  /* The highest live bytes since the process started or was attached, and the largest possible error of
+   * peak_live_bytes in either direction. After an attach the error is larger by baseline_error_bytes. Both fields
+   * are 0 in a thread snapshot. */
   uint64_t peak_live_bytes;
   uint64_t peak_error_bytes;
-  /* The largest successful request since the process started. 0 in a thread snapshot, and until a request exceeds 32
-   * KiB. */
+  /* The largest successful request since the process started. The value is 0 in a thread snapshot, and as long as no
+   * request has exceeded 32 KiB. */
   uint64_t largest_request_bytes;
   uint64_t huge_allocations; /* Successful requests above MALLOMETER_HUGE bytes. 0 in a thread snapshot. */
   /* Time of the latest mallometer_attach(); 0 if counting began with the process, and in a thread snapshot. */
   uint64_t since_ns;
   /*
-   * Live bytes, including objects from before mallometer_attach(); never negative. 0 in a thread snapshot. In a
-   * difference of two snapshots: the value of the second.
+   * Live bytes, including objects from before mallometer_attach(); never negative. The value is 0 in a thread snapshot.
+   * A difference of two snapshots has the value of the second snapshot.
    *
-   * Without an attach this is allocated_bytes - freed_bytes. After an attach over glibc it is baseline_bytes +
-   * allocated_bytes - freed_bytes + 8 * (allocations - frees), counted since the attach. The 8 bytes are the size
-   * word of an object, which glibc counts.
+   * Without an attach, live_bytes is allocated_bytes - freed_bytes. After an attach over glibc, live_bytes is
+   * baseline_bytes + allocated_bytes - freed_bytes + 8 * (allocations - frees), counted since the attach. The 8 bytes
+   * are the size word of each object, which baseline_bytes includes.
    */
   uint64_t live_bytes;
   /*
-   * Live bytes when the latest mallometer_attach() began to count, and the largest error of this figure; both are 0
-   * without an attach. mallometer_attach_check() corrects them when threads are less busy. With
-   * MALLOMETER_BASELINE_UNKNOWN, baseline_bytes is 0 and the true figure is at most baseline_error_bytes.
+   * Live bytes when the latest mallometer_attach() began to count, and the largest error of baseline_bytes. Both fields
+   * are 0 without an attach. mallometer_attach_check() corrects both later, when threads are less busy. With
+   * MALLOMETER_BASELINE_UNKNOWN, baseline_bytes is 0, and the true value is at most baseline_error_bytes.
    */
   uint64_t baseline_bytes;
   uint64_t baseline_error_bytes;
@@ -129,14 +132,15 @@ struct mallometer_report {
   uint32_t byte_unit; /* enum mallometer_byte_unit */
   /*
    * Memory that the library has mapped for itself, resident or not: its image, the counters of threads, the tables of
-   * call sites and of samples, the stacks of its threads, and the parts of sampled objects' pages that the objects do
-   * not fill. Excludes the recording's file (page cache) and addresses that are only reserved.
+   * call sites and of samples, the stacks of its threads, and slots_excess_bytes. Excludes the recording's file (page
+   * cache) and addresses that are only reserved.
    */
   uint64_t footprint_bytes;
   /*
    * Nanoseconds that the library has spent in mallometer_snapshot(), in its own threads, and on samples. The time of
-   * samples is an estimate, because no exact clock may be read inside of malloc. For it the library's threads measure
-   * how long a step of a stack walk takes; without such threads, 25 ns are assumed.
+   * samples is estimated, because no exact clock may be read inside of malloc: it is a number of stack-walk steps,
+   * times the time of a step. The library's threads measure the time of a step; without such threads it is assumed to
+   * be 25 ns.
    */
   uint64_t overhead_ns;
   /* Threads that share one slower set of counters, because at most 65,536 threads can have counters of their own. */
@@ -151,39 +155,43 @@ struct mallometer_report {
   uint64_t samples;               /* Sampled allocations. */
   /* Unbiased estimate of allocated_bytes: the sum of the samples' weights. */
   uint64_t sampled_bytes;
-  /* Allocations that the sampler examined, but whose call path found no room in the table of 16,384 paths. They are
-   * sampled by their size alone. The sampler examines all allocations at first, later one in up to 128. */
+  /* Allocations that the sampler examined, but whose call path found no room in the table of 16,384 paths. The
+   * sampler decides on such an allocation by its size alone. At first the sampler examines all allocations, and
+   * later one in up to 128. */
   uint64_t samples_without_path;
-  /* Samples whose call site found no room: at most 16,384 sites are known. When half of the room is taken, the first
-   * sample of a new site must stand for at least 4 KiB; in the last quarter, for 64 KiB. */
+  /* Samples whose call site found no room among 16,384 sites. Room is reserved for large samples: when half of it is
+   * taken, the first sample of a new site must stand for at least 4 KiB, and in the last quarter for 64 KiB. */
   uint64_t samples_without_site;
-  /* Samples that are not followed until their free. Either there was no room for them, or a later sample at the same
-   * address showed that the library had not seen the free. */
+  /* Samples whose free the library does not see. Either there was no room to follow the sample, or a later sample
+   * had the same address, so that the library must have missed the free. */
   uint64_t samples_not_followed;
   /* Sampled objects that are live, and known call sites. */
   uint32_t live_samples;
   uint32_t call_sites;
   /*
-   * Samples whose stack had more frames than are stored: 128 native frames and 512 Java frames at most. When half of
-   * the room for call sites is taken, a new stack without Java frames has at most 8 frames; in the last quarter, 7.
+   * Samples whose stack was cut. The library stores at most 128 native frames and 512 Java frames. When half of the
+   * room for call sites is taken, it stores at most 8 frames of a new stack without Java frames, and in the last
+   * quarter 7.
    */
   uint64_t samples_truncated;
   /* Samples of Java threads without Java frames: the JVM returned none, or too little stack was left for the walk. */
   uint64_t samples_without_java;
   /* MALLOMETER_OVERHEAD_TARGET in millionths of one processor's CPU time; 0 if there is no target. */
   uint32_t overhead_target_ppm;
-  /* Factor, in millionths, that reduces the sampling of code that allocates rarely, to meet the target. */
+  /* Millionths by which the sampling probability is multiplied for code that allocates rarely, to meet the target. */
   uint32_t sampling_share_ppm;
-  /* Numbers of Java methods, and of loaded objects (executable, libraries), in stacks. */
+  /* The number of known Java methods, and of known loaded objects (executable, libraries). A method or an object is
+   * known once it was in a stack. */
   uint32_t methods;
   uint32_t modules;
   /* enum mallometer_java_state */
   uint32_t java;
   uint32_t reserved;
-  /* Part of footprint_bytes: the tables of call sites, one mapping that the kernel does not merge with others. */
+  /* The tables of call sites, which are part of footprint_bytes. The tables are one mapping that the kernel does not
+   * merge with other mappings. */
   uint64_t tables_bytes;
-  /* Java frames without a name, because 16,384 other methods are known; native frames without a name, because 1,024
-   * other modules are known. */
+  /* Java frames without a name, because the table of 16,384 methods is full; and native frames without a name,
+   * because the table of 1,024 modules is full. */
   uint64_t frames_without_method;
   uint64_t frames_without_module;
   /* Samples without a stack, which share one site. The thread ran on the stack of a coroutine or an alternate signal
@@ -192,8 +200,8 @@ struct mallometer_report {
   uint32_t mode; /* enum mallometer_mode */
   /* Pointers in loaded objects that led to malloc or its family, and that mallometer_attach() redirected. */
   uint32_t words;
-  /* While attached: pointers to malloc or its family that the system did not let the library change. After a detach:
-   * pointers that still lead to the library, which then only forwards calls. */
+  /* While attached: the number of pointers to malloc or its family that the system did not let the library change.
+   * After a detach: the number of pointers that still lead to the library. The library then only forwards the calls. */
   uint32_t words_refused;
   /* Calls that the loader rewrote into direct jumps (glibc.cpu.plt_rewrite). They are not counted, so no figure is
    * exact. */
@@ -202,28 +210,30 @@ struct mallometer_report {
   /* Nanoseconds for which the latest check of all pointers held the loader's lock, which blocks dlopen and dlsym. */
   uint64_t attach_lock_ns;
   /*
-   * The first field is glibc's own figure of live bytes minus live_bytes, at the latest comparison in
-   * mallometer_attach_check(). The second is the largest normal difference: the errors of both readings, and 1,600
-   * bytes for each thread, which glibc and the loader allocate. A larger difference means that some calls are not
+   * drift_bytes is glibc's own figure of live bytes minus live_bytes, at the latest comparison in
+   * mallometer_attach_check(). drift_bound_bytes is the largest normal difference: the errors of both readings, and
+   * 1,600 bytes for each thread, which glibc and the loader allocate. A larger difference means that some calls are not
    * seen, and `reason` says "incomplete". Both fields are 0 before the first comparison.
    */
   int64_t drift_bytes;
   uint64_t drift_bound_bytes;
   /*
-   * A slot is one or more pages on which the library puts a single sampled object to see accesses. The fields are:
-   * the start and size of the addresses that are reserved for slots, 0 if there are none; the bytes of the pages of
-   * used slots; and the part of these bytes that the objects do not fill, which is included in footprint_bytes.
+   * A slot is one or more pages that hold a single sampled object, so that the library can see accesses to the object.
+   * slots_address and slots_reserved_bytes are the addresses reserved for slots, 0 if there are none. slots_taken_bytes
+   * is the size of the pages of used slots. slots_excess_bytes is the part of slots_taken_bytes that the objects do not
+   * fill; footprint_bytes includes it.
    */
   uint64_t slots_address;
   uint64_t slots_reserved_bytes;
   uint64_t slots_taken_bytes;
   uint64_t slots_excess_bytes;
-  /* The number of ranges that mallometer_ranges() knows, at most 65,536, and the number that it has forgotten, the
-   * smallest first. */
+  /* The number of ranges that mallometer_ranges() knows, at most 65,536, and the number of ranges that it has
+   * forgotten for lack of room. The smallest ranges are forgotten first. */
   uint64_t ranges;
   uint64_t ranges_forgotten;
-  /* Changes of ranges that were missed because another thread held the lock for a millisecond. After 64 in a row,
-   * over at least a second, no ranges are recorded until the next start, and `reason` says so. */
+  /* Changes of ranges that the library missed, because another thread held the lock for a millisecond. After 64
+   * missed changes in a row, over at least a second, no ranges are recorded until the next start, and `reason` says
+   * so. */
   uint64_t ranges_missed;
   /* Mappings without a call site, because too many came at once. The library walks 50 stacks a second for mappings,
    * and up to 4,000 at once after a pause. */
@@ -293,11 +303,11 @@ enum mallometer_allocator_kind {
 #define MALLOMETER_UNKNOWN UINT64_MAX
 
 /*
- * Figures that the allocator reports, in bytes; MALLOMETER_UNKNOWN where it does not report one.
+ * Figures that the allocator reports, in bytes. A figure that the allocator does not report is MALLOMETER_UNKNOWN.
  *
- * system = used + retained + the allocator's own overhead, as far as the allocator reports it. Retained and
- * releasable bytes are virtual, not resident: with glibc they include pages that a trim gave back and that were not
- * used since.
+ * system = used + retained + the allocator's own overhead, as far as the allocator reports it. Retained and releasable
+ * bytes are virtual, not resident. With glibc they include pages that a trim returned to the system, until the program
+ * uses the pages again.
  */
 struct mallometer_allocator_state {
   uint32_t kind;             /* enum mallometer_allocator_kind */
@@ -341,10 +351,11 @@ struct mallometer_site_sums {
  */
 struct mallometer_site {
   /*
-   * A number that is never given to another site. When half of the room for sites is taken, mallometer_self(), and
-   * mallometer_sites() from row 0 on, forget sites. They forget those whose latest sample is oldest: at most a
-   * quarter at once, and none with a live sample or a sample in the last 10 s. A new site in the place of a forgotten
-   * one gets the number plus 16,384, so the numbers of all known sites differ modulo 16,384.
+   * A number that is never given to another site. When half of the room for sites is taken, the library forgets sites
+   * in mallometer_self(), and in mallometer_sites() from row 0 on. It forgets the sites whose latest sample is oldest,
+   * at most a quarter at once. It forgets no site with a live sample or a sample in the last 10 s. A new site in the
+   * place of a forgotten site gets the forgotten number plus 16,384, so the numbers of all known sites differ modulo
+   * 16,384.
    */
   uint32_t number;
   uint32_t frames; /* Frames of its stack, see mallometer_site_stack(). */
@@ -355,37 +366,40 @@ struct mallometer_site {
 };
 
 /*
- * The JVM's garbage collections that have begun since it started. Old ones are full collections and the cycles that
- * collect the old generation. ZGC's cycles are derived from its pauses: three in a cycle, or five if it is
- * generational.
+ * The JVM's garbage collections that have begun since the JVM started. Old collections are full collections, and cycles
+ * that collect the old generation. The library counts ZGC's pauses and derives the cycles: a cycle has three pauses, or
+ * five with generational ZGC.
  */
 struct mallometer_collection_counts {
   uint64_t young;
   uint64_t old;
   /* When the three latest old collections were first noticed, the latest first; 0 if that is unknown. */
   uint64_t old_began_ns[3];
-  /* 1: with generational ZGC, a cleaner may free an object only some old collections after its death. */
+  /* 1: the JVM runs generational ZGC. Several old collections may then begin between an object's death and its free
+   * by a cleaner. */
   uint32_t generational_zgc;
   uint32_t marks_first; /* 1: an old collection is counted only after its marking, as with G1. */
   char reason[128];     /* Why there are no counts; empty if there are. */
 };
 
 /*
- * The samples of a site that were allocated before an old collection began, and freed before the next one began.
- * Freed "at once" means: by a cleaner, within 5 s, and before a second further collection began.
+ * The samples of a site that were allocated before an old collection began, and freed before the next one began. A
+ * sample is freed "at once" if a cleaner frees it within 5 s of the collection's begin, and before a second further
+ * collection begins.
  *
- * A collection that is counted after its marking may not have collected objects that were allocated in the 2 s before
- * it was noticed. So it does not count for these objects, unless it is their only one and they were freed at once.
+ * With marks_first, a collection may not have collected objects that were allocated in the 2 s before the library
+ * noticed it. The collection does not count for such an object, with one exception: the object was freed at once, and
+ * has met no other collection.
  */
 struct mallometer_outlived {
   uint64_t collection; /* The number of this old collection, from 1 on; 0: no collection is described here. */
   uint32_t at_once;    /* Samples that were freed at once. */
   uint32_t otherwise;  /* Samples that were freed, but not at once. */
-  uint32_t again;      /* Samples of `at_once` and `otherwise` that had survived an earlier old collection, too. */
+  uint32_t again;      /* Samples of `at_once` and `otherwise` that had also survived an earlier old collection. */
   uint32_t reserved;
   double first_bytes;     /* Bytes of samples freed at once that had survived no earlier old collection. */
   double again_bytes;     /* Bytes of samples freed at once that had survived an earlier old collection. */
-  double otherwise_bytes; /* Bytes of samples freed later that had survived no earlier old collection. */
+  double otherwise_bytes; /* Bytes of samples freed, but not at once, that had survived no earlier old collection. */
 };
 
 /*
@@ -394,7 +408,8 @@ struct mallometer_outlived {
  */
 struct mallometer_cleaned {
   uint32_t site;
-  /* Samples that cleaners freed, and those of them that had survived one young collection and no old one. */
+  /* Samples that cleaners freed; and the part of these samples that had survived one young collection and no old
+   * collection. */
   uint32_t samples;
   uint32_t after_first_young;
   uint32_t reserved;
@@ -405,8 +420,8 @@ struct mallometer_cleaned {
 struct mallometer_module {
   uint32_t number;
   uint32_t build_id_bytes;
-  /* The first address, the address after the last, and the number that the loader added to the file's addresses. All
-   * are 0 if unknown. */
+  /* The first address, the address after the last, and the difference between an address in memory and in the file.
+   * All three are 0 if unknown. */
   uint64_t begin;
   uint64_t end;
   uint64_t bias;
@@ -456,16 +471,16 @@ struct mallometer_object {
   uint32_t collections;
   uint32_t reserved;
   /*
-   * The probability with which this sample was put into a slot, a place of its own where the library sees accesses.
-   * In sums over slots alone, the sample stands for 1 / (probability * placement) objects. 0 if accesses are unknown:
-   * the sample is in no slot, or the program has locked its page (mlock(2)).
+   * The probability with which this sample was put into a slot, where the library sees accesses. In sums over slots
+   * alone, the sample stands for 1 / (probability * placement) objects. The value is 0 if accesses are unknown: the
+   * sample is in no slot, or the program has locked its page (mlock(2)).
    */
   double placement;
   /*
-   * The latest time at which the program or the kernel may have accessed the object: the end of the latest epoch with
-   * an access; the birth if there was no access; 0 if unknown. An epoch is the time between two readings of accesses.
-   * From this time until mallometer_observation.epoch_end_ns there was no access. Both times are accurate to some ten
-   * milliseconds.
+   * The latest time at which the program or the kernel may have accessed the object, to some ten milliseconds. It is
+   * the end of the latest epoch with an access, or the birth if there was no access, or 0 if unknown. An epoch is the
+   * time between two readings of accesses. Between last_access_ns and mallometer_observation.epoch_end_ns there was no
+   * access.
    */
   uint64_t last_access_ns;
   /* The address with all bits inverted. mallometer_search_start() would take a copy of the address itself for a
@@ -475,8 +490,8 @@ struct mallometer_object {
 
 /* Whether accesses to objects are observed (docs/explanation/leaks.md). */
 enum mallometer_leaks_state {
-  /* mallometer_leaks_start() was never called, mallometer_leaks_stop() has taken back each call, or
-   * MALLOMETER_LEAKS=off. */
+  /* The observation was never started, has been stopped as often as it was started, or is forbidden
+   * (MALLOMETER_LEAKS=off). */
   MALLOMETER_LEAKS_OFF = 0,
   /* The library's thread tests the system's features, or is about to observe again. */
   MALLOMETER_LEAKS_STARTING = 1,
@@ -505,24 +520,24 @@ struct mallometer_observation {
   uint64_t epoch_end_ns;
   uint64_t epoch_ns;
   uint64_t cpu_ns; /* CPU time of the library's thread; part of mallometer_report.overhead_ns. */
-  /* Address space that is reserved for slots; the bytes of the pages of used slots; and the limit on the bytes that
-   * slots may take beyond their objects. */
+  /* Address space that is reserved for slots; the bytes of the pages of used slots; and the limit on the part of
+   * these bytes that the slots' objects do not fill. */
   uint64_t arena_bytes;
   uint64_t resident_bytes;
   uint64_t limit_bytes;
   uint32_t slots_in_use[MALLOMETER_SLOT_CLASSES];
   uint32_t slots[MALLOMETER_SLOT_CLASSES];
-  /* Samples that were put into slots; samples that were not, because no slot or memory was left; and samples that are
-   * too large for slots. */
+  /* Samples that were put into slots; samples that were not put into a slot, because no slot or memory was left; and
+   * samples that are too large for slots. */
   uint64_t placed;
   uint64_t not_placed;
   uint64_t too_large;
-  uint64_t retired; /* Slots that the allocator unmapped, because the library did not see the free of their object. */
+  uint64_t retired; /* Slots lost because the allocator unmapped them: the library did not see the free. */
   /* 1 if mallometer_watch() can work; otherwise 0, and `watch_reason` says why. */
   uint32_t can_watch;
   uint32_t reserved;
-  /* The reasons are empty if all parts work. In the state MALLOMETER_LEAKS_ON, `reason` says why accesses, or further
-   * objects, are not observed at present. */
+  /* Empty if all parts work. In the state MALLOMETER_LEAKS_ON, `reason` says why the library at present observes no
+   * accesses, or observes no new objects. */
   char reason[160];
   char watch_reason[160];
 };
@@ -544,9 +559,11 @@ struct mallometer_site_evidence {
   uint64_t placed;
   uint64_t freed;
   struct mallometer_durations lifetimes; /* Time from birth to free. */
-  /* Time from the end of the latest epoch in which the object was accessed to its free. */
+  /* The time between the latest access and the free of an object. The time begins at the end of the epoch with that
+   * access. */
   struct mallometer_durations idle_before_free;
-  /* Time between the ends of two epochs with accesses, if at least one epoch without access lies between them. */
+  /* The time between two accesses to an object, from the end of one epoch to the end of the other. At least one
+   * epoch without access lies between them. */
   struct mallometer_durations gaps;
 };
 
@@ -554,10 +571,10 @@ struct mallometer_site_evidence {
 
 enum mallometer_access_kind { MALLOMETER_ACCESS = 1, MALLOMETER_WRITE = 2 };
 
-/* The latest access to an object of a call site that a watchpoint saw. */
+/* An access to an object of a call site, seen by a watchpoint. */
 struct mallometer_access {
   uint32_t site;
-  uint32_t kind; /* enum mallometer_access_kind: the latest access of either kind, or the latest write */
+  uint32_t kind; /* MALLOMETER_ACCESS for the latest access of any kind, MALLOMETER_WRITE for the latest write */
   /* Times of the access and of the object's birth, both at the latest tick of the kernel. */
   uint64_t monotonic_ns;
   uint64_t born_ns;
@@ -587,22 +604,24 @@ struct mallometer_searched {
   uint64_t ended_ns; /* 0 while it runs. */
   uint64_t cpu_ns;   /* CPU time of the library's threads; part of mallometer_report.overhead_ns. */
   /*
-   * Bytes that were read; bytes to read, which are in memory and writable for the program; and swapped bytes, which
-   * cannot be read. All exclude the library's own tables. A reference in a page that was not read is not found, so an
-   * object may seem lost that is not. If swapped bytes are unknown, the search fails.
+   * searched_bytes were read. resident_bytes are the bytes to read: they are in memory, and the program can write them.
+   * swapped_bytes cannot be read. All three exclude the library's own tables. The search finds no reference in a page
+   * that it has not read, so an object may seem lost that is not. If the number of swapped bytes is unknown, the search
+   * fails.
    *
-   * If /proc/self/pagemap may not be read, shared mappings are not read, but their pages that any process has in
-   * memory count as bytes to read. The search then also makes cached pages of privately mapped files resident.
+   * If /proc/self/pagemap may not be read, the search does not read shared mappings. Their pages that any process has
+   * in memory still count as bytes to read. The search then also makes cached pages of privately mapped files resident.
    */
   uint64_t searched_bytes;
   uint64_t resident_bytes;
   uint64_t swapped_bytes;
-  /* Number of rows, and of live samples without a row: the 8,192 rows are shared evenly by the sites. */
+  /* The number of rows, and the number of live samples without a row. There are 8,192 rows, which the sites share
+   * evenly. */
   uint32_t objects;
   uint32_t left_out;
   /*
-   * Threads whose registers may contain addresses and could not be read, because the threads ran, or waited for
-   * something other than a condition. UINT32_MAX if their number is unknown.
+   * Threads with unread registers, which may contain addresses: such a thread ran, or waited for something other than a
+   * condition. UINT32_MAX if the number is unknown.
    */
   uint32_t unread_threads;
   uint32_t reserved;
@@ -632,17 +651,18 @@ struct mallometer_sought {
 enum mallometer_owners_step {
   /* Walks over the Java heap once and finds Java longs that are addresses of the samples. Stops the JVM. */
   MALLOMETER_OWNERS_HOLDERS = 1,
-  /* Follows pointers in native memory, from other Java longs to samples that no Java long holds. The program runs
-   * meanwhile. */
+  /* Follows pointers in native memory, to samples that no Java long holds. The pointers begin at the addresses in
+   * other Java longs. The program runs meanwhile. */
   MALLOMETER_OWNERS_POINTERS = 2,
-  /* Walks over the Java heap again and finds what holds the longs that the previous step found. Stops the JVM. */
+  /* Walks over the Java heap again, and finds the objects or static fields with the longs of the previous step.
+   * Stops the JVM. */
   MALLOMETER_OWNERS_POINTER_HOLDERS = 3,
-  MALLOMETER_OWNERS_REFERRERS = 4 /* Finds the objects that refer to those found last. Stops the JVM. */
+  MALLOMETER_OWNERS_REFERRERS = 4 /* Finds the referrers of the objects of the step before. Stops the JVM. */
 };
 
 /* The progress of a search for the Java objects that hold samples. */
 struct mallometer_owners {
-  /* Samples that were live when the search began, at most 4,096; and live samples that found no room. */
+  /* Samples that were live when the search began, at most 4,096; and live samples beyond this number. */
   uint32_t samples;
   uint32_t samples_left_out;
   /* Samples that were freed since the search began: rows about them mean nothing. */
@@ -652,11 +672,12 @@ struct mallometer_owners {
   uint32_t objects;
   uint32_t links;
   uint32_t left_out; /* Rows and values that were left out, because there was no room. */
-  /* Java longs that may lead to samples through native memory; and, after MALLOMETER_OWNERS_POINTERS, pairs of a long
-   * and a sample that it leads to. */
+  /* The number of Java longs that may lead to samples through native memory. After MALLOMETER_OWNERS_POINTERS,
+   * `pointers` is the number of pairs of such a long and a sample that it leads to. */
   uint32_t candidates;
   uint32_t pointers;
-  /* Objects whose referrers the next MALLOMETER_OWNERS_REFERRERS looks for; number of their classes, at most 2. */
+  /* The number of objects whose referrers the next MALLOMETER_OWNERS_REFERRERS looks for, and the number of their
+   * classes, at most 2. */
   uint32_t next_objects;
   uint32_t next_classes;
   int32_t pointers_error; /* 0, or the -errno that makes MALLOMETER_OWNERS_POINTERS impossible here. */
@@ -682,7 +703,8 @@ struct mallometer_hold {
 enum mallometer_heap_object_kinds {
   MALLOMETER_HEAP_OBJECT_CLASS = 1u,
   MALLOMETER_HEAP_OBJECT_THREAD = 2u,
-  /* A java.lang.ref.Reference. The next three bits tell its kind. */
+  /* A java.lang.ref.Reference. SOFT, PHANTOM or FINAL is set too for a reference of this kind; none is set for a
+   * weak reference. */
   MALLOMETER_HEAP_OBJECT_REFERENCE = 4u,
   MALLOMETER_HEAP_OBJECT_SOFT = 8u,
   MALLOMETER_HEAP_OBJECT_PHANTOM = 16u,
@@ -691,7 +713,8 @@ enum mallometer_heap_object_kinds {
 
 /* Bits of mallometer_heap_object.flags. */
 enum mallometer_heap_object_flags {
-  /* The links name the referrers of the object. There are more referrers if MORE is set. */
+  /* The search has looked for the referrers of the object, and the links name them. With MORE, the object has
+   * further referrers. */
   MALLOMETER_HEAP_OBJECT_EXPANDED = 1u,
   MALLOMETER_HEAP_OBJECT_MORE = 2u,
   MALLOMETER_HEAP_OBJECT_REACHED = 4u, /* A walk for referrers reached the object, so it was not garbage. */
@@ -700,12 +723,12 @@ enum mallometer_heap_object_flags {
 
 /* A Java object. */
 struct mallometer_heap_object {
-  /* The number of the name (mallometer_owners_name()) of the object's class. For an object of java.lang.Class: of the
-   * class that it represents. */
+  /* The number of the class's name, for mallometer_owners_name(). For an object of java.lang.Class, the name is that
+   * of the class which the object represents. */
   uint32_t class_name;
   uint32_t kinds;
   uint32_t flags;
-  uint32_t level; /* The number of links from this object to one that holds an address. */
+  uint32_t level; /* The number of references from this object to an object that holds a sample's address. */
 };
 
 /* A reference to an object. */
@@ -714,9 +737,9 @@ struct mallometer_heap_link {
   uint32_t referrer; /* MALLOMETER_NONE: a root. */
   /* A jvmtiHeapReferenceKind: 2 field, 3 array element, 8 static field, 21 JNI global, 24 local variable, ... */
   uint32_t kind;
-  /* The number of the name of the field, or of the local variable's method; MALLOMETER_NONE: unknown. */
+  /* The number of the name of the field; for a local variable, of its method. MALLOMETER_NONE: unknown. */
   uint32_t name;
-  uint64_t thread; /* The Java id of the thread whose local variable it is; 0: none. */
+  uint64_t thread; /* The Java id of the thread, if the referrer is a local variable; 0: none. */
 };
 
 /* Kinds of rows of mallometer_owners_rows(): struct mallometer_hold, mallometer_heap_object, mallometer_heap_link. */
@@ -726,14 +749,15 @@ enum mallometer_owners_rows { MALLOMETER_OWNERS_HOLDS = 1, MALLOMETER_OWNERS_OBJ
 enum mallometer_option {
   /* The CPU time that samples may take, in millionths of one processor; 0: no limit. */
   MALLOMETER_OPTION_OVERHEAD_TARGET = 1,
-  /* MALLOMETER_SAMPLE_INTERVAL in bytes. A running process cannot change to or from 1, because only an interval of 1
-   * from the start is exact. With 2 to 8, and an overhead target of 0, all later allocations are sampled. */
+  /* MALLOMETER_SAMPLE_INTERVAL in bytes. A running process cannot change to or from 1: an interval of 1 means exact
+   * figures, which are possible only from the start. With 2 to 8, and an overhead target of 0, all later allocations
+   * are sampled. */
   MALLOMETER_OPTION_SAMPLE_INTERVAL = 2,
   MALLOMETER_OPTION_SHORTEST_EPOCH = 3, /* The shortest epoch: 10 to 60,000 ms; 5,000 by default. */
-  /* The least ratio of an epoch to the CPU time spent on it: 10 to 1,000,000; 1,000 by default. */
+  /* The length of an epoch is at least this many times the CPU time spent on it: 10 to 1,000,000; 1,000 by default. */
   MALLOMETER_OPTION_EPOCH_OVER_COST = 4,
-  /* 1: stacks of the JVM's compiler threads name the method that is compiled; two files of /proc are open for this.
-   * 0: the names are off and the files closed, as a checkpoint needs. */
+  /* 1: stacks of the JVM's compiler threads name the method that is being compiled. The library keeps two files of
+   * /proc open to learn it. 0: no names, and no open files, which a checkpoint needs. */
   MALLOMETER_OPTION_COMPILED_METHODS = 5
 };
 
@@ -762,10 +786,10 @@ enum mallometer_option {
 MALLOMETER_API int mallometer_attach(void);
 
 /*
- * Checks an attached process; call it every few seconds. If objects were loaded or unloaded since the latest check,
- * it redirects pointers to malloc and its family, and does so once more 5 s later; otherwise it takes about a
- * microsecond. It also compares live bytes with glibc's own figure, which takes less than 0.1 % of the time. Enters
- * the loader. Not for signal handlers.
+ * Checks an attached process; call it every few seconds. If objects were loaded or unloaded since the latest check, the
+ * function redirects pointers to malloc and its family, and redirects them once more in a check 5 s later. Without new
+ * objects a check takes about a microsecond. The function also compares live bytes with glibc's own figure, for less
+ * than 0.1 % of the time. Enters the loader. Not for signal handlers.
  *
  * 0: the library counts. -ENODATA: not attached, for example because another part of the program has detached; the
  * check does not attach. -EBUSY, -ECHILD: as for mallometer_attach(). -EACCES: the system forbids changes to new
@@ -774,13 +798,13 @@ MALLOMETER_API int mallometer_attach(void);
 MALLOMETER_API int mallometer_attach_check(void);
 
 /*
- * Restores the pointers that mallometer_attach() changed and stops counting; counters keep their values. The
- * library's code stays loaded, and forwards calls from code that has stored its address. mallometer_attach() may be
- * called again, and begins a new peak and baseline. Enters the loader. Not for signal handlers.
+ * Restores the pointers that mallometer_attach() changed and stops counting; counters keep their values. The library's
+ * code stays loaded, and forwards calls from code that has stored its address. mallometer_attach() may be called again,
+ * and begins a new peak and baseline. Enters the loader. Not for signal handlers.
  *
- * -ENODATA: not attached; -EBUSY, -ECHILD: as for mallometer_attach(); -EACCES: pointers that the system does not
- * allow to change still lead to the library. If /proc/self/maps cannot be read, these are all pointers, and the call
- * may be repeated.
+ * -ENODATA: not attached; -EBUSY, -ECHILD: as for mallometer_attach(); -EACCES: the system did not allow some pointers
+ * to be changed, and they still lead to the library. If /proc/self/maps cannot be read, no pointer was changed, and the
+ * call may be repeated.
  */
 MALLOMETER_API int mallometer_detach(void);
 
@@ -795,11 +819,12 @@ MALLOMETER_API uint32_t mallometer_abi_version(void);
 MALLOMETER_API int mallometer_snapshot(struct mallometer_counters *snapshot);
 
 /*
- * Reads the counters of the calling thread, in under 1 us. They include frees of objects that other threads
- * allocated, so freed_bytes may exceed allocated_bytes. In a thread without events the call may map memory for the
- * thread's counters, and allocates if 32 thread keys existed before the library's. -EAGAIN: this thread has no
- * counters of its own (their table is full, or the thread is past the first round of its destructors); -ENODATA: not
- * counting.
+ * Reads the counters of the calling thread, in under 1 us. Frees of objects that other threads allocated are included,
+ * so freed_bytes may exceed allocated_bytes. In a thread without events the call may map memory for the thread's
+ * counters. It then allocates if 32 thread keys existed before the library's.
+ *
+ * -ENODATA: not counting. -EAGAIN: this thread has no counters of its own, because their table is full, or because the
+ * thread is ending and is past the first round of its destructors.
  */
 MALLOMETER_API int mallometer_thread_snapshot(struct mallometer_counters *snapshot);
 
@@ -821,26 +846,28 @@ MALLOMETER_API int mallometer_events(struct mallometer_event *events, uint32_t c
  * with row 0, and ignore rows without samples. -ENODATA: call sites are not recorded (MALLOMETER_STACKS,
  * MALLOMETER_SAMPLE_INTERVAL=0, or there is no memory: mallometer_report.reason).
  *
- * The library records call sites from the start if the program refers to mallometer_sites, mallometer_site_stack,
- * mallometer_objects, mallometer_modules, mallometer_leaks_start, mallometer_search_start or mallometer_jvm_attach,
- * or if MALLOMETER_STACKS or MALLOMETER_SAMPLE_INTERVAL is set. In a JVM it begins when libjvm.so is opened, in other
- * programs at the first call of one of these functions. It then reserves 10 MiB. It does not begin while RLIMIT_AS or
- * RLIMIT_DATA leaves less than 64 times as much; each call tries again.
+ * Recording begins at the start of the program if the program refers to mallometer_sites, mallometer_site_stack,
+ * mallometer_objects, mallometer_modules, mallometer_leaks_start, mallometer_search_start or mallometer_jvm_attach, or
+ * if MALLOMETER_STACKS or MALLOMETER_SAMPLE_INTERVAL is set. Otherwise recording begins in a JVM when libjvm.so is
+ * opened, and in other programs at the first call of one of these functions.
+ *
+ * Recording reserves 10 MiB. It does not begin while RLIMIT_AS or RLIMIT_DATA leaves less than 64 times this size; each
+ * call tries again.
  */
 MALLOMETER_API int mallometer_sites(struct mallometer_site *sites, uint32_t capacity, uint32_t first);
 
 /*
- * Copies the frames of a call site, innermost first: return addresses up to the first that belongs to no loaded
- * object, then Java frames. -EINVAL also: the site is unknown or was forgotten; -ENODATA: call sites are not
- * recorded.
+ * Copies the frames of a call site, innermost first: return addresses up to the first that belongs to no loaded object,
+ * then Java frames. -EINVAL also: the site is unknown or was forgotten; -ENODATA: call sites are not recorded.
  *
  * A Java frame has its highest bit set, which no address has. The lowest 16 bits are the bytecode index (0xffff:
- * unknown, or a native method); the bits between are the number of the method for mallometer_method_name() (all ones:
- * unknown). A stack of a compiler thread may begin with the method that it compiles, a Java frame with the bytecode
- * index 0xfffe.
+ * unknown, or a native method). The bits between are the number of the method for mallometer_method_name() (all ones:
+ * unknown). A stack of a compiler thread may begin with the method that the thread compiles, as a Java frame with the
+ * bytecode index 0xfffe.
  *
- * Where compiled code calls by the foreign-function interface, the library asks the JVM for the true frames if the
- * calling thread is one of its threads; their number may differ from mallometer_site.frames.
+ * Compiled Java code may call native code through the foreign-function interface. The library then asks the JVM for the
+ * true frames, if the calling thread is one of the JVM's threads. The number of true frames may differ from
+ * mallometer_site.frames.
  */
 MALLOMETER_API int mallometer_site_stack(uint32_t number, uint64_t *frames, uint32_t capacity);
 
@@ -849,17 +876,22 @@ MALLOMETER_API int mallometer_site_stack(uint32_t number, uint64_t *frames, uint
 MALLOMETER_API int mallometer_modules(struct mallometer_module *modules, uint32_t capacity, uint32_t first);
 
 /*
- * Copies ranges of memory, in the order of their addresses: those that the program mapped by mmap or mremap and has
- * not unmapped, and the library's tables. The first row is the first range that ends after the address `from`. To
- * read all, call again with the end of the last row until no row is returned. Memory that was mapped over a range
- * keeps the site that reserved the addresses. Ranges that are mapped or unmapped during the call may be missing.
+ * Copies ranges of memory, in the order of their addresses. A range is memory that the program mapped by mmap or mremap
+ * and has not unmapped, or one of the library's tables. The first row is the first range that ends after the address
+ * `from`. To read all ranges, call again with the end of the last row until no row is returned. Memory that was mapped
+ * over a range keeps the site that reserved the addresses. Ranges that are mapped or unmapped during the call may be
+ * missing.
  *
- * These mappings are unknown: those from before call sites were recorded, those of the loader, those that the C
- * library makes itself (for glibc's malloc, thread stacks, files), those of shmat and sbrk, and those of system calls
- * that the program makes without the C library.
+ * Five kinds of mappings are unknown:
  *
- * Holds a lock of the library for some microseconds at a time. Not for signal handlers. -ENODATA: ranges are not
- * recorded; -EAGAIN: another thread had the lock for a millisecond: call again.
+ * - mappings from before call sites were recorded;
+ * - mappings of the loader;
+ * - mappings that the C library makes itself (for glibc's malloc, thread stacks, files);
+ * - mappings of shmat and sbrk;
+ * - mappings by system calls that the program makes without the C library.
+ *
+ * The function holds a lock of the library for some microseconds at a time. Not for signal handlers. -ENODATA: ranges
+ * are not recorded; -EAGAIN: another thread had the lock for a millisecond: call again.
  */
 MALLOMETER_API int mallometer_ranges(struct mallometer_range *rows, uint32_t capacity, uint64_t from);
 
@@ -887,10 +919,10 @@ MALLOMETER_API int mallometer_jvm_attach(void);
 MALLOMETER_API int mallometer_method_name(uint32_t number, struct mallometer_method *method);
 
 /*
- * Counts the JVM's garbage collections, and copies what cleaners freed; returns the number of rows. A thread is
- * recognized as a cleaner only if this function sees it wait, so call it every few seconds; with a capacity of 0 it
- * looks at no thread. Must be called by a thread of the JVM. Allocates. Not for signal handlers. -ENODATA: no call
- * sites, or no counts (`reason`).
+ * Counts the JVM's garbage collections, copies rows about the samples that cleaners freed, and returns the number of
+ * rows. The function recognizes a cleaner only when it sees the thread wait, so call it every few seconds. With a
+ * capacity of 0 the function looks at no thread. Must be called by a thread of the JVM. Allocates. Not for signal
+ * handlers. -ENODATA: no call sites, or no counts (`reason`).
  */
 MALLOMETER_API int mallometer_collections(struct mallometer_collection_counts *out, struct mallometer_cleaned *rows,
                                           uint32_t capacity);
@@ -903,9 +935,9 @@ MALLOMETER_API int mallometer_collections(struct mallometer_collection_counts *o
 MALLOMETER_API int mallometer_leaks_start(void);
 
 /*
- * Takes back one mallometer_leaks_start() that returned 0. When all are taken back, the library observes no accesses
- * and puts no objects into slots until the next start. At that start, the objects in slots count as just accessed.
- * The thread stays, and sleeps. -ENODATA: no start is left to take back.
+ * Revokes one mallometer_leaks_start() that returned 0. After the last is revoked, the library observes no accesses and
+ * puts no objects into slots until the next start. At that start, the objects in slots count as just accessed. The
+ * library's thread stays, and sleeps. -ENODATA: no start is left to revoke.
  */
 MALLOMETER_API int mallometer_leaks_stop(void);
 
@@ -917,9 +949,10 @@ MALLOMETER_API int mallometer_leaks(struct mallometer_observation *out);
 MALLOMETER_API int mallometer_evidence(struct mallometer_site_evidence *evidence, uint32_t capacity, uint32_t first);
 
 /*
- * Starts to record the latest accesses to objects of at most 4 call sites, by hardware watchpoints on their youngest
- * objects in slots. A count of 0 ends it. Not for signal handlers. -EINVAL also: too many sites; -ENODATA: nothing is
- * observed; -ENOTSUP: watchpoints do not work, and mallometer_observation.watch_reason says why.
+ * Starts to record the latest accesses to objects of at most 4 call sites. The library sets hardware watchpoints on the
+ * sites' youngest objects in slots. A count of 0 ends the recording. Not for signal handlers. -EINVAL also: too many
+ * sites; -ENODATA: nothing is observed; -ENOTSUP: watchpoints do not work, and mallometer_observation.watch_reason says
+ * why.
  */
 MALLOMETER_API int mallometer_watch(const uint32_t *sites, uint32_t count);
 
@@ -930,17 +963,17 @@ MALLOMETER_API int mallometer_watch(const uint32_t *sites, uint32_t count);
 MALLOMETER_API int mallometer_accesses(struct mallometer_access *accesses, uint32_t capacity);
 
 /*
- * Searches the process's memory once for addresses of live samples of 1 to 64 call sites. A thread of the library
- * takes a tenth of one processor for this, and about 0.35 s of CPU time for each GiB. Memory beyond `most_bytes` is
- * not read.
+ * Starts a search of the process's memory for addresses of live samples of 1 to 64 call sites. A thread of the library
+ * searches once. It takes a tenth of one processor, and about 0.35 s of CPU time for each GiB. It reads at most
+ * `most_bytes` of memory.
  *
- * Objects without references are lost, unless their address is in a register of a thread of `unread_threads`, moves
- * during the search, is encoded, not aligned, swapped out, or stored in the kernel alone. So one lost object is no
- * evidence of a leak, but several objects of a site that are lost in two searches are. Lost objects that point to
- * each other have references.
+ * An object without references is lost, with some exceptions: its address may be in a register of a thread of
+ * `unread_threads`, move during the search, be encoded, not aligned, swapped out, or be stored in the kernel alone. One
+ * lost object is therefore no evidence of a leak, but several objects of a site that are lost in two searches are. Lost
+ * objects that point to each other have references and are not found.
  *
- * While accesses are observed (mallometer_leaks_start), the search begins when the current epoch ends. That epoch has
- * no result if the search reads the slots for longer than a 128th of it.
+ * While accesses are observed (mallometer_leaks_start), the search begins when the current epoch ends. If the search
+ * then reads the slots for longer than a 128th of that epoch, the epoch has no result.
  *
  * Not for signal handlers. -EINVAL also: too few or many sites; -EBUSY: a search runs; -ENODATA: call sites are not
  * recorded; -ECHILD: in the child of a fork; -EAGAIN: no thread could be started, or there is no memory.
@@ -969,16 +1002,16 @@ MALLOMETER_API int mallometer_self(struct mallometer_report *self);
 MALLOMETER_API int mallometer_record(const char *path);
 
 /*
- * Writes a record into the recording, in the calling thread and without a lock: at most 72 KiB of stores, 0.5 ms.
- * Returns the bytes of content that were recorded. A reader ignores a record whose writing a kill cut short.
+ * Writes a record into the recording, in the calling thread and without a lock. Stores at most 72 KiB, in 0.5 ms.
+ * Returns the number of bytes of `content` that were recorded; a text that is too long is cut after the last line that
+ * fits. If a kill interrupts the writing, readers ignore the record.
  *
  * `kind` is the kind of a region in docs/reference/recording.md, 3 to 7. For call sites (kind 7), `percent` is 85, 90
- * or 95 for that share of the limit, and 0 for the peak; for other kinds it is 0. `content` may be NULL if `length`
- * is 0. A text that is too long is cut after the last line that fits.
+ * or 95 for sites recorded at that share of the limit, and 0 for sites at the peak. For other kinds `percent` is 0.
+ * `content` may be NULL if `length` is 0.
  *
  * -EINVAL also: no such kind or share; -EMSGSIZE: the text of call sites is too long; -ENODATA: the process does not
- * record; -EBUSY: another thread writes a record of this kind; -EIO: the file was truncated, or its file system
- * failed.
+ * record; -EBUSY: another thread writes a record of this kind; -EIO: the file was truncated, or its file system failed.
  */
 MALLOMETER_API int mallometer_recording_write(uint32_t kind, uint32_t percent, const char *content, uint32_t length);
 
@@ -986,15 +1019,16 @@ MALLOMETER_API int mallometer_recording_write(uint32_t kind, uint32_t percent, c
 MALLOMETER_API int mallometer_recording(struct mallometer_recording_status *out);
 
 /*
- * Begins to write the termination message, 1,024 bytes of ASCII, into a file when memory nears its limit or rises
- * fast. A thread of the library writes it at most once a second, in a fast rise at most every 10 ms. The file must
- * exist, and be regular, empty and locked by nobody. It is emptied when memory suffices again and when the process
- * exits. If another program changes the file, the library never writes to it again. Opens files and starts a thread;
- * not for signal handlers.
+ * Requests a termination message: 1,024 bytes of ASCII in a file, written when memory nears its limit or rises fast. A
+ * thread of the library writes the file at most once a second, or at most every 10 ms in a fast rise. It empties the
+ * file when memory suffices again and when the process exits.
  *
- * -EINVAL: the path is not absolute, or is longer than 700 bytes; -EBUSY: there is a message already, or there was
- * one and its file changed; -ENODATA: not counting; -EAGAIN: the file is locked or in use, so ask later; -EIO:
- * another reason, which mallometer_message() has.
+ * The file must exist, and be regular, empty and locked by nobody. If another program changes the file, the library
+ * never writes to it again. Opens files and starts a thread; not for signal handlers.
+ *
+ * -EINVAL: the path is not absolute, or is longer than 700 bytes; -EBUSY: there is a message already, or there was one
+ * and its file changed; -ENODATA: not counting; -EAGAIN: the file is locked or in use, so ask later; -EIO: another
+ * reason, which mallometer_message() has.
  */
 MALLOMETER_API int mallometer_message_start(const char *path);
 
@@ -1064,16 +1098,16 @@ struct mallometer_scope {
   /* The most by which the true peak may be higher or lower. 0 for the scope of a thread, whose peak is exact. */
   uint64_t peak_error_bytes;
   uint64_t largest_bytes; /* The largest successful request. */
-  /* The most by which the true size may be lower: for a scope of the process only the size class is known. 0 for the
-   * scope of a thread. */
+  /* The most by which largest_bytes may exceed the true size: for a scope of the process only the size class is
+   * known. The value is 0 for the scope of a thread. */
   uint64_t largest_error_bytes;
   /*
-   * Known only with MALLOMETER_SCOPE_HAS_MATCHES. Temporary objects were allocated and freed within the scope, by its
-   * thread. Retained objects are all others that were allocated in the scope, also if other threads freed them.
-   * Foreign frees are of objects that were not allocated within the scope.
+   * Known only with MALLOMETER_SCOPE_HAS_MATCHES. A temporary object was allocated within the scope and also freed
+   * within the scope, by the scope's thread. Every other object allocated in the scope is retained, even if another
+   * thread freed it. A foreign free is a free of an object that was not allocated within the scope.
    *
-   * If another thread frees an object of the scope and reuses its address, a free of the new object by the scope's
-   * thread counts for the old object.
+   * Another thread may free an object of the scope and reuse its address for a new object. If the scope's thread frees
+   * the new object, the free counts for the old one.
    */
   uint64_t temporary_allocations;
   uint64_t temporary_bytes;
@@ -1084,36 +1118,39 @@ struct mallometer_scope {
 };
 
 /*
- * Opens a scope and returns its number, which is greater than 0. Scopes can nest, overlap and be closed in any order;
- * each counts the events between its opening and its closing. A scope that a signal handler opens belongs to the
+ * Opens a scope and returns its number, which is greater than 0. Scopes can nest, overlap and be closed in any order. A
+ * scope counts the events between its opening and its closing. A scope that a signal handler opens belongs to the
  * interrupted thread.
  *
- * Opening takes under 1 us over a thread; over the process, the call reads the counters of all threads several times.
- * Until a thread's scope is closed, each event of that thread takes up to 40 instructions more, or about 95 on
- * average with MALLOMETER_SCOPE_MATCHED, for which a table of 512 KiB is mapped and the realloc of all threads takes
- * a longer path. The first scope reserves 2.3 MB, of which used pages become resident.
+ * Opening takes under 1 us for a thread's scope. For a scope of the process, the call reads the counters of all threads
+ * several times. Until a thread's scope is closed, each event of that thread takes up to 40 instructions more.
  *
- * A scope whose thread ends keeps its figures until it is closed, or until 4,096 scopes exist and there is no other
- * room. It counts destructors of thread keys that run before the library's. A forked child has the scopes of its
- * thread and of the process, and must close them too; the scopes of other threads have ended there.
+ * With MALLOMETER_SCOPE_MATCHED, each event takes about 95 instructions more on average, the library maps a table of
+ * 512 KiB, and realloc takes a longer path in all threads. The first scope reserves 2.3 MB, of which used pages become
+ * resident.
  *
- * -EINVAL: there are no such options; -ENODATA: nothing is counted now; -EAGAIN: 4,096 scopes are open, or 32 over
- * the process, or the calling thread has no counters of its own as in mallometer_thread_snapshot(), or on aarch64 a
- * signal handler that interrupted an allocation or a free calls this; -ENOMEM: there is no memory for the table, or a
- * resource limit leaves too little.
+ * If the thread of a scope ends, the scope keeps its figures until it is closed, or until its room is needed because
+ * 4,096 scopes exist. The scope counts destructors of thread keys that run before the library's. A forked child has the
+ * scopes of its thread and of the process, and must close them too; the scopes of other threads have ended there.
+ *
+ * -EINVAL: there are no such options; -ENODATA: nothing is counted now; -ENOMEM: there is no memory for the table, or a
+ * resource limit leaves too little; -EAGAIN: 4,096 scopes are open, or 32 scopes of the process, or the calling thread
+ * has no counters of its own (mallometer_thread_snapshot()). On aarch64, a signal handler that has interrupted an
+ * allocation or a free also gets -EAGAIN.
  */
 MALLOMETER_API int mallometer_scope_open(uint32_t options);
 
 /*
- * Reads an open scope, from any thread. An event that happens meanwhile in another thread, or in a signal handler that
- * interrupts the opening or the reading, may be counted in part. -EINVAL also: no such scope is open.
+ * Reads an open scope, from any thread. An event in another thread during the reading may be counted in part. An event
+ * in a signal handler that interrupts the opening or the reading may be counted in part, too. -EINVAL also: no such
+ * scope is open.
  */
 MALLOMETER_API int mallometer_scope_read(uint32_t number, struct mallometer_scope *figures);
 
 /*
- * Copies the live samples among the objects that a matched scope retained; they tell the call sites of these objects.
- * Call this from the scope's own thread while the scope is open. -EINVAL also: no such scope is open; -EPERM: the
- * scope belongs to another thread; -ENODATA: the scope has no matches (flag MALLOMETER_SCOPE_HAS_MATCHES), or call
+ * Copies the live samples among the retained objects of a scope with matches. The samples show the call sites of these
+ * objects. Call this from the scope's own thread while the scope is open. -EINVAL also: no such scope is open; -EPERM:
+ * the scope belongs to another thread; -ENODATA: the scope has no matches (flag MALLOMETER_SCOPE_HAS_MATCHES), or call
  * sites are not recorded.
  */
 MALLOMETER_API int mallometer_scope_objects(uint32_t number, struct mallometer_object *objects, uint32_t capacity);
@@ -1132,24 +1169,27 @@ static inline int mallometer_unhook(int number, struct mallometer_scope *statist
 /* ---- Monitors ----------------------------------------------------------------------------------------- */
 
 /*
- * Functions of the program that the library calls at every event, in the thread of the event and inside of its malloc
- * or free. Each event calls each monitor once, whichever function the program called; events and their sizes are
- * those of the counters. A malloc calls `allocated` before it returns, a free calls `freed` before the object is
- * given back. A realloc calls `freed`, then `allocated`, both after the object has moved: another thread may be given
- * the old address, and its `allocated` may be called, before this `freed` is.
+ * Callbacks: functions of the program that the library calls at every event. A callback runs in the thread of the
+ * event, inside of malloc or free. Each event calls each monitor once, whichever function the program called. Events
+ * and sizes are those of the counters.
  *
- * A callback must return soon, since the program waits, and several threads call it at once. It may compute, use
- * atomic operations, write to memory of its own that exists already, call mallometer_snapshot(), and change errno. It
- * may allocate and free: that is counted and calls no monitor, nor do signal handlers that interrupt the callback.
+ * A malloc calls `allocated` before it returns. A free calls `freed` before the object is given back. A realloc calls
+ * first `freed` and then `allocated`, both after the object has moved. Another thread may be given the old address
+ * meanwhile, so its `allocated` may be called before the `freed` of the realloc.
+ *
+ * A callback must return soon, since the program waits. Several threads may call it at once. It may compute, use atomic
+ * operations, write to memory of its own that exists already, call mallometer_snapshot(), and change errno. It may also
+ * allocate and free: such events are counted, but call no monitor. Events of a signal handler that interrupts the
+ * callback call no monitor either.
  *
  * A callback must not
  *
- *   - take a lock that a thread may hold while it allocates or frees, since that is a deadlock: the allocator's, the
- *     loader's (dlopen, dlsym, first use of a lazily bound function), stdio's;
- *   - call Java, fork, leave by longjmp or an exception, end the thread, or register or unregister monitors;
- *   - read or write the object, which may be sampled, or freed already.
+ * - take a lock that a thread may hold while it allocates or frees, since that is a deadlock: the allocator's, the
+ *   loader's (dlopen, dlsym, first use of a lazily bound function), stdio's;
+ * - call Java, fork, leave by longjmp or an exception, end the thread, or register or unregister monitors;
+ * - read or write the object, which may be sampled, or freed already.
  *
- * A cancellation point such as write() may end a thread that is cancelled.
+ * A cancelled thread may end in a callback that reaches a cancellation point, such as write().
  */
 
 /* `requested`: the bytes that the program asked for; `actual`: the bytes that allocated_bytes counts. */
@@ -1165,10 +1205,10 @@ struct mallometer_monitor {
 };
 
 /*
- * Registers a copy of a monitor and returns its number, which is greater than 0. The monitor is called for events
- * that begin afterwards. It may miss an event that another thread has begun; of a realloc it may miss only the free.
- * Monitors stay registered while counting is off, and are not called then. A forked child has them too, with a copy
- * of the context.
+ * Registers a copy of a monitor and returns its number, which is greater than 0. The monitor is called for events that
+ * begin afterwards. It may miss an event that another thread has begun. If that event is a realloc, the monitor may
+ * miss the free and receive the allocation. Monitors stay registered while counting is off, and are not called then. A
+ * forked child has the same monitors, with a copy of their contexts.
  *
  * While any monitor is registered, all threads take a longer path (docs/reference/scopes.md tells its cost). The call
  * waits, without a lock and for a second at most, for other threads that are changing the path.
@@ -1178,12 +1218,12 @@ struct mallometer_monitor {
 MALLOMETER_API int mallometer_monitor_register(const struct mallometer_monitor *monitor);
 
 /*
- * Unregisters a monitor. Once it returns 0, none of its functions runs or will be called: the context may be freed,
- * and the code unloaded. Waits, without a lock, for callbacks that run in other threads.
+ * Unregisters a monitor. After a result of 0, none of the monitor's functions runs or will be called: the context may
+ * be freed, and the code unloaded. The call waits, without a lock, for callbacks that run in other threads.
  *
- * -EINVAL: no such monitor is registered. -EBUSY: a callback did not return within a second, or this was called
- * within a callback; the monitor is not called again, but its context must stay until another call returns 0. If
- * several threads unregister one monitor at the same time, one gets 0, the others -EBUSY or -EINVAL at once.
+ * -EINVAL: no such monitor is registered. -EBUSY: a callback did not return within a second, or the caller is itself a
+ * callback. The monitor is then not called again, but its context must stay until another call returns 0. If several
+ * threads unregister one monitor at the same time, one gets 0, and the other threads get -EBUSY or -EINVAL at once.
  */
 MALLOMETER_API int mallometer_monitor_unregister(uint32_t number);
 
@@ -1195,16 +1235,15 @@ MALLOMETER_API int mallometer_monitor_unregister(uint32_t number);
 MALLOMETER_API void mallometer_count_actual(void *context, void *object, size_t requested, size_t actual);
 
 /*
- * Opens a threshold and returns its number, which is above 0. The library then stores requests above `bytes` with
- * their native stacks: the first 64 after each reading. It only counts later ones. Any thread may read them. Requests
- * that another thread has begun may be missed. A forked child has the thresholds, too, but its thread has another
- * number. Waits as mallometer_monitor_register() does.
+ * Opens a threshold and returns its number, which is above 0. The library then stores the first 64 requests above
+ * `bytes` after each reading, with their native stacks. Further requests are only counted. Any thread may read them.
+ * The threshold may miss requests that another thread has begun. Waits as mallometer_monitor_register() does.
  *
- * `thread` limits the threshold to the thread with this number from gettid(2); a later thread may get the same
- * number. 0: all threads.
+ * `thread` limits the threshold to the thread with this number from gettid(2); a later thread may get the same number.
+ * 0: all threads. A forked child has the thresholds, too, but its thread has another number.
  *
- * A request above `bytes` costs some hundred instructions more, and a stored one also the walk of its stack. Other
- * events cost nothing more, unless `bytes` is below 32,768: then all events take the longer path of a registered
+ * A request above `bytes` takes some hundred instructions more, and a stored request also the walk of its stack. Other
+ * events take nothing more if `bytes` is at least 32,768. Below 32,768, all events take the longer path of a registered
  * monitor.
  *
  * -EINVAL: bytes is 0 or above PTRDIFF_MAX; -ENODATA: not counting; -EAGAIN: 8 are open.
@@ -1212,10 +1251,10 @@ MALLOMETER_API void mallometer_count_actual(void *context, void *object, size_t 
 MALLOMETER_API int mallometer_threshold_open(uint64_t bytes, uint32_t thread);
 
 /*
- * Copies the requests that were stored since the last reading, oldest first; those beyond `capacity` come at the next
- * reading. Events are numbered from 1 on: a gap in the numbers shows how many were missed. `total` may be NULL, and
- * receives the number of all requests above the size since the threshold was opened. One thread at a time may read a
- * threshold. -EINVAL also: no such threshold.
+ * Copies the requests that were stored since the last reading, oldest first. Requests beyond `capacity` are copied by
+ * the next reading. Events are numbered from 1 on, so a gap in the numbers shows how many were missed. `total` receives
+ * the number of all requests above the size since the threshold was opened; it may be NULL. Only one thread at a time
+ * may read a threshold. -EINVAL also: no such threshold.
  */
 MALLOMETER_API int mallometer_threshold_read(uint32_t number, struct mallometer_event *events, uint32_t capacity,
                                              uint64_t *total);
@@ -1285,16 +1324,17 @@ static inline uint64_t mallometer_large_allocations(const struct mallometer_coun
 }
 
 /*
- * Returns allocated minus freed bytes: the live bytes of a preloaded process, or the net change of a thread or
- * between two snapshots, which may be negative. mallometer_counters.live_bytes also includes objects from before an
- * attach.
+ * Returns allocated minus freed bytes. For the whole of a preloaded process the result is the live bytes. For a thread,
+ * or between two snapshots, it is the net change, which may be negative. After an attach, use
+ * mallometer_counters.live_bytes, which includes older objects.
  */
 static inline int64_t mallometer_live_bytes(const struct mallometer_counters *s) {
   return (int64_t)(s->allocated_bytes - s->freed_bytes);
 }
 
-/* Computes the events between two snapshots of the same kind. Peak, largest, flags, live and baseline bytes are those
- * of `end`. `result` may be the same object as `start` or `end`. */
+/* Subtracts the numbers and bytes of events in `start` from those in `end`; both snapshots must be of the same kind.
+ * All other fields of `result`, such as flags, peak, largest, live and baseline bytes, are those of `end`. `result`
+ * may be the same object as `start` or `end`. */
 static inline void mallometer_difference(const struct mallometer_counters *start, const struct mallometer_counters *end,
                                          struct mallometer_counters *result) {
   struct mallometer_counters d = *end;

@@ -44,7 +44,7 @@ int main(void) {
   for (size_t alignment = 1; alignment <= (size_t)1 << 20; alignment *= 2) {
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
       size_t size = sizes[i];
-      /* The neighbours show whether the object overlaps them. */
+      /* Allocates a neighbour on either side, whose contents show whether the object overlaps it. */
       unsigned char *before = malloc(size), *object = memalign(alignment, size), *after = malloc(size);
       is_good(before, 1, size);
       is_good(object, alignment, size);

@@ -23,8 +23,8 @@ static uint64_t resident_bytes(void) {
   return (uint64_t)kilobytes * 1024;
 }
 
-/* Compares the memory that the allocator gives back with the prediction (not for mimalloc). The tolerance is for
- * pages that were never touched: the prediction includes them, but they cannot be given back. */
+/* Compares the memory that the allocator gives back with the predicted amount (not for mimalloc). The tolerance is
+ * for pages that were never touched: the prediction includes these pages, but they cannot be given back. */
 static void trim_and_compare(void) {
   struct mallometer_allocator_state before = figures();
   uint64_t resident = resident_bytes();

@@ -133,7 +133,7 @@ static void checks_walk_when_objects_come_and_go(void) {
   CHECK_EQUAL(FUNCTION(mallometer_attach_check)(), -ENODATA);
   CHECK_EQUAL(report().mode, MALLOMETER_MODE_NONE);
   attach();
-  load_and_unload(); /* the loader also finds the functions that check() needs, and so changes words in memory */
+  load_and_unload(); /* makes the loader look up the functions that check() needs, which changes words in memory */
   CHECK(check_walks());
   uint32_t words = report().words;
   for (int i = 0; i < 100; i++) CHECK(!check_walks());
@@ -145,7 +145,7 @@ static void checks_walk_when_objects_come_and_go(void) {
   CHECK_EQUAL(report().words, words);
   CHECK(!check_walks());
   usleep(5100000);
-  CHECK(check_walks()); /* a search is due after 5 s: a thread may have stored malloc's address since the last one */
+  CHECK(check_walks()); /* a search is due after 5 s, because a thread may have stored malloc's address meanwhile */
   CHECK(!check_walks());
   every_function_counts_once();
   detach();
@@ -313,8 +313,8 @@ static void nothing_differs(void) {
   CHECK_EQUAL(differences.protections, 0);
 }
 
-/* Calls functions for the first time, because the loader then stores their addresses. The test would otherwise take
- * this for a change by the attach. */
+/* Calls functions for the first time, so that the loader stores their addresses now. The test would take a later
+ * store for a change by the attach. */
 static void warm_up(void) {
   free(strdup("x"));
   void *opened = dlopen(plugin, RTLD_LAZY);
@@ -458,8 +458,8 @@ static void copies_do_not_meet(const char *other_path) {
 
 enum refusal { REFUSE_OPENING = 1, REFUSE_CLOSING = 2, REFUSE_FILE = 4 };
 
-/* Installs a filter that refuses openat() with exactly the flags O_RDONLY | O_CLOEXEC, with which the library opens
- * files and the program itself does not. */
+/* Installs a filter that refuses openat() with exactly the flags O_RDONLY | O_CLOEXEC. The library opens files with
+ * these flags; the program itself does not. */
 static void filter_reading(void) {
   struct sock_filter program[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -633,8 +633,8 @@ static void *attach_while_cancelled(void *result) {
   return NULL;
 }
 
-/* Cancels a thread while it attaches. It must first release the locks of the attach, because otherwise no other
- * thread could attach or detach. */
+/* Cancels a thread while it attaches. The thread must first release the locks of the attach, because otherwise no
+ * other thread could attach or detach. */
 static void attach_is_not_cancelled(void) {
   int result = 1;
   pthread_t thread;
@@ -651,8 +651,8 @@ static void allocate_in_handler(int unused) {
   free(malloc(100));
 }
 
-/* A signal handler allocates while the attach calls malloc to test whether its call is counted. The attach must
- * repeat the test. */
+/* The attach calls malloc to test whether the call is counted. A signal handler allocates during this test, so the
+ * attach must repeat the test. */
 static void handlers_allocate_meanwhile(void) {
   int *interruptions = dlsym(RTLD_DEFAULT, "interruptions");
   CHECK(interruptions);
@@ -807,7 +807,7 @@ static uint32_t slots_in_use(void) {
 
 static int live_samples_placed(void) {
   enum { ROWS = 100 };
-  /* 100 rows suffice, because mallometer_objects() writes objects in slots first. */
+  /* A hundred rows suffice, because mallometer_objects() writes the objects in slots first. */
   static struct mallometer_object rows[ROWS];
   int count = FUNCTION(mallometer_objects)(rows, ROWS), found = 0;
   for (int i = 0; i < count && i < ROWS; i++) found += rows[i].placement > 0;
@@ -918,7 +918,7 @@ static void message_goes_with_the_detach(void) {
   }
   CHECK_EQUAL(length_of(path), 1024);
   detach();
-  for (int i = 0; i < 100 && length_of(path) != 0; i++) usleep(10000); /* the library may be writing */
+  for (int i = 0; i < 100 && length_of(path) != 0; i++) usleep(10000); /* the library may still be writing */
   for (int i = 0; i < 50; i++, usleep(10000)) CHECK_EQUAL(length_of(path), 0);
   CHECK_EQUAL(FUNCTION(mallometer_message_stop)(), 0);
   unlink(path);

@@ -11,7 +11,7 @@ extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *object, size_t size);
 extern void *__libc_memalign(size_t alignment, size_t size);
 
-/* malloc() raises SIGUSR1 at this many of the next requests of two bytes. */
+/* malloc() raises SIGUSR1 at the next `interruptions` requests of two bytes. */
 int interruptions;
 
 void *malloc(size_t size) {

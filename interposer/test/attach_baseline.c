@@ -1,9 +1,9 @@
 /*
- * Tests the baseline: the library's estimate of the bytes that were live before mallometer_attach(). After all
- * threads with caches of free chunks have ended, the library's live bytes are compared with glibc's. Other cases have
- * so many free chunks that asking glibc would lock an arena for too long.
+ * Tests the baseline: the library's estimate of the bytes that were live before mallometer_attach(). After all threads
+ * with caches of free chunks have ended, the test compares the library's live bytes with glibc's. Some cases have so
+ * many free chunks that asking glibc would lock an arena for too long.
  *
- *   attach_baseline LIBRARY CASE
+ * Usage: attach_baseline LIBRARY CASE
  */
 #include <dirent.h>
 #include <errno.h>
@@ -104,8 +104,8 @@ static void caches_are_no_part_of_it(bool are_read) {
   for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
   int64_t difference = (int64_t)(in_use() - counters().live_bytes);
   printf("live bytes are %" PRId64 " off, of %" PRIu64 "\n", difference, counters().live_bytes);
-  /* The difference has two causes: glibc counts this thread's cache as live, and the library counts what the first
-   * malloc or free of each thread changes in that thread's cache. */
+  /* The difference has two causes. glibc counts this thread's cache as live. The library counts the changes that
+   * each thread's first malloc or free makes in the thread's cache. */
   CHECK(difference >= -(int64_t)counters().baseline_error_bytes && difference < 65536);
   detach();
 }
@@ -137,8 +137,8 @@ static void check_until_exact(void) {
   }
 }
 
-/* Attaches while threads allocate, and again after they have ended. The second baseline is exact. The live bytes of
- * the first attach may differ from it only by their stated error. */
+/* Attaches while threads allocate, and again after the threads have ended. The second baseline is exact. The live
+ * bytes of the first attach may differ from it by at most baseline_error_bytes. */
 static void busy_threads_are_within_the_error(bool is_corrected) {
   events_between_pauses = is_corrected ? 50000 : 500;
   enum { BUSY = 4, ROUNDS = 20 };
@@ -253,8 +253,8 @@ static void *free_chunks_of_thread(void *unused) {
   return unused;
 }
 
-/* Frees chunks in a thread's heap, beside a main heap of `gib` times 1000 MiB. The main heap alone has more pages
- * than the library may read to estimate free chunks. */
+/* Frees chunks in a thread's heap. The main heap has `gib` times 1000 MiB, and thus more pages than the library may
+ * read to estimate free chunks. */
 static void free_chunks_behind(size_t gib) {
   mallopt(M_MMAP_MAX, 0);
   for (size_t i = 0; i < gib; i++) CHECK(malloc((size_t)1000 << 20));
@@ -295,9 +295,7 @@ static void free_chunks_behind_arenas(unsigned arenas) {
   pthread_join(first, NULL);
 }
 
-/*
- * Stops the growth of the data segment. The main arena then continues elsewhere, where the library does not find it.
- */
+/* Stops the growth of the data segment. The main arena then grows elsewhere, where the library does not find it. */
 static void break_cannot_grow(void) {
   char *end = sbrk(0);
   CHECK(mmap(end + 4096, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) == end + 4096);
@@ -455,8 +453,8 @@ static void sleep_in_handler(int signal) {
   usleep(50000);
 }
 
-/* The longer a comparison with glibc's live bytes takes, the later the next one comes. The time that a signal handler
- * sleeps during a comparison must count, too. */
+/* The longer a comparison with glibc's live bytes takes, the later the next comparison must come. The duration must
+ * include the time that a signal handler sleeps during a comparison. */
 static void slow_comparison_is_seldom(void) {
   void *object = malloc((size_t)10 << 20);
   attach();

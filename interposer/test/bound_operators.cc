@@ -42,7 +42,8 @@ void library_pairs() {
   delete[] used(new (std::nothrow) char[100]);
 }
 
-/* Frees objects by other forms of delete than that of their allocation, and objects that the C++ library allocates. */
+/* Frees objects by a form of delete that does not match their form of new, and objects that the C++ library
+ * allocates. */
 void library_mixes() {
   delete used(new int);
   delete used(new (std::nothrow) int);

@@ -17,7 +17,7 @@
 
 #define MIB ((uint64_t)1 << 20)
 #define MS UINT64_C(1000000)
-#define LIMIT (1024 * MIB) /* the memory limit of the process, with which rises of 64 MiB or more are described */
+#define LIMIT (1024 * MIB) /* the process's memory limit; the library then describes rises of 64 MiB or more */
 #define MOST_PLACES 16u
 
 static uint64_t now_ns = 1000000000, cpu_ns, used = 100 * MIB, sampled, live[MOST_PLACES];
@@ -122,7 +122,7 @@ static void fast_samples_are_followed_by_a_look_soon(void) {
   CHECK_EQUAL(burst_pause_ns(), 5 * MS);
   CHECK(!rise(1 * MIB, 1 * MIB));
   CHECK_EQUAL(burst_pause_ns(), 100 * MS);
-  /* Memory that was freed again does not shorten the pause between looks. */
+  /* Samples of memory that was freed again do not shorten the pause between looks. */
   sampled += 90 * MIB;
   CHECK(!look());
   CHECK_EQUAL(burst_pause_ns(), 100 * MS);

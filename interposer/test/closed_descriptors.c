@@ -1,5 +1,5 @@
-/* Tests a process without standard descriptors, and one that opens a file of its own as descriptor 2, to which the
- * library must not write its messages. An invalid value in the environment causes a message. */
+/* Tests a process without standard descriptors, and a process that opens a file of its own as descriptor 2. The
+ * library must not write its messages to that file. An invalid value in the environment causes a message. */
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
-/* Makes a test program look like a JVM: defines JNI_GetCreatedJavaVMs(), by which the library finds a JVM, and other
- * functions of it. The test program defines get_env(). */
+/* Makes a test program look like a JVM. Defines JNI_GetCreatedJavaVMs(), by which the library finds a JVM, and other
+ * functions of the JVM. The test program defines get_env(). */
 #ifndef MALLOMETER_TEST_CREATED_VM_H
 #define MALLOMETER_TEST_CREATED_VM_H
 

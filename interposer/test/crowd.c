@@ -36,7 +36,7 @@ static int kept_errno;
 static void *work(void *argument) {
   size_t place = (size_t)argument;
   errno = 4711;
-  /* Threads at an odd place take their counters here, the others in free(). */
+  /* Threads with an odd place take their block of counters in this malloc(), the others in the free() below. */
   if (place % 2) first[place] = malloc(20);
   if (kept_errno) CHECK_EQUAL(errno, kept_errno);
   free(first[place]);

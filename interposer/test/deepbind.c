@@ -1,6 +1,6 @@
 /*
- * Opens a plugin with RTLD_DEEPBIND, which then calls the C library's malloc and free instead of mallometer's. Plugin
- * and program must be able to free each other's objects. The first argument is the plugin's path. With a second
+ * Opens a plugin with RTLD_DEEPBIND. The plugin then calls the C library's malloc and free instead of mallometer's.
+ * Plugin and program must be able to free each other's objects. The first argument is the plugin's path. With a second
  * argument, dlmopen() opens the plugin.
  */
 #include <dlfcn.h>

@@ -1,19 +1,19 @@
 /*
  * Interrupts the library's malloc and free by a signal whose handler allocates, frees and reads the counters. The
  * processor's trap flag raises SIGTRAP after each instruction. No allocation or free ("event") may be lost or counted
- * twice, and no thread's block of counters (account/thread_block.h) may be lost. The allocator below the library is
- * not interrupted, because allocators need not be safe in signal handlers.
+ * twice, and no thread's block of counters (account/thread_block.h) may be lost. The allocator below the library is not
+ * interrupted, because allocators need not be safe in signal handlers.
  *
- * Some cases run repeatedly, and interrupt one instruction in each run: every fifth of the library's instructions. In
- * the cases in which the handler closes the thread's scopes, it is every 65th.
+ * Some cases run repeatedly, and interrupt one instruction in each run. The runs interrupt every fifth of the library's
+ * instructions, or every 65th if the handler closes the thread's scopes.
  *
  * The first argument may be:
- * - all: these cases interrupt every instruction, or every 13th.
+ * - all: the repeated cases interrupt every instruction instead of every fifth, and every 13th instead of every 65th.
  * - marked: like `all`, for a build of the library that marks a thread's block of counters while it counts an event
- *   (EVENTS_ARE_MARKED). Events of a handler that interrupts such an event are then counted for the process, but not
- *   for the thread.
+ *   (EVENTS_ARE_MARKED). If a handler interrupts such an event, the handler's events are counted for the process, but
+ *   not for the thread.
  * - routes: during the interruption another thread chooses a route (the set of functions that serve malloc and free).
- *   That route must stay.
+ *   The chosen route must stay in effect.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -139,8 +139,8 @@ static void *first_event(void *number) {
   return NULL;
 }
 
-/* Starts thread after thread, and interrupts the first malloc and free of each at one instruction: in each thread at
- * a later one. */
+/* Starts threads one after another, and interrupts the first malloc and free of each thread at one instruction. The
+ * position of this instruction increases from thread to thread. */
 static void no_block_is_lost(void) {
   intptr_t number = 0;
   do {
@@ -156,9 +156,9 @@ static void no_block_is_lost(void) {
 /* ---- Routes: the functions that serve malloc and free ------------------------------------------------- */
 
 /*
- * The number of instructions by which each round interrupts the library later than the previous round did. It is so
- * small that some round interrupts the library after it has chosen its functions for malloc and free, and before it
- * stores this choice.
+ * The number of instructions by which the interruption moves from round to round. The number is small, so that some
+ * round interrupts the library after the choice of its functions for malloc and free, and before the store of this
+ * choice.
  */
 enum { STRIDE = 7 };
 
@@ -198,9 +198,9 @@ static void let_other_open(int signal, siginfo_t *info, void *context) {
 }
 
 /*
- * A thread closes the last matched scope (MALLOMETER_SCOPE_MATCHED), and therefore chooses functions for malloc and
- * free that report no addresses to scopes. Before the thread stores this choice, another thread opens a matched
- * scope. realloc must still report an object's previous address to the new scope.
+ * A thread closes the last matched scope (MALLOMETER_SCOPE_MATCHED). It therefore chooses functions for malloc and free
+ * that do not report addresses to scopes. Before the thread stores this choice, another thread opens a matched scope.
+ * realloc must still report an object's previous address to the new scope.
  */
 static void no_route_is_stale(void) {
   struct sigaction action = {.sa_sigaction = let_other_open, .sa_flags = SA_SIGINFO};
@@ -227,7 +227,7 @@ static void no_route_is_stale(void) {
 }
 
 /* Calls `round` repeatedly. In each call `handler` runs at one instruction, 13 * `apart` instructions later than in
- * the previous call. Ends after a call that has fewer instructions than that. */
+ * the previous call. Ends after a call with so few instructions that the handler did not run. */
 static void at_many_instructions(void (*round)(void), void (*handler)(void)) {
   instead = handler;
   for (chosen = 0;; chosen += 13 * apart) {

@@ -1,7 +1,7 @@
 /*
- * A preloaded library that counts each call of malloc's family, and the bytes, by atomic additions. Its counts are
- * the reference for those of an attached mallometer. It calls glibc's internal names, which need no dlsym(), so it
- * counts from the first call on.
+ * A preloaded library that counts each call of malloc's family, and the bytes, by atomic additions. Tests compare the
+ * counts of an attached mallometer with these counts. The library calls glibc's internal names, which need no dlsym(),
+ * so it counts from the first call on.
  */
 #include <errno.h>
 #include <malloc.h>

@@ -18,7 +18,7 @@ struct tally {
 struct worker {
   pthread_t thread;
   struct tally tally;
-  /* Objects for another worker to free: each worker frees those of its neighbour. */
+  /* Objects that another worker frees: each worker frees the objects of its neighbour. */
   void *left[ROUNDS];
   struct worker *neighbour;
   uint32_t random;
@@ -84,8 +84,8 @@ static void one_round(struct worker *w, int round) {
   CHECK_EQUAL(posix_memalign(&object, 4096, size), 0);
   release(t, allocated(t, object, size));
 
-  /* 300,000 bytes are more than a thread counts before it updates the process's live bytes. The allocator maps an
-   * object of 9 MiB by itself. */
+  /* An allocation of 300,000 bytes exceeds the headroom of a thread (64 KiB), so the thread must update the
+   * process's live bytes. Objects of 9 MiB are mapped separately by the allocator. */
   release(t, allocated(t, malloc(300000), 300000));
   if (round % 50 == 0) release(t, allocated(t, malloc((size_t)9 << 20), (size_t)9 << 20));
 
@@ -102,7 +102,7 @@ static void one_round(struct worker *w, int round) {
   CHECK(realloc(object, too_much) == NULL);
   t->failed++;
   uint64_t old_size = unit_size(object);
-  void *nothing = realloc(object, 0); /* frees the object; some allocators then allocate one of 0 bytes */
+  void *nothing = realloc(object, 0); /* frees the object, but some allocators then return an object of 0 bytes */
   t->frees++;
   t->freed += old_size;
   if (nothing) release(t, allocated(t, nothing, 0));
@@ -138,7 +138,8 @@ int main(int argc, char **argv) {
   CHECK_EQUAL(self().state, MALLOMETER_STATE_COUNTING);
   pthread_barrier_init(&start_line, NULL, (unsigned)threads + 1);
   pthread_barrier_init(&half_way, NULL, (unsigned)threads);
-  /* The stacks are so small that the C library keeps all of them for reuse, and ending threads free nothing. */
+  /* Stacks of this size fit into the C library's cache of stacks. A thread that ends would otherwise free memory,
+   * and the library would count the free. */
   pthread_attr_t small_stack;
   pthread_attr_init(&small_stack);
   pthread_attr_setstacksize(&small_stack, 256 * 1024);

@@ -1,5 +1,6 @@
-/* A program for exit_report.sh, which expects these allocations in the report at exit. The program keeps the given
- * file open, and starts a child that ends in the same way. */
+/* exit_report.sh runs this program, and expects its allocations in the report at exit. A forked child also ends by
+ * exit(), and must report the same allocations. With an argument, the program keeps the named file open in place of
+ * standard error. */
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -27,7 +27,7 @@ static struct {
   bool has_no_tools;
   bool refuses_events;
   bool tells_nothing;
-  int answer; /* the negative number by which AsyncGetCallTrace() states a reason if `tells_nothing` is set */
+  int answer; /* the reason (a negative number) that AsyncGetCallTrace() returns if `tells_nothing` is set */
   bool is_interrupted;
   bool takes_its_time;
   bool meets_new_methods;
@@ -55,7 +55,7 @@ struct trace {
   struct frame *frame;
 };
 
-static void *methods[2] = {&methods[0], &methods[1]}; /* the classes of two methods; NULL if unloaded */
+static void *methods[2] = {&methods[0], &methods[1]}; /* the class of each method, or NULL after its unloading */
 
 static jmethodID id_of(uintptr_t method) {
   return behaviour.has_numbers_for_ids ? (jmethodID)(method + 1) : (jmethodID)(void *)&methods[method];
@@ -307,7 +307,7 @@ static void no_answer_is_counted(void) {
 static void frames_without_room_for_a_method_are_counted(void) {
   attach();
   behaviour.meets_new_methods = true;
-  for (int i = 0; i < 16383; i++) free(keeper(100)); /* the stacks all have id_of(1), and each has a new method */
+  for (int i = 0; i < 16383; i++) free(keeper(100)); /* adds id_of(1) once, and a new method for each stack */
   CHECK_EQUAL(self().methods, 16384);
   CHECK_EQUAL(self().frames_without_method, 0);
   for (int i = 0; i < 10; i++) free(keeper(100));
@@ -334,7 +334,8 @@ static void a_full_table_is_counted(void) {
     CHECK_EQUAL(self().call_sites, 16384);
     if (round == 0) before = self().samples_without_site;
   }
-  /* allocate_many(0) alone makes 16,384 stacks. The rest of the test makes a few others. */
+  /* The table has 16,384 places. A few of them are taken by other stacks of the test, so a few of the 16,384 stacks
+   * of allocate_many(0) find no place. */
   CHECK(before > 0 && before < 100);
   CHECK_EQUAL(self().samples_without_site, before + 10);
 }
@@ -365,7 +366,8 @@ static ucontext_t here, there;
 
 static void allocate_once(void) { free(keeper(100)); }
 
-/* The library must not ask the JVM for Java frames in a coroutine, because the stack is not that of a Java thread. */
+/* The library must not ask the JVM for Java frames in a coroutine, because the coroutine does not run on the stack
+ * of a Java thread. */
 static void nobody_asks_on_other_stacks(void) {
   static char stack[1 << 16];
   attach();
@@ -414,8 +416,8 @@ static void allocate_in_thread_with(size_t bytes) {
   pthread_join(thread, NULL);
 }
 
-/* Near the end of a thread's stack the library must not ask the JVM for Java frames: the JVM's guard pages begin some
- * KiB before the end that the C library knows. */
+/* Near the end of a thread's stack the library must not ask the JVM for Java frames, because the JVM has guard pages
+ * there. The C library counts these pages as usable stack. */
 static void nobody_asks_where_little_stack_is_left(void) {
   attach();
   allocate_in_thread_with(128 * 1024);

@@ -1,9 +1,10 @@
 /*
- * Tests a program that is linked to fixed addresses and takes the addresses of malloc and free. Every library then
- * finds these functions at addresses in the executable. mallometer must also count calls through these addresses.
+ * Tests a program that is linked to fixed addresses and takes the addresses of malloc and free. The dynamic linker then
+ * binds malloc and free to addresses in the executable, for every library. mallometer must also count calls through
+ * these addresses.
  *
- * With an argument, another allocator was preloaded before the library. Then nothing is counted, and the reason in
- * the library's report contains the argument.
+ * With an argument, another allocator was preloaded before mallometer. mallometer then counts nothing, and the reason
+ * in its report contains the argument.
  */
 #include <malloc.h>
 #include <string.h>

@@ -53,7 +53,7 @@ int main(void) {
     CHECK_EQUAL(mallometer_allocations(&d), 0);
     CHECK_EQUAL(d.frees, 0);
   } else {
-    CHECK(d.frees > mallometer_allocations(&d)); /* frees of unseen objects count without headers */
+    CHECK(d.frees > mallometer_allocations(&d)); /* without headers, frees of unseen objects count */
   }
   start = snapshot();
   resized_and_freed(malloc(100), 100);

@@ -1,7 +1,7 @@
 /*
- * Uses thread keys (pthread_key_t) that the program has not created. Setting such a key fails and reading it returns
- * NULL, except for the one key that the library has created. The library must not mistake the program's value of that
- * key for its own.
+ * Uses thread keys (pthread_key_t) that the program has not created. Reading such a key returns NULL and setting it
+ * fails. An exception is the key that mallometer has created: mallometer must not mistake a value that the program
+ * stores there for its own.
  */
 #include <errno.h>
 #include <gnu/libc-version.h>
@@ -42,7 +42,7 @@ int main(void) {
   bool loader_has_one = strverscmp(gnu_get_libc_version(), "2.34") < 0;
   for (int i = 0; i < 3 && !loader_has_one; i++) {
     run(use_every_key);
-    /* the i + 1 threads could each set exactly one key: the library's own key, the only one that exists */
+    /* pthread_setspecific() succeeds once in each thread: for mallometer's key, the only key that exists */
     CHECK_EQUAL(set, i + 1);
     CHECK_EQUAL(snapshot().threads, 1);
   }

@@ -1,7 +1,9 @@
 /*
  * An interposer of malloc that passes calls on to the next malloc in the loader's order. It is compiled into a
- * preloaded library and into an executable. With SOME, it defines only malloc and free. With MARKED, it puts a mark
- * before each object, which shows if one call reaches this code twice or not at all.
+ * preloaded library and into an executable.
+ *
+ * With SOME, it defines only malloc and free. With MARKED, it puts a mark before each object, and aborts if an object
+ * without a mark is freed or resized. Calls that reach this code twice or not at all are found in this way.
  */
 #include <dlfcn.h>
 #include <stdint.h>

@@ -39,7 +39,8 @@ static uint64_t random_below(uint64_t end) {
   return state % end;
 }
 
-/* Returns a random address in a random function of the table, whose entries are relative to the table. */
+/* Returns a random address in a function that the unwind table lists. The table's entries are relative to the
+ * table's address. */
 static uintptr_t some_function(const struct loaded_object *object) {
   uint32_t count;
   memcpy(&count, object->unwind_table + 8, sizeof count);
@@ -50,8 +51,8 @@ static uintptr_t some_function(const struct loaded_object *object) {
   return object->begin + (uintptr_t)(intptr_t)function + random_below(200);
 }
 
-/* Reads unwind tables of one function with numbers so large that the products and sums of them overflow. Random
- * changes rarely produce such numbers. */
+/* Reads unwind tables of one function that contain extremely large numbers, so that sums and products overflow.
+ * Random changes rarely produce such numbers. */
 static void large_factors(void) {
 #define ULEB_MAX 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01
 #define SLEB_MIN 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x7f

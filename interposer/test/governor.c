@@ -13,8 +13,8 @@ static struct governor fresh(uint32_t target_ppm) {
   return (struct governor){.target_ppm = target_ppm, .credit_ns = GOVERNOR_FIRST_CREDIT_NS};
 }
 
-/* Spends a sample of `took` nanoseconds every `pause` nanoseconds, for `span` nanoseconds from `now` on. Returns the
- * time at the end. */
+/* Charges the governor for a sample of `took` ns every `pause` ns, from `now` to `now` + `span`. Returns the time at
+ * the end. */
 static uint64_t samples(struct governor *governor, uint64_t now, uint64_t span, uint64_t pause, uint64_t took) {
   for (uint64_t end = now + span; now < end; now += pause) governor_spend(governor, now, now + took);
   return now;
@@ -49,7 +49,7 @@ static void halves_no_more_once_the_credit_rises(void) {
   uint32_t before = governor.halvings;
   CHECK(before >= 3 && before < GOVERNOR_MOST_HALVINGS && governor.credit_ns < 0);
   samples(&governor, now, SECOND, 4 * MILLISECOND, 10000);
-  CHECK(governor.halvings <= before + 1); /* a halving may still have been due */
+  CHECK(governor.halvings <= before + 1); /* the credit may have fallen after the latest halving */
   CHECK(governor.credit_ns < 0);
 }
 
@@ -85,7 +85,8 @@ static void a_burst_is_halved_after_a_millisecond_for_twenty(void) {
   CHECK(burst_share(&burst, now + 5 * MILLISECOND, PPM) == 0.5);
   burst_spend(&burst, MILLISECOND, now + 10 * MILLISECOND);
   CHECK(burst_share(&burst, now + 10 * MILLISECOND, PPM) == 1.0 / 512);
-  /* The probability is reduced only from 5 ms on if the target is a hundred times as high; 2 ms were spent. */
+  /* The target is a hundred times the default here, so a thread's limit is 10 ms, and halvings begin at 5 ms. The
+   * thread has spent 2 ms. */
   CHECK(burst_share(&burst, now + 10 * MILLISECOND, 100 * PPM) == 1);
   burst_spend(&burst, SECOND, now + 10 * MILLISECOND);
   CHECK(burst_share(&burst, now + 10 * MILLISECOND, PPM) == 1.0 / 4096);
@@ -123,8 +124,8 @@ static void without_target_nothing_is_halved(void) {
   CHECK_EQUAL(governor.halvings, 0);
 }
 
-/* Charges times that go back. This happens if two threads read the clock in one order and charge the governor in the
- * other. */
+/* Charges samples in the reverse order of their times. Threads do so if the first to read the clock is the last to
+ * charge the governor. */
 static void a_clock_that_goes_back_gives_no_credit(void) {
   struct governor governor = fresh(PPM);
   governor_spend(&governor, 100 * SECOND, 100 * SECOND);

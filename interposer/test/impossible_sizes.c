@@ -1,5 +1,5 @@
-/* Requests sizes near the ends of size_t and ptrdiff_t, to which adding a header would overflow. Each call must fail
- * with ENOMEM, be counted as failed, and leave the old object of a realloc unchanged. */
+/* Requests sizes near SIZE_MAX and PTRDIFF_MAX. Such a size overflows if the size of a header is added to it. Each
+ * call must fail with ENOMEM and be counted as failed, and a failed realloc must leave its object unchanged. */
 #include <errno.h>
 #include <malloc.h>
 

@@ -70,7 +70,7 @@ static void churns(void) {
 
 static void churns_again(void) {
   churns();
-  reads_until_interruption = 70; /* the 70th read after this one is interrupted, too */
+  reads_until_interruption = 70; /* interrupts the addition again at the 70th read from here */
 }
 
 static void takes_a_snapshot(void) {
@@ -115,7 +115,7 @@ static void the_peak_is_not_missed(void) {
 }
 
 /* Another thread allocates during an addition of the counters, so the sum is too small. The next peak must
- * nevertheless include its bytes. */
+ * nevertheless include the bytes of that allocation. */
 static void a_later_peak_is_not_missed(void) {
   unsigned reads = reads_of(grows);
   for (unsigned read = 1; read <= reads; read += POINTS_APART) {

@@ -56,7 +56,7 @@ void wait_for_change(const uint32_t *word, uint32_t seen, uint64_t longest_ns) {
 }
 void wait_wake(const uint32_t *word) { (void)word; }
 
-static int wakes_at_work; /* the number of the next calls of work() that wake the thread */
+static int wakes_at_work; /* the number of calls of work() that will still wake the thread */
 
 static void work(void) {
   cpu_ns = 1000;

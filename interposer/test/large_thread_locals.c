@@ -1,5 +1,5 @@
-/* Tests the recording in a program whose thread-local variables take 120,000 bytes of the stack of each thread, also
- * of the recording's. */
+/* Tests the recording in a program whose thread-local variables take 120,000 bytes. The C library places the
+ * variables on each thread's stack, including the stack of the recording's thread. */
 #include <time.h>
 
 #include "check.h"

@@ -30,7 +30,7 @@ static void run(void *(*body)(void *)) {
 
 int main(void) {
   CHECK(use_all_keys);
-  run(keys_then_hook); /* the C library keeps the stack of this thread for later threads */
+  run(keys_then_hook); /* makes the C library allocate a stack that later threads reuse */
   struct mallometer_counters start = snapshot();
   int before = destructor_events;
   uint64_t footprint = self().footprint_bytes;

@@ -1,7 +1,7 @@
 /*
  * Tests the observation: the library places sampled objects on memory pages of their own ("slots"), and reads after
- * each period ("epoch") which slots were accessed. Objects in slots must behave and be counted as others are. The
- * first argument names the case.
+ * each period ("epoch") which slots were accessed. Objects in slots must behave and count like other objects. The first
+ * argument names the case.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -61,9 +61,7 @@ static void start(void) {
   CHECK_EQUAL(o.state, MALLOMETER_LEAKS_ON);
 }
 
-/*
- * Makes at least `ms` milliseconds, and ten times the CPU time of a reading, pass between two readings of accesses.
- */
+/* Sets the least time between two readings of accesses: `ms` milliseconds, and ten times the CPU time of a reading. */
 static void epochs_of(uint64_t ms) {
   CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_SHORTEST_EPOCH, ms), 0);
   CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_EPOCH_OVER_COST, 10), 0);
@@ -401,7 +399,8 @@ static void made_smaller_past_the_hook(void) {
   for (unsigned i = 0; i < COUNT; i++) free(memset(slots[i], 1, 15 * page_size));
 }
 
-/* glibc's own realloc can extend an object into the pages of the next slot if they are unmapped. */
+/* glibc's own free unmaps a slot's pages. glibc's own realloc can then extend the object in the slot before into
+ * these pages. The extended object must keep its contents. */
 static void made_larger_past_the_hook(void) {
   enum { COUNT = 12, BEFORE = 200 };
   const size_t after = page_size * 3 / 2;
@@ -509,8 +508,8 @@ static unsigned fill_many_slots(void *stay[], unsigned wanted) {
   return staying;
 }
 
-/* Near the limit of mappings, the library must merge the mappings of free slots. Once the program has unmapped its
- * own, objects are placed in slots again. */
+/* Near the limit of mappings, the library must merge the mappings of free slots. Objects must be placed in slots
+ * again after the program has unmapped its own pages. */
 static void merged(void) {
   enum { IN_SLOTS = 800, PAGES = 70000, SPARE = 300 };
   static void *stay[IN_SLOTS];
@@ -563,8 +562,8 @@ static bool is_mapped_singly(size_t size) {
   return object[-1] & 2;
 }
 
-/* glibc maps each large object separately until the first one is freed. The library must not free one where the
- * program frees none. */
+/* glibc maps large objects separately until one of them is freed. The library must not cause such a free when it
+ * places an object in a slot. */
 static void large_objects_are_mapped_as_before(void) {
   enum { MOST = 2000, LARGE = 150000 };
   unsigned found = 0;
@@ -644,7 +643,7 @@ static uint64_t locked_kib_at_once(void) {
   return kib;
 }
 
-/* Returns the lowest of ten readings, because in each epoch the library maps a page for a moment, which may be
+/* Returns the lowest of ten readings. In each epoch the library maps a page for a moment, and this page may be
  * locked. */
 static uint64_t locked_kib(void) {
   uint64_t lowest = UINT64_MAX;
@@ -750,8 +749,8 @@ static void locked_object(void) {
   works();
 }
 
-/* The kernel keeps no exit status of ended children while SIGCHLD is ignored. The library tests the system in child
- * processes, and must learn their results in another way. */
+/* Ignores SIGCHLD, so that the kernel keeps no exit status of ended children. The library tests the system in child
+ * processes, and must obtain the results without an exit status. */
 static void without_children(void) {
   signal(SIGCHLD, SIG_IGN);
   uint64_t begin = now_ns();
@@ -1098,8 +1097,8 @@ static void memory_is_bounded(void) {
   in_slots(&late, 1, 5000, one_of_many);
 }
 
-/* The library could place four more objects of this call site in slots in each of a hundred epochs. The more of its
- * objects are already in slots, the fewer the library must place. */
+/* A call site allocates four objects in each of about a hundred epochs, and frees none. The library may place four
+ * objects of a site in an epoch, but must place fewer if many of the site's objects are already in slots. */
 static void who_keeps_much_gets_fewer_slots(void) {
   epochs_of(10);
   start();

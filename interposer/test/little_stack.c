@@ -199,8 +199,8 @@ static char *use_alternate_stack(size_t size) {
   return stack;
 }
 
-/* Allocates in signal handlers on the smallest possible alternate stack. On processors with many registers, the
- * kernel alone needs more than MINSIGSTKSZ. */
+/* Allocates in signal handlers. The alternate stack has MORE bytes beyond the need of the C library's own functions,
+ * and at least AT_MINSIGSTKSZ bytes, which the kernel needs on this processor. */
 static void handlers_run(void) {
   struct sigaction action = {.sa_handler = allocating_handler, .sa_flags = SA_ONSTACK};
   CHECK_EQUAL(sigaction(SIGUSR1, &action, NULL), 0);
@@ -249,7 +249,8 @@ static void *recur_in_thread(void *unused) {
   without = self().samples_without_stack - without;
   printf("%" PRIu64 " samples, %" PRIu64 " of them without stack\n", samples, without);
   CHECK(samples == times && without > 0);
-  /* The few KiB at the end of a stack do not suffice for recording a call stack. */
+  /* The last few KiB of a stack do not suffice for recording a call stack. A stack of MOST bytes is so large that at
+   * least three quarters of the samples must have a call stack. */
   CHECK(size < MOST || without * 4 < samples);
   return unused;
 }

@@ -236,8 +236,8 @@ static void has_a_small_peak(void) {
   for (unsigned i = 0; i < 10; i++) free_in(own, LITTLE);
 }
 
-/* Another thread allocates and frees 10 MiB while this thread allocates little. The peak must include these 10 MiB,
- * up to the error that the library states. */
+/* Another thread allocates and frees 10 MiB while this thread allocates little. The sum of peak_so_far() and
+ * peak_error() must be at least these 10 MiB. */
 static int the_peak_of_two_is_seen(unsigned point) {
   own = as_new_thread();
   others = as_new_thread();
@@ -274,7 +274,7 @@ static int a_sum_that_is_interrupted_proves_no_peak(unsigned point) {
 
 static struct thread_block *others_of_child;
 
-/* Acts as the child of a fork, which does not have the thread that was allocating. */
+/* Acts as the child of a fork. The child does not have the thread that was allocating. */
 static void the_process_forks(void) {
   others_of_child = others;
   current_block = own;
@@ -287,7 +287,7 @@ static int a_fork_in_the_middle_keeps_the_sums(unsigned point) {
   others = as_new_thread();
   allocate_in(own, LITTLE);
   interrupt_at(point, the_process_forks);
-  allocate_in(others, MUCH); /* if the process forked, the code below runs as the child */
+  allocate_in(others, MUCH); /* an interruption acts as a fork; the code below then runs as the child */
   if (!was_interrupted()) return NOT_REACHED;
   CHECK_EQUAL(thread_block_owners(), 1);
   struct mallometer_counters sum = {0};
@@ -329,7 +329,7 @@ static int events_are_whole_wherever_others_come(unsigned point) {
 
 static uint32_t watched;
 
-/* Acts as the child of a fork, which does not have the thread that was writing an event. The child must be able to
+/* Acts as the child of a fork. The child does not have the thread that was writing an event, but must be able to
  * record requests. */
 static void a_child_fills_the_ring(void) {
   static struct mallometer_event events[EVENTS_IN_RING];

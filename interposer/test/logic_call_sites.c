@@ -72,7 +72,7 @@ static int two_that_start_at_once_reserve_once(unsigned point) {
   interrupt_at(point, another_starts);
   CHECK(!call_sites_start());
   if (!was_interrupted()) return NOT_REACHED;
-  CHECK_EQUAL(memory_taken(), call_sites_footprint()); /* the tables of only one thread remain */
+  CHECK_EQUAL(memory_taken(), call_sites_footprint());
   return REACHED;
 }
 
@@ -83,7 +83,7 @@ static uint32_t copy_cleaned(struct mallometer_cleaned *row) {
 }
 
 static void become_cleaner(void) {
-  thread_sampling(thread_block_acquire())->cleaner = 0x1000; /* a handle makes the thread a candidate for a cleaner */
+  thread_sampling(thread_block_acquire())->cleaner = 0x1000; /* the JVM's handle of a thread that may be a cleaner */
   cleaner_seen(current_block, (void *)0x1000, true);
 }
 
@@ -118,7 +118,7 @@ CASE(frees_are_told_by_the_collections_before_them) {
   CHECK(collection_seen_ns(4) > 0 && collection_seen_ns(2) == 0);
   CHECK(deallocate(OBJECT_2));
   young += 2;
-  CHECK(deallocate(OBJECT_3)); /* the young collections may be the cause of this free */
+  CHECK(deallocate(OBJECT_3)); /* may be an effect of the young collections */
   CHECK_EQUAL(copy_cleaned(&row), 1);
   CHECK(row.samples == 3 && row.after_first_young == 1);
   CHECK(row.old[0].collection == 4 && row.old[0].at_once == 1 && row.old[0].otherwise == 1 && row.old[0].again == 0);
@@ -131,7 +131,7 @@ CASE(frees_are_told_by_the_collections_before_them) {
   CHECK(row.old[0].collection == 5 && row.old[0].again == 1 && row.old[0].again_bytes == CLEANED_SIZE);
   CHECK(deallocate(OBJECT_5));
   CHECK_EQUAL(copy_cleaned(&row), 1);
-  CHECK(row.old[0].at_once == 2 && row.old[0].again == 1); /* OBJECT_5 was too young to be freed after collection 4 */
+  CHECK(row.old[0].at_once == 2 && row.old[0].again == 1); /* OBJECT_5 was allocated too late for collection 4 */
   CHECK(row.old[0].first_bytes == CLEANED_SIZE && row.old[0].again_bytes == CLEANED_SIZE);
   CHECK(row.old[1].collection == 4 && row.old[1].at_once == 1);
   collections_set(NULL);
@@ -393,7 +393,8 @@ static const struct mallometer_site *row_with(uint32_t number) {
 
 static uint32_t site_of_live(uintptr_t object) { return live_sample_find((const void *)object).site; }
 
-/* New stacks come all the time. Each must find room in the table of call sites, because old ones are forgotten. */
+/* Allocates from new call stacks all the time. The library must forget old call sites in time, so that the table has
+ * room for every new one. */
 CASE(ever_new_stacks_find_room) {
   enum { ROUNDS = 40, CALLERS = MOST_SITES / 4 };
   start();
@@ -422,8 +423,8 @@ CASE(the_stalest_sites_give_way) {
   call_sites_make_room();
   CHECK_EQUAL(call_sites_totals().sites, before - FORGOTTEN);
   copy_sites();
-  /* Site 0 has a live sample and site 1 was sampled again, so both must stay. The 4,096 stalest others must be
-   * forgotten. */
+  /* The 4,096 sites that were not sampled for longest must be forgotten. Site 0 must stay because it has a live
+   * sample, and site 1 because it was sampled again. */
   for (uint32_t number = 0; number <= ALL; number++) {
     bool stays = number < 2 || number >= 2 + FORGOTTEN;
     CHECK_EQUAL(sites[number].number, stays ? number : number + MOST_SITES);
@@ -676,11 +677,11 @@ CASE(a_sample_is_announced_with_the_requested_bytes_that_it_stands_for) {
   CHECK_EQUAL(given_announced_size, 100);
   CHECK_EQUAL(given_announced_weight, 3333);
   CHECK(deallocate(OBJECT));
-  take_with(2.0 / 3, 11, 24); /* 16.5 is rounded to 17 */
+  take_with(2.0 / 3, 11, 24); /* the weight 16.5 is rounded to 17 */
   CHECK_EQUAL(given_announced_weight, 17);
 }
 
-/* A profiler would divide by the size, which is 0. */
+/* Profilers divide by the requested size of a sample, so a sample of 0 bytes must not be announced. */
 CASE(a_request_of_no_bytes_is_not_announced) {
   start();
   take_with(0.5, 0, 24);
@@ -929,8 +930,8 @@ static uint32_t frames_of_new_site(uintptr_t caller) {
   return sites[before].frames;
 }
 
-/* When every allocation is sampled, each class that the JVM loads adds stacks. When half of the table of call sites
- * is full, new stacks from the JVM must be cut, but not those of the program. */
+/* While every allocation is sampled, class loading in the JVM adds many stacks. Once half of the table of call sites
+ * is full, the library must cut new stacks of the JVM, but not those of the program. */
 CASE(the_jvm_takes_no_room_of_the_programs_stacks) {
   enum { NATIVE = 41, WHOLE = NATIVE + DEEP_IN_JAVA };
   start();
@@ -950,7 +951,8 @@ CASE(the_jvm_takes_no_room_of_the_programs_stacks) {
   CHECK_EQUAL(sites[MOST_SITES / 2].allocated.samples, 2);
 }
 
-/* Samples a new stack when not every allocation is sampled. Returns the number of frames that the library keeps. */
+/* Records a sample as the sampler does when it samples only some of the allocations. The sample has a new stack.
+ * Returns the number of frames that the library keeps. */
 static uint32_t frames_at_usual_interval(uintptr_t caller) {
   uint32_t before = call_sites_totals().sites;
   given_frame_pointer = frames_on_stack(40);
@@ -970,8 +972,7 @@ static uint32_t frames_at_usual_interval(uintptr_t caller) {
   return sites[before].frames;
 }
 
-/* When the table of call sites is three quarters full, new stacks from the JVM must be cut, because the program needs
- * the rest. */
+/* The last quarter of the table of call sites is left to the program. New stacks of the JVM must be cut there. */
 CASE(the_jvm_leaves_the_last_quarter_to_the_program_at_any_interval) {
   enum { WHOLE = 41 + DEEP_IN_JAVA };
   start();

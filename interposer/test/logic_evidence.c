@@ -7,7 +7,7 @@
 #include "sample/call_sites.h"
 
 #define MEBIBYTE ((size_t)1 << 20)
-#define BEGIN_NS (UINT64_C(1) << 44) /* a multiple of the unit of times in leak/slots.h */
+#define BEGIN_NS (UINT64_C(1) << 44) /* a multiple of the unit of stored times (2^SLOT_TIME_SHIFT ns) */
 
 /* The first call site gets the number 0. */
 enum { SITE = 0, SIZE = 100 };
@@ -104,7 +104,7 @@ CASE(an_object_counts_by_its_age_and_its_idle_time) {
   CHECK_EQUAL(seen.born << SLOT_TIME_SHIFT, BEGIN_NS);
   evidence_of_gap(&seen, 500000000);
   slot_touched(&seen, (BEGIN_NS + 1000000000) >> SLOT_TIME_SHIFT);
-  given_monotonic_ns = BEGIN_NS + 2 * UINT64_C(1000013824); /* a little more than 2 s, as times are rounded */
+  given_monotonic_ns = BEGIN_NS + 2 * UINT64_C(1000013824); /* just over 2 s, because stored times are rounded down */
   take_out(object);
   const struct mallometer_site_evidence *of_site = evidence(SITE);
   CHECK_EQUAL(of_site->placed, 1);
@@ -230,7 +230,7 @@ CASE(the_evidence_of_a_forgotten_site_gives_way) {
   CHECK_EQUAL(rows->placed, 1);
   CHECK_EQUAL(rows->freed, 0);
   CHECK_EQUAL(rows->lifetimes.count, 0);
-  /* This free is of the forgotten site, and must not count for the site that got its row. */
+  /* A free that belongs to the forgotten site must not count for the site that now has the row. */
   evidence_of_freed(&object);
   CHECK(!evidence_has_room(OF_SITE) && evidence_has_room(OF_LATER));
   evidence_copy(rows, MOST_SITES_WITH_EVIDENCE, 0);

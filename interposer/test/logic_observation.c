@@ -25,7 +25,7 @@ enum { SIZE = 100, OBJECTS = 8, FIRST_CANARY = 1, CANARIES = 8 };
 static struct thread_block *block;
 static char stack[65536], objects_of_allocator[64][SIZE];
 static const void *used[OBJECTS]; /* objects that the program accesses in every epoch */
-static bool kernel_clears;        /* simulates a kernel that clears accessed bits, so that no epoch counts */
+static bool kernel_clears;        /* true: the canary pages read as not accessed, so no epoch counts */
 
 /* ---- The process --------------------------------------------------------------------------------------- */
 
@@ -456,7 +456,7 @@ CASE(a_reading_that_fails_for_the_moment_is_tried_again) {
   CHECK_EQUAL(last_access(object), written);
 }
 
-/* If readings fail, the epoch must continue until one succeeds. That reading must show the access. */
+/* The epoch must continue while readings fail. The first reading that succeeds must show the access. */
 CASE(a_use_while_readings_fail_is_seen_later) {
   void *object = object_in_slot();
   time_passes(2 * EPOCH);
@@ -628,7 +628,7 @@ CASE(who_asks_while_another_does_is_no_other_start) {
   CHECK_EQUAL(described().epochs, 3);
 }
 
-/* A stop and a start that follows before the thread has noticed the stop must change nothing. */
+/* A stop must have no effect if observation is started again before its thread has noticed the stop. */
 CASE(a_rest_that_ends_before_it_began_is_none) {
   start();
   time_passes(2 * EPOCH);
@@ -661,8 +661,8 @@ CASE(slots_take_a_share_of_what_is_resident) {
   CHECK_EQUAL(described().limit_bytes, MEBIBYTE);
 }
 
-/* Once the process has three quarters of the mappings that the kernel allows, no object may be placed in a slot until
- * it has less than half. */
+/* Placement in slots must stop when the process has three quarters of the mappings that the kernel allows. Placement
+ * must resume when the process has less than half of them. */
 CASE(a_crowded_process_has_no_room_until_it_has_half) {
   void *object = object_in_slot();
   void *freed = allocate();

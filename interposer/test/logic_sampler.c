@@ -1,5 +1,5 @@
-/* Tests the sampler, and its governor, which lowers the share of sampled allocations when samples take too much time.
- * The sampler does not measure this time, but computes it. The test sets the clock. */
+/* Tests the sampler and its governor, which lowers the share of sampled allocations when samples take too much time.
+ * The sampler computes the time of samples instead of measuring it. The test sets the clock. */
 #include <math.h>
 
 #include "account/thread_block.h"
@@ -76,8 +76,9 @@ CASE(the_unit_changes_a_step_at_a_time) {
   }
 }
 
-/* Allocates every `pause_ns` an object that is so large that each would be sampled without the governor. At 20 us,
- * all samples would take five times the allowed time. Returns the nanoseconds that were charged for samples. */
+/* Allocates an object of DEFAULT_SAMPLE_INTERVAL bytes every `pause_ns`. Without the governor, the sampler would
+ * sample every such object; at a pause of 20 us the samples would take five times the allowed time. Returns the
+ * nanoseconds that were charged for samples. */
 static uint64_t allocates_much(uint64_t span_ns, uint64_t pause_ns) {
   uint64_t before = sampler_totals().time_ns;
   for (uint64_t end = given_monotonic_ns + span_ns; given_monotonic_ns < end; given_monotonic_ns += pause_ns) {
@@ -141,8 +142,8 @@ CASE(a_burst_does_not_hide_large_memory) {
   }
 }
 
-/* The clock advances only by the time that samples are charged, so they seem to take all of the time. The governor
- * must lower the share as far as it can. */
+/* The clock advances only by the time charged for samples, so samples seem to take the thread's whole time. The
+ * governor must lower the share as far as it can. */
 CASE(a_clock_of_bills_alone_halves_to_the_last) {
   start();
   given_clock_passes = true;
@@ -165,9 +166,9 @@ CASE(the_stalest_call_path_gives_way) {
 }
 
 /*
- * A call site allocates blocks of 256 KiB at 1 GB/s, another one 20 objects of 100 bytes a second. Samples of half of
- * the blocks would take more than the allowed time, a tenth of the default. Nevertheless objects of the second site
- * must be sampled.
+ * A busy call site allocates 4,000 blocks of 256 KiB per second. Another call site leaks 20 objects of 100 bytes per
+ * second. The target is a tenth of the default, too little time for samples of half of the blocks. Leaked objects must
+ * be sampled nevertheless.
  */
 CASE(a_hot_path_of_large_blocks_does_not_hide_a_small_leak) {
   enum { SECONDS = 60, BLOCKS_A_SECOND = 4000, LEAKED_A_SECOND = 20, BLOCK = 262144, LEAKED = 100 };
@@ -182,7 +183,7 @@ CASE(a_hot_path_of_large_blocks_does_not_hide_a_small_leak) {
     of_leak += sampler_totals().samples - before;
   }
   struct sampler_totals totals = sampler_totals();
-  /* Expected are 4 (1 + ln (1,200 / 4)) = 27 samples of 1,200 objects. */
+  /* The sampler takes about 4 (1 + ln (1,200 / 4)) = 27 samples of the 1,200 leaked objects (see sampler.h). */
   CHECK(of_leak >= 15);
   CHECK_EQUAL(totals.share_ppm, 1000000);
   CHECK(totals.time_ns <= SECONDS * SECOND / 1000000 * DEFAULT_OVERHEAD_TARGET / 10);
@@ -199,8 +200,8 @@ CASE(a_jump_ahead_gives_no_more_than_may_be_saved) {
   CHECK(allocates_much(SECOND, 2 * MICROSECOND) < 2 * GOVERNOR_MOST_CREDIT_NS);
 }
 
-/* The clock seems to go back, here by 0.1 s, if two threads read it in one order, but report their costs to the
- * sampler in the opposite order. */
+/* The clock goes back by 0.1 s. Two threads cause this if the first to read the clock is the last to report its
+ * costs to the sampler. */
 CASE(a_clock_that_goes_back_gives_nothing) {
   start();
   allocates_much(SECOND, 20 * MICROSECOND);

@@ -123,7 +123,8 @@ static int a_handler_comes_within(unsigned point) {
   CHECK(of_outer.peak_bytes == LARGE + SMALL || (interrupted && of_outer.peak_bytes == LARGE + 2 * SMALL));
   CHECK_EQUAL(of_outer.largest_bytes, LARGE);
   CHECK(of_outer.flags == MALLOMETER_SCOPE_HAS_MATCHES || interrupted);
-  /* A handler that interrupts the opening or closing may be counted with its allocation but without its free. */
+  /* A scope may count the handler's allocation without the handler's free. This happens if the handler interrupts
+   * the opening or closing of the scope. */
   CHECK(of_outer.net_bytes == 0 || (interrupted && of_outer.net_bytes == SMALL));
   CHECK(of_outer.retained_allocations <= (interrupted ? 1 : 0));
   CHECK_EQUAL(own->reporting.scoped, 0);
@@ -183,7 +184,7 @@ static int a_handler_ends_scopes(unsigned point, bool matched) {
 static int a_handler_ends_unmatched_scopes(unsigned point) { return a_handler_ends_scopes(point, false); }
 static int a_handler_ends_matched_scopes(unsigned point) { return a_handler_ends_scopes(point, true); }
 
-/* A thread is marked from event_mark() to event_end(). A signal handler that closes the thread's last scope meanwhile
+/* event_mark() marks the thread until event_end(). A signal handler that closes the thread's last scope in between
  * must not remove the mark. */
 CASE(a_mark_stays_where_a_handler_ends_the_last_scope) {
   own = new_thread();
@@ -230,7 +231,7 @@ static int another_thread_closes_a_scope(unsigned point) {
   CHECK_EQUAL(of_outer.peak_bytes, LARGE);
   CHECK_EQUAL(own->reporting.scoped, 0);
   CHECK(!scopes_include_matched());
-  /* If both records are free, the new scopes get the first two. */
+  /* The two new scopes must get the first two records, because the closed scopes no longer use them. */
   int again[2] = {scope_open(own, false), scope_open(own, false)};
   for (unsigned i = 0; i < 2; i++) CHECK((again[i] & (int)(MOST_SCOPES - 1)) < 2);
   return was_interrupted() ? REACHED : NOT_REACHED;

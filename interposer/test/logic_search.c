@@ -184,8 +184,8 @@ static bool begin_heap(enum memory_copying by) {
   return is_still;
 }
 
-/* Implements heap_parts.used() for a heap in the first half of `memory`. Of each part of 3 pages, only the first half
- * page is used. */
+/* Implements heap_parts.used() for a heap in the first half of `memory`. The heap uses half a page in every three
+ * pages: the first half of the first page. */
 static uintptr_t used_part(enum memory_copying by, uintptr_t from, uintptr_t *to) {
   (void)by;
   uintptr_t part = from - (from - (uintptr_t)memory) % (3 * given_page_bytes), used = part + given_page_bytes / 2;
@@ -206,8 +206,8 @@ static uint32_t references_with(bool still_at_first, bool still_at_last) {
   return rows[0].references;
 }
 
-/* Addresses in free parts of a heap count only if the collector moved objects during the search, because the search
- * may then have seen an object only at its old place. */
+/* Addresses in free parts of a heap must count only if the collector moved objects during the search. In that case
+ * the search may have read a moved object at its old address only. */
 CASE(words_in_free_parts_of_a_heap_count_if_objects_were_moved) {
   static const struct heap_parts parts = {begin_heap, used_part, is_unmoved};
   const size_t words = given_page_bytes / sizeof *memory;
@@ -309,7 +309,8 @@ static uint32_t references_of(unsigned number) {
 }
 
 /*
- * The first thread waits with its registers on its stack. The second thread waits without them there, and then runs.
+ * The first thread waits and has stored its registers on its stack. The second thread first waits without having stored
+ * its registers, and then runs.
  */
 CASE(what_threads_have_in_registers_and_on_stacks_counts) {
   begin();

@@ -1,5 +1,5 @@
-/* Tests the tree that stores the stacks of samples, with two threads that change it at the same time, and when it is
- * full. Stacks with the same callers share nodes. */
+/* Tests the tree that stores the stacks of samples: concurrent changes by two threads, and a full tree. Stacks with
+ * the same callers share nodes. */
 #include "platform/given.h"
 #include "sample/stack_tree.h"
 
@@ -29,7 +29,7 @@ static int two_that_add_the_same_stack_get_the_same_node(unsigned point) {
   if (!was_interrupted()) return NOT_REACHED;
   CHECK_EQUAL(own, of_other);
   check_frames(own, common);
-  CHECK(tree.taken <= FRAMES + 1); /* the interrupted thread may have taken a node for nothing */
+  CHECK(tree.taken <= FRAMES + 1); /* the interrupted thread may have taken one node in vain */
   return REACHED;
 }
 

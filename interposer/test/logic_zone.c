@@ -159,7 +159,7 @@ static const struct zone all_members = {.size = z_size,
                                         .malloc_type_memalign = z_malloc_type_memalign,
                                         .malloc_type_malloc_with_options = z_malloc_type_malloc_with_options};
 
-/* Returns the size of a zone's struct in a version, according to Apple's comments in malloc/malloc.h. */
+/* Returns the size of `struct zone` in a version of the interface, according to Apple's comments in malloc/malloc.h. */
 static size_t end_of(unsigned version) {
   if (version >= 16) return 200;
   if (version >= 15) return 160;
@@ -417,8 +417,8 @@ static void *allocates(void *unused) {
   return NULL;
 }
 
-/* The destructor of the key `late` frees after the thread has returned its counters, because this key is created
- * after the library's key. */
+/* The library's key is older than the key `late`, so its destructor runs first and returns the thread's counters.
+ * The destructor of `late` then frees an object. */
 CASE(a_thread_that_ends_hands_its_block_over) {
   enum { THREADS = 20 };
   begin_counting();

@@ -1,7 +1,8 @@
 /*
  * Allocates from readlink(), which the library calls while it still looks for the allocator. Such early objects come
- * from a buffer at a low address, which free recognizes with one comparison. With an argument, the mapping of the low
- * address fails, and free needs two comparisons. In both cases it must execute fewer than FREE instructions.
+ * from a buffer at a low address, so that free() recognizes them with one comparison. With an argument, the mapping of
+ * the low address fails, and free() needs two comparisons. In both cases free() must execute fewer than FREE
+ * instructions of the library.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-/* Starts as many threads as the first argument says, 32 at a time. mallometer must need memory for 32 threads only,
- * and the totals must include all. Each thread frees an object of an earlier thread. */
+/* Starts the number of threads that the first argument states, 32 at a time. mallometer must need memory for only 32
+ * threads, but its totals must include all threads. Each thread frees an object of an earlier thread. */
 #include <pthread.h>
 
 #include "check.h"
@@ -28,14 +28,13 @@ int main(int argc, char **argv) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, 64 * 1024);
-  generation(&attributes); /* the C library keeps the stacks of these threads for later threads */
+  generation(&attributes); /* makes the C library allocate stacks that later threads reuse */
 
   struct mallometer_counters start = snapshot();
   uint64_t footprint = self().footprint_bytes;
   for (uint64_t i = 0; i < generations; i++) generation(&attributes);
   struct mallometer_counters d = difference(start, snapshot());
-  /* The C library may make one allocation for each thread. It is too large for the size classes of this test's
-   * objects. */
+  /* The C library may make one allocation for each thread. Its size class is above those of the test's objects. */
   CHECK_EQUAL(d.allocations[0], generations * AT_ONCE);       /* the objects of 10 bytes */
   CHECK_EQUAL(d.allocations[2], generations * (64 - 40 + 1));
   CHECK_EQUAL(d.allocations[3], generations * (71 - 65 + 1));

@@ -134,8 +134,8 @@ static void partly(void) {
   CHECK(!is_known(memory + PAGE) && !is_known(memory + 6 * PAGE));
 }
 
-/* Maps memory over known ranges. Pages inside of a range must keep its call site, but pages beyond its end must get
- * the new one. */
+/* Maps memory over known ranges. A mapping inside of one range must keep the call site of the range. A mapping that
+ * reaches beyond the range must get a call site of its own. */
 static void over_others(void) {
   char *memory = map_here(8);
   uint32_t site = site_at(memory);
@@ -152,8 +152,8 @@ static void over_others(void) {
   CHECK_EQUAL(munmap(memory, 8 * PAGE), 0);
 }
 
-/* Checks that a call fails with the same error as the system call, because emulators may return other errors than
- * Linux. */
+/* Checks that a call fails with the error of the direct system call. The macro compares with this error instead of a
+ * constant, because emulators may return other errors than Linux. */
 #define CHECK_FAILS_AS(call, ...)          \
   do {                                     \
     CHECK((long)(call) == -1);             \
@@ -294,7 +294,7 @@ static void slices(void) {
   CHECK_EQUAL(read_rows(), programs - COUNT);
 }
 
-/* Maps more ranges than the map has room for. It must forget small ranges, and keep a large one. */
+/* Maps more ranges than the library's map has room for. The map must forget small ranges, and keep a large one. */
 static void full(void) {
   enum { COUNT = 70000 };
   char *large = map_here(1000), *place = map_there(NULL, COUNT, 0);
@@ -393,7 +393,8 @@ static void forked(void) {
   CHECK_EQUAL(self().ranges_missed, 0);
 }
 
-/* ---- Random calls of mmap, munmap and mremap ----------------------------------------------------------- */
+/* A child of vfork() maps memory in the address space of its parent. The library ignores the child's calls, so the
+ * map must not contain this range. */
 
 enum { THREADS = 4, PAGES = 256, PAGES_OF_CHANGE = 12 };
 
@@ -414,8 +415,8 @@ static uint32_t draw(struct field *field, uint32_t below) {
   return (uint32_t)(field->random >> 33) % below;
 }
 
-/* Returns whether the map has missed a change. A change is missed if another thread held the map's lock for a
- * millisecond, because it got no processor. */
+/* Returns whether the map has missed a change. The library gives a change up if another thread holds the map's lock
+ * for a millisecond, for example because that thread gets no processor. */
 static bool has_missed_changes(void) { return self().ranges_missed > 0; }
 
 static uint32_t site_now(const void *address) {
@@ -428,8 +429,8 @@ static uint32_t site_now(const void *address) {
   return row.site;
 }
 
-/* Stores the call site of pages that `function` has just mapped. Pages that had one call site before must keep it.
- * Otherwise the call site must be in `function`, or unknown. */
+/* Stores the call site of pages that `function` has just mapped. The call site must be unchanged if all of the pages
+ * had the same one before. Otherwise the call site must be in `function`, or unknown. */
 static void note_sites(struct field *field, size_t first, size_t count, const void *function) {
   uint32_t before = field->sites[first], now = site_now(field->memory + first * PAGE);
   bool keeps = true;
@@ -439,8 +440,8 @@ static void note_sites(struct field *field, size_t first, size_t count, const vo
   for (size_t i = first; i < first + count; i++) field->sites[i] = now;
 }
 
-/* Makes a random change to the mappings of `field`. Case 4 maps memory where the kernel chooses, and unmaps it again.
- * Another thread may have just unmapped memory at the same addresses. */
+/* Makes a random change to the mappings of `field`. Case 4 lets the kernel choose an address, and unmaps the memory
+ * again. Another thread may just have unmapped memory at that address. */
 static void change(struct field *field) {
   size_t first = draw(field, PAGES), count = 1 + draw(field, PAGES_OF_CHANGE);
   if (first + count > PAGES) count = PAGES - first;
@@ -633,7 +634,7 @@ static double microseconds_of_pair(void) {
 /* Measures the time of mmap and munmap with a walk of the stack, without one, and while counting is off. Takes the
  * least of several times, because other processes can only add time. */
 static void cost(void) {
-  /* walks 2,000 stacks, of 3,000 that the library allows for small mappings */
+  /* walks 2,000 stacks; the library allows 3,000 for small mappings */
   double with_stack = microseconds_of_pair();
   while (self().ranges_without_site == 0) munmap(map_here(1), PAGE);
   double without_stack = microseconds_of_pair();

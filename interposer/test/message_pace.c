@@ -75,7 +75,7 @@ static void cached_files_do_not_count(void) {
   reading.file_bytes = 0;
 }
 
-/* A new name is known 5 ms after a message, but the next message must wait until 10 ms after it. */
+/* The next message must be written 10 ms after the previous one, although a new name is known after 5 ms. */
 static void news_of_a_rise_wait_for_the_pause(void) {
   reading.charged_bytes = 500 * MIB;
   CHECK_EQUAL(look_after(SECOND, &rise, true), 1);

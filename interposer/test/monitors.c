@@ -181,7 +181,8 @@ static void refusals(void) {
 
 /* ---- Callbacks ------------------------------------------------------------------------------------------- */
 
-/* Volatile, because the compiler assumes that malloc() does not change them, but callbacks do. */
+/* Volatile, because callbacks change these variables during malloc(), while the compiler assumes that malloc() does
+ * not. */
 static volatile unsigned calls, depth;
 
 static void allocates(void *context, void *object, size_t requested, size_t actual) {
@@ -294,8 +295,8 @@ static void allocates_late(void *rounds) {
 }
 
 static void *works(void *unused) {
-  /* When the thread ends, allocates_late() runs in three rounds of destructors, partly after the library's own
-   * destructor. */
+  /* At the end of the thread, allocates_late() runs in three rounds of key destructors. The later rounds follow the
+   * library's own destructor. */
   pthread_setspecific(late, (void *)3);
   void *objects[16] = {NULL};
   for (size_t i = 0; i < 20000; i++) {
@@ -447,8 +448,8 @@ static void forks(void) {
   CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)number), 0);
 }
 
-/* A monitor cannot be unregistered while its callback runs in another thread. A forked child does not have that
- * thread, so the monitor must be unregistered there. */
+/* Tries to unregister a monitor while its callback runs in another thread. A forked child does not have that thread,
+ * so the monitor must no longer be registered in the child. */
 static void forks_while_unregistering(void) {
   enum { PLACES = 8 };
   int reached[2], status;
@@ -567,8 +568,8 @@ static void nothing_allocated(void *context, void *object, size_t requested, siz
 
 static void nothing_freed(void *context, void *object, size_t actual) { (void)context, (void)object, (void)actual; }
 
-/* Calls malloc and free `count` times, for callgrind. `kind` says how many monitors are registered; with "after", one
- * was registered and unregistered before. */
+/* Calls malloc and free `count` times, for callgrind. `kind` is the number of registered monitors ("none", "one" or
+ * "two"), or "after" if one was registered and unregistered again. */
 static void pairs(const char *kind, long count) {
   int number = strcmp(kind, "none") == 0 ? 0 : registered(NULL, nothing_allocated, nothing_freed);
   if (strcmp(kind, "two") == 0) registered(NULL, nothing_allocated, nothing_freed);
@@ -584,8 +585,8 @@ static void pairs(const char *kind, long count) {
 
 static int early_number;
 
-/* Registers a monitor before the program's first event. The loader calls this function before constructors
- * (.preinit_array), except musl's. */
+/* Registers a monitor before the program's first event. The loader calls this function through .preinit_array,
+ * before any constructor. musl's loader does not call it. */
 static void registers_early(int count, char **arguments) {
   const struct mallometer_monitor monitor = {&heard, log_allocated, log_freed};
   if (count < 2 || strcmp(arguments[1], "early") != 0) return;

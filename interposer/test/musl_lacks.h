@@ -1,4 +1,4 @@
-/* Makes references to functions that musl lacks weak, so that test programs can be linked. Calling such a function
+/* Declares functions that musl lacks as weak, so that test programs can be linked. A call of such a function
  * crashes. */
 #include <stddef.h>
 #pragma weak pvalloc /* does not crash: mallometer defines pvalloc */

@@ -1,8 +1,9 @@
 /*
- * Runs a thread that must not read the processor's time-stamp counter, which exact clocks use. The library must serve
- * and count the thread's calls, and record its samples. The first argument names the case: in "off" and "slots",
- * reading the counter raises SIGSEGV; "slots" also places objects on pages of their own; in "strict", the thread may
- * make only a few system calls (SECCOMP_MODE_STRICT).
+ * Runs a thread that must not read the processor's time-stamp counter. The library must serve and count the thread's
+ * calls, and record its samples.
+ *
+ * The first argument names the case. In "off" and "slots", reading the counter raises SIGSEGV; "slots" also places
+ * objects on pages of their own. In "strict", the thread may make only a few system calls (SECCOMP_MODE_STRICT).
  */
 #include <linux/seccomp.h>
 #include <malloc.h>
@@ -57,8 +58,8 @@ static uint64_t samples_of_call_sites(void) {
   return sum;
 }
 
-/* Forbids the calling thread and all threads that it starts, also those of the library, to read the time-stamp
- * counter. */
+/* Makes the kernel forbid reads of the time-stamp counter, in the calling thread and in all threads that it starts.
+ * These include threads of the library. */
 static void nobody_needs_the_counter(void) {
   char path[] = "/tmp/mallometer-XXXXXX";
   int file = mkstemp(path);

@@ -22,7 +22,8 @@ struct Plain {
 
 struct mallometer_counters before;
 
-/* The number of events that a monitor received, and the number that it must receive for an allocation and a free. */
+/* `heard` is the number of events that the monitor received. `expected` is the number that it must receive for an
+ * allocation and a free. */
 volatile unsigned heard;
 unsigned expected;
 
@@ -163,8 +164,8 @@ void out_of_memory() {
 
 int main() {
   CHECK_EQUAL(self().state, MALLOMETER_STATE_COUNTING);
-  /* The use of both addresses gives an executable that is linked to fixed addresses PLT entries for these functions,
-   * so that it seems to define them. */
+  /* Taking these addresses creates PLT entries for both functions if the executable is linked to fixed addresses.
+   * The executable then seems to define the functions. */
   void *(*volatile allocate)(size_t) = operator new;
   void (*volatile release)(void *) = operator delete;
   ONE_EVENT(100, allocate(100), release(object));

@@ -57,7 +57,7 @@ static void refer(struct object *from, struct object *to) {
 static struct {
   bool is_gone;
   jvmtiError of_iterations, of_references;
-  jvmtiError behind_references; /* the error of a walk that has reported all references */
+  jvmtiError behind_references; /* the error that a walk returns after it has reported all references */
   void (*while_stopped)(void);
 } behaviour;
 

@@ -1,7 +1,9 @@
 /*
- * Uses objects at the beginning of a page with MALLOMETER_ACCOUNTING=header, which puts a header before each object.
- * The allocator's own objects have no header, and the page before them can be unmapped. The library must tell both
- * kinds apart without mincore(2), which a sandbox refuses. The first argument says how: "ENOSYS", "EPERM", or "kill".
+ * Uses objects that begin at a page boundary. With MALLOMETER_ACCOUNTING=header, the library puts a header before each
+ * object that it allocates. The allocator's own objects have no header, and the page before them can be unmapped.
+ *
+ * The library must tell both kinds of objects apart without mincore(2), which a sandbox refuses. The first argument
+ * names the refusal: "ENOSYS", "EPERM", or "kill".
  */
 #include <errno.h>
 #include <linux/filter.h>

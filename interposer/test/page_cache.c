@@ -58,8 +58,7 @@ static void check_files(int file) {
   CHECK(pipe(ends) == 0 && cached_on("ext4", ends[0]) == -EINVAL);
 }
 
-/* The file belongs to the process's user, because for the file of another user the kernel reports all pages as
- * cached. */
+/* `file` belongs to the process's user. The kernel would report all pages of another user's file as cached. */
 static void check_mappings(int file) {
   char *own = mmap(NULL, BYTES, PROT_READ, MAP_SHARED, file, 0);
   CHECK(own != MAP_FAILED);

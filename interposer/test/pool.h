@@ -17,7 +17,7 @@ namespace pool {
 alignas(4096) char memory[8 << 20];
 std::size_t used, taken, released;
 
-/* A request of kRefused bytes throws std::bad_alloc, one of kThrowsNumber bytes the number 5. */
+/* A request of kRefused bytes throws std::bad_alloc. A request of kThrowsNumber bytes throws the number 5. */
 constexpr std::size_t kRefused = 77777, kThrowsNumber = 77778;
 
 inline bool contains(const void *object) {

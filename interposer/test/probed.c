@@ -1,7 +1,8 @@
 /*
- * Allocates and maps memory by each function, for test/probes.py, which receives the library's probes of these calls.
- * Prints the requested bytes between two snapshots, and the mapped and unmapped bytes. The first argument is the
- * number of rounds. With "slots" as the second one, the rounds begin when the library places objects in slots (memory
+ * Allocates and maps memory by each function. test/probes.py receives the library's probes of these calls.
+ *
+ * Prints the requested bytes between two snapshots, and the mapped and unmapped bytes. The first argument is the number
+ * of rounds. With "slots" as the second argument, the rounds begin when the library places objects in slots (memory
  * pages of their own).
  */
 #include <malloc.h>
@@ -58,7 +59,7 @@ static NOINLINE void allocate(size_t round) {
   for (size_t i = 0; i < OBJECTS; i++) free(kept[i]);
 }
 
-/* The sampler regards each height of the stack as another call path. */
+/* Calls allocate() at a given height of the stack. The sampler regards each height as a separate call path. */
 static NOINLINE void from_height(size_t height, size_t round) {
   volatile char here[64];
   here[0] = (char)height;
@@ -107,8 +108,8 @@ static void unmap(void *memory, size_t bytes) {
   unmapped += bytes;
 }
 
-/* Resizes a mapping. The library announces the old range as unmapped and then the new one as mapped, or the old one
- * if mremap() fails. */
+/* Resizes a mapping. The library must announce the old range as unmapped, and then the new range as mapped. If
+ * mremap() fails, the library must announce the old range as mapped again. */
 static void *grow(void *memory, size_t before, size_t bytes) {
   void *moved = mremap(memory, before, bytes, MREMAP_MAYMOVE);
   mappings++;

@@ -1,10 +1,10 @@
 /*
- * Tests the counters of threads and their sums under ThreadSanitizer, which reports data races. The final sums must
- * be exact.
+ * Tests the counters of threads and their sums under ThreadSanitizer, which reports data races. The final sums must be
+ * exact.
  *
- * The library returns a thread's counters in the destructor of a thread key, but the sanitizer forgets a thread
- * before its last destructor runs. So the threads here call the destructor themselves, and the file that defines it
- * is included.
+ * The library takes a thread's counters back in the destructor of a thread key. ThreadSanitizer forgets a thread before
+ * its last destructor runs, so the threads here call the destructor themselves. The test includes the source file
+ * because the destructor is static.
  */
 #include <pthread.h>
 #include <unistd.h>

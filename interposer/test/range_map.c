@@ -121,7 +121,8 @@ static void neighbours_of_one_site_are_one_range(void) {
   put(3, 1, 2);
   CHECK_EQUAL(ranges_totals().ranges, 2);
   check_references();
-  /* Removes page 3, as after an munmap() of pages 3 and 4. Page 4 has been mapped again, so it must stay. */
+  /* Acts as a munmap() of pages 3 and 4 during which page 4 is mapped again. Page 3 must be removed from the map,
+   * and page 4 must stay. */
   uint64_t latest = ranges_before_unmapping();
   put(4, 1, 2);
   CHECK_EQUAL(ranges_totals().ranges, 3);
@@ -175,8 +176,8 @@ static void a_full_map_keeps_the_large_ones(void) {
   check_references();
 }
 
-/* The map needs a further block for each insertion. It must pack ranges, which frees blocks, before a change finds no
- * free block. */
+/* Makes insertions that take a further block each. The map must pack its ranges in time, so that every change finds
+ * free blocks. */
 static void full_blocks_are_packed_in_time(void) {
   for (size_t i = 0; map->used + BLOCKS_OF_SLICE < PACKED_BLOCKS || map->passes > 0; i++) {
     put(2000 + 4 * i, 1, (uint32_t)(i % 7));

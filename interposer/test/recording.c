@@ -188,8 +188,9 @@ static void records_lie_where_they_belong(void) {
   CHECK(memcmp(record.content, "minute\t61\n", 10) == 0);
   CHECK_EQUAL(read_handed(MINUTES, 59, &record), WHOLE);
   CHECK_EQUAL(record.frame.sequence, 60);
-  /* Writes profiles: with 0 for a peak, otherwise with the percentage of the limit that was exceeded. The file must
-   * keep the two latest peaks, and the latest profile of each percentage. */
+  /* Writes profiles. A profile of a peak has the percentage 0. The other profiles have the percentage of the limit
+   * that was exceeded. The file must keep the two latest profiles of peaks, and the latest profile of each
+   * percentage. */
   static const uint32_t percents[] = {0, 85, 0, 95, 0, 90, 85};
   for (uint32_t i = 0; i < sizeof percents / sizeof *percents; i++) {
     memset(text, 'a' + (int)i, longest);
@@ -257,8 +258,8 @@ static void two_threads_write(void) {
 #define MIB ((uint64_t)1 << 20)
 #define MOST_BURST_BYTES (800 * MIB)
 
-/* Returns three times the smallest rise that the library describes: 64 MiB, or with a memory limit a 16th of the
- * limit, but at least 8 MiB. */
+/* Returns three times the smallest rise that the library describes. The smallest rise is a 16th of the memory limit,
+ * and at least 8 MiB. Without a memory limit, it is 64 MiB. */
 static uint64_t burst_bytes(void) {
   struct recording_sample latest;
   await_samples(2);
@@ -358,8 +359,8 @@ static void fill_the_cache(void) {
   close(descriptor);
 }
 
-/* Lets memory rise by 192 MiB. The file must describe the rise, and must be empty after the end of the rise or of the
- * process, whichever `end` names. */
+/* Lets memory rise by 192 MiB. The file must describe the rise. `end` names what happens next; the file must become
+ * empty at the end of the rise, for example. */
 static int message_of_a_rise(const char *end) {
   enum { MOST = 3072 };
   static void *objects[MOST];
@@ -616,7 +617,7 @@ static void killed(void) {
 static void killed_while_writing(void) {
   int torn = 0, whole = 0;
   struct handed record;
-  /* Repeats until an incomplete record was read. On a busy machine this is rare. */
+  /* Repeats until an incomplete record was read, which happens rarely on a busy machine. */
   for (int life = 0; life < 8 || ((torn == 0 || whole == 0) && life < 100); life++) {
     unlink(path); /* await_samples() must not find samples of the previous run */
     pid_t child = start_child("writes");

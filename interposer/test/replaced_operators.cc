@@ -1,7 +1,8 @@
 /*
- * Replaces some C++ operators new and delete by those of a memory pool. By the C++ standard, some of the other forms
- * call the replaced ones, so these forms must use the pool, too. Forms that must not throw must return null when the
- * pool throws. mallometer must count each remaining operator call as one allocation or one free. The program also
+ * Replaces some C++ operators new and delete by operators of a memory pool. Other forms must use the pool, too, if the
+ * C++ standard makes them call a replaced operator. Forms that must not throw must return null when the pool throws.
+ *
+ * mallometer must count each call of an operator that is not replaced as one allocation or one free. The program also
  * runs without mallometer.
  */
 #include <algorithm>

@@ -1,7 +1,9 @@
 /*
- * Tests sampling of allocations by each function. The first argument is the sampling interval: the mean number of
- * bytes from one sample to the next. The bytes that the samples represent must equal the counted bytes within 15 %.
- * With an interval of 1, which samples every allocation, they must be equal; with 0, there must be no samples.
+ * Tests the sampling of allocations that come from each function of malloc's family. The first argument is the sampling
+ * interval: the mean number of bytes from one sample to the next.
+ *
+ * The samples must represent the counted bytes within 15 %. An interval of 1 samples every allocation, so the
+ * represented bytes must equal the counted bytes. An interval of 0 must give no samples.
  */
 #include <malloc.h>
 #include <pthread.h>

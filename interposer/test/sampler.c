@@ -151,8 +151,8 @@ static void rare_sites_are_found_among_hot_ones(void) {
 
 /* ---- Unbiased estimates ------------------------------------------------------------------------------- */
 
-/* A sampler with fixed gaps between samples would always sample the same site in some of the patterns, because they
- * are so regular. */
+/* Returns the call site of allocation `i` of a pattern. Some patterns are so regular that a sampler with fixed gaps
+ * between samples would always sample the same site. */
 static unsigned pattern_site(unsigned pattern, unsigned i) {
   switch (pattern) {
     case 0:
@@ -171,8 +171,8 @@ static size_t pattern_size(unsigned pattern, unsigned site, unsigned i) {
   return site % 7 == 1 ? 200000 : 40 + 8 * (site % 50);
 }
 
-/* The mean of many estimates may differ from the true value by five standard errors, which chance exceeds once in two
- * million runs. */
+/* The mean of many estimates may differ from the true value by at most five standard errors. A larger difference
+ * occurs by chance once in two million runs. */
 static void estimates_have_no_bias(void) {
   enum { RUNS = 400, EVENTS = 20000 };
   for (unsigned pattern = 0; pattern < 4; pattern++) {
@@ -283,7 +283,7 @@ static void a_hot_large_path_is_visited_seldom_and_a_new_one_at_once(void) {
     CHECK(visits_large(other, SIZE));
     CHECK_EQUAL(sampler_totals().samples - before, of);
   }
-  /* Changes the interval, after which the filter must not skip a path. */
+  /* The filter must not skip any path after a change of the interval. */
   sampler_set_interval(65536);
   CHECK(visits_large(site_beside(3, SIZE), SIZE));
 }
@@ -308,8 +308,8 @@ struct estimate {
   double value, variance;
 };
 
-/* Returns a quantile of the chi-squared distribution by the approximation of Wilson and Hilferty, like Estimate in the
- * Java bridge. */
+/* Returns a quantile of the chi-squared distribution, by the approximation of Wilson and Hilferty. The class
+ * Estimate of the Java bridge uses the same approximation. */
 static double chi_squared(double normal_quantile, double degrees) {
   double spread = 2 / (9 * degrees), root = 1 - spread + normal_quantile * sqrt(spread);
   return root > 0 ? degrees * root * root * root : 0;
@@ -324,7 +324,7 @@ static bool covers(struct estimate e, double truth) {
          truth <= scale / 2 * chi_squared(z, 2 * (e.value / scale + 2));
 }
 
-/* Returns an estimate of allocated objects or bytes, like SiteEstimates in the Java bridge. */
+/* Computes an estimate of allocated objects or bytes as SiteEstimates in the Java bridge does. */
 static struct estimate allocated_of(const struct sums *allocated, double value, double variance) {
   double left = 1 - allocated->bytes / allocated->objects / (double)sampler_interval();
   double mean = value / allocated->samples;
@@ -348,7 +348,7 @@ struct kind {
   unsigned objects;
   size_t least, most;
   double freed;
-  bool is_close; /* true if only just above 94 % of its confidence intervals contain the true value */
+  bool is_close; /* true if the share of intervals that contain the true value is only just above 94 % */
 };
 
 enum { ALLOCATED_OBJECTS, ALLOCATED_BYTES, LIVE_OBJECTS, LIVE_BYTES, FIGURES };
@@ -406,8 +406,9 @@ static void simulate(const struct kind *kind, unsigned *covered) {
 
 static bool all_runs;
 
-/* Returns the number of runs for a kind of call site: a quarter of all by default. If only 94.0 to 94.2 % of the
- * intervals contain the true value, a quarter is too few to show that this share is above 94 %. */
+/* Returns the number of runs for a kind of call site, by default a quarter of all runs. Kinds with `is_close` get
+ * all runs: 94.0 to 94.2 % of their intervals contain the true value, and a quarter of the runs could not show that
+ * this share is above 94 %. */
 static unsigned runs_of(const struct kind *kind) {
   return (kind->objects > 1000 ? 2000 : 20000) / (all_runs || kind->is_close ? 1 : 4);
 }
@@ -485,7 +486,7 @@ static unsigned to_front(unsigned *order, size_t at) {
   return order[0] = moved;
 }
 
-/* The recording has the chunk size, to which glibc rounds the request up. */
+/* Returns a request that glibc rounds up to the recorded chunk size. */
 static size_t requested_of(const struct recorded_kind *kind) { return kind->size > 8 ? kind->size - 8 : 1; }
 
 static bool allocate_as(const struct recorded_kind *kind) {
@@ -529,7 +530,7 @@ static void count(struct seen *seen, bool sampled) {
   seen->sampled += sampled;
 }
 
-/* Returns, among the entries with 20 or more allocations, the share of those with 5 or more samples. */
+/* Returns the share of entries with 5 or more samples. Entries with fewer than 20 allocations are not counted. */
 static double share_with_5_samples(const char *what, const struct seen *all, size_t length) {
   unsigned many = 0, with_some = 0, with_5 = 0;
   for (size_t i = 0; i < length; i++) {
@@ -543,8 +544,8 @@ static double share_with_5_samples(const char *what, const struct seen *all, siz
   return (double)with_5 / many;
 }
 
-/* Samples the recorded allocations of a JVM. At least 95 % of the frequent call paths must have 5 samples. Stacks
- * that differ in Java frames can share a call path, so for whole stacks 90 % suffice. */
+/* Samples the recorded allocations of a JVM. At least 95 % of the frequent call paths must have 5 samples. A share
+ * of 90 % suffices for whole stacks, because stacks that differ only in Java frames can share a call path. */
 static void call_paths_of_a_jvm_are_found(const char *path_of_recording) {
   size_t length;
   recording = read_file(path_of_recording, &length);
@@ -656,8 +657,8 @@ static void first_allocations_of_a_path_are_taken(void) {
   CHECK(later >= 4 && later < 400);
 }
 
-/* When the table is full, allocations from new call paths must be counted in without_path. They are then sampled by
- * their sizes, so that the estimate of all bytes stays right. */
+/* The sampler must count allocations from new call paths in without_path when the table of call paths is full. It
+ * samples these allocations by size only, so the estimate of all bytes must stay right. */
 static void a_full_table_leaves_sizes(void) {
   start_again(65536);
   double truth = 0;

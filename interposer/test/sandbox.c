@@ -1,7 +1,8 @@
 /*
- * Installs a sandbox (a filter of system calls) after the start. The library must still record whole stacks. The first
- * argument says how: with "strict", process_vm_readv() ends the process. With "blind", the sandbox also refuses
- * rt_sigprocmask() with an invalid operation, by which the library tests whether memory is readable.
+ * Installs a sandbox (a filter of system calls) after the start of the library, which must still record whole stacks.
+ *
+ * With the argument "strict", process_vm_readv() ends the process. With "blind", the sandbox also refuses
+ * rt_sigprocmask() with an invalid operation. The library uses such calls to test whether memory is readable.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -73,8 +74,8 @@ static bool is_in(uint64_t address, const void *function) {
   return address > begin && address - begin < 100;
 }
 
-/* Returns the number of frames of the longest recorded stack whose innermost frame is inner() and whose third frame, if
- * any, is `outer`; 0 if there is none. */
+/* Searches the recorded stacks whose innermost frame is inner(), and whose third frame, if there is one, is `outer`.
+ * Returns the number of frames of the longest one, or 0 if there is none. */
 static int longest_to(const void *outer) {
   int longest = 0;
   for (uint32_t site = 0; site < self().call_sites; site++) {

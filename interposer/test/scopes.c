@@ -125,7 +125,7 @@ static void reallocations(uint32_t options) {
   object = realloc(object, 5000);
   object = realloc(object, 100000);
   object = realloc(object, 100);
-  CHECK(!realloc(kept(100), PTRDIFF_MAX)); /* leaves the new object unchanged */
+  CHECK(!realloc(kept(100), PTRDIFF_MAX)); /* fails, so the object of kept(100) stays live */
   foreign = realloc(foreign, 5000);
   struct mallometer_scope end = closed(scope);
   CHECK_EQUAL(calls(&end), 6);
@@ -444,8 +444,8 @@ static void *closes_others(void *unused) {
     uint32_t number = __atomic_load_n(&shared[i % RACERS], __ATOMIC_ACQUIRE);
     int result = i % 3 ? mallometer_scope_read(number, &figures) : mallometer_scope_close(number, &figures);
     CHECK(result == 0 || result == -EINVAL);
-    /* A thread may make further calls while its scope is closed here, and these are counted. The number of calls is
-     * therefore checked only after a reading. */
+    /* The number of calls is checked only after a reading. A scope that is closed here may also count calls that its
+     * thread makes meanwhile. */
     bool of_process = figures.peak_error_bytes > 0;
     if (result == 0 && i % 3 && !of_process) CHECK(calls(&figures) <= 2 && figures.peak_bytes < 10000);
     if (result == 0) CHECK(calls(&figures) >= figures.temporary_allocations);

@@ -331,7 +331,7 @@ static void held_by_registers(void) {
   forget_stack();
   search((const void *)(uintptr_t)held);
   check_held(THREADS_WITH_REGISTERS * REGISTERS + EACH);
-  /* The search cannot read all registers of threads that wait in read(), and of this thread. */
+  /* The search cannot read all registers of the threads that wait in read(), nor those of the present thread. */
   CHECK_EQUAL(found.unread_threads, EACH + 1);
   for (int i = 0; i < 2; i++) CHECK_EQUAL(pthread_create(&thread, NULL, runs_for_ever, NULL), 0);
   search((const void *)(uintptr_t)held);
@@ -565,7 +565,7 @@ static void refused_pipes(void) {
   CHECK_EQUAL(row_count, 0);
 }
 
-/* ---- Objects in slots, pages of their own by which accesses are observed ------------------------------- */
+/* ---- Objects in slots: pages of their own, which show accesses ----------------------------------------- */
 
 static bool is_slot(const void *object) { return (uintptr_t)object >= 0x10000000 && (uintptr_t)object < 0x100000000; }
 
@@ -634,9 +634,11 @@ static unsigned idle_since(uint64_t moment, uint64_t bytes) {
 }
 
 /*
- * Waits until no object was accessed in the latest epoch, the time between two readings of the accessed bits. Linux
- * keeps the accessed bits of the latest 31 pages that a processor touched for the first time, so this function
- * touches other pages. Returns the end of the epoch.
+ * Waits until an epoch has passed in which no object was accessed. An epoch is the time between two readings of the
+ * accessed bits. Returns the end of the epoch.
+ *
+ * Linux does not clear the accessed bits of the latest 31 pages that a processor touched for the first time. The
+ * function therefore touches other pages first.
  */
 static uint64_t wait_until_idle(unsigned objects, uint64_t bytes) {
   enum { OTHERS = 64 * 4096 };

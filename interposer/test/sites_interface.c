@@ -59,7 +59,8 @@ static const struct mallometer_module *module_at(uint64_t address) {
   return NULL;
 }
 
-/* Checks the record of the library at `path`: it must contain `function` and have this build id. */
+/* Checks the record of the library at `path`. The record must contain `function`, and must have this bias and build
+ * id. */
 static void expect_library(const char *path, uint64_t function, uint64_t bias) {
   static const uint8_t build_id[] = {0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef};
   const struct mallometer_module *module = module_at(function);
@@ -142,8 +143,8 @@ static void write_copy(const char *path, const char *content, size_t bytes) {
   CHECK_EQUAL(fclose(file), 0);
 }
 
-/* Opens more libraries than there is room for modules: copies of one file, because the loader does not load the same
- * file twice. */
+/* Opens more libraries than mallometer has room for modules. The libraries are copies of one file, because the
+ * loader does not load the same file twice. */
 static void frames_without_room_for_a_module_are_counted(const char *path) {
   static char content[MIB];
   FILE *library = fopen(path, "rb");
@@ -407,8 +408,8 @@ static NOINLINE void *left(uint64_t path, unsigned depth) {
   return object;
 }
 
-/* Allocates and frees at `stacks` stacks of `depths` depths, so that no call path allocates often. Returns the
- * library's report. */
+/* Allocates and frees from `stacks` random call stacks, which have `depths` different depths and differ already near
+ * main(). Returns the library's report. */
 static struct mallometer_report part_near_main(unsigned stacks, unsigned depths) {
   uint64_t path = 88172645463325252u;
   for (unsigned i = 0; i < stacks; i++) {

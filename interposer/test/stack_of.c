@@ -325,7 +325,7 @@ static void *open_and_find(const char *path, void *(**library_allocate)(size_t))
 }
 
 /* Calls malloc from generated code at the address of an unloaded library. mallometer may still know the library, but
- * its unwind tables no longer exist. */
+ * the library's unwind tables no longer exist. */
 static NOINLINE void from_where_a_library_was(const char *path) {
   void *(*library_allocate)(size_t);
   void *library = open_and_find(path, &library_allocate);

@@ -1,5 +1,5 @@
-/* Checks that the library is in the state that the first argument names, and counts only if that is "counting". If
- * there is a second argument, the reason in the library's report must contain it. */
+/* Checks that the library is in the state that the first argument names. The library must count in the state
+ * "counting" only. With a second argument, the reason in the library's report must contain this argument. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 int main(int argc, char **argv) {
   CHECK(argc >= 2);
-  CHECK(!dlerror()); /* a failed look-up of the library must leave no error */
+  CHECK(!dlerror()); /* look-ups that fail inside of the library must leave no error */
   static const char *const names[] = {NULL, "counting", "disabled", "not-preloaded", "excluded", "unsupported"};
   uint32_t state = self().state;
   CHECK(state >= 1 && state <= 5);

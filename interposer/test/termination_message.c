@@ -682,7 +682,8 @@ static void on_a_full_disk(void) {
 }
 
 /*
- * Mounts a file over one of a read-only file system, as container runtimes do. The process's user owns neither file.
+ * Bind-mounts a file over a file of a read-only file system, as container runtimes do. The process's user owns neither
+ * file.
  */
 static void bound_over_a_file(void) {
   char source[300];

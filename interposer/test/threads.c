@@ -62,8 +62,9 @@ static void run(void *(*body)(void *)) {
   pthread_join(thread, NULL);
 }
 
-/* Keeps objects that destructors allocate. They must count as live, and the peak must include them even if no
- * snapshot is taken while they live. The sampler must take the first allocations of a call path. */
+/* Keeps objects that destructors allocate, and frees them later. The peak must include these objects although no
+ * snapshot is taken while they live. The sampler must take the first of these allocations, because their call path
+ * is new. */
 static void destructors_keep_objects(void) {
   enum { OBJECTS = KEYS * PTHREAD_DESTRUCTOR_ITERATIONS };
   struct mallometer_counters start = snapshot();

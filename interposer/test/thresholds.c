@@ -40,8 +40,8 @@ static void use(void *object) {
   free(object);
 }
 
-/* Makes requests of exactly the threshold's size, which must not be recorded, and larger ones, by each function. The
- * sizes are below, at and above LARGEST_FAST_REQUEST. */
+/* Makes requests by each function. A request of exactly the threshold's size must not be recorded, but larger
+ * requests must be. The sizes are below, at and above LARGEST_FAST_REQUEST. */
 static void whatever_is_called(void) {
   static const size_t sizes[] = {100, 4096, 32767, 32768, 200000, (size_t)8 << 20};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -136,7 +136,7 @@ static void of_one_thread(void) {
       CHECK_EQUAL(events[e].thread_id, getpid());
       mine += events[e].requested_bytes > size + OF_OTHER;
     }
-    CHECK(mine + 2 >= KEPT); /* up to two of the requests are pthread_create()'s */
+    CHECK(mine + 2 >= KEPT); /* pthread_create() may make up to two of the requests */
     CHECK(total >= KEPT + 1 && total < KEPT + 10);
     CHECK_EQUAL(requests(all), KEPT);
     for (unsigned e = 0; e < KEPT; e++) others += events[e].requested_bytes == size + OF_OTHER;
@@ -248,9 +248,13 @@ static void errno_stays(void) {
 }
 
 /*
- * Calls malloc and free `count` times, for a measurement by callgrind. `kind` selects the threshold. "none": no
- * threshold. "above": the requests exceed it. "other": they exceed it, but it is for another thread. "after": it is
- * closed before. Any other word: a threshold of 40,000 bytes.
+ * Calls malloc and free `count` times, for a measurement by callgrind. `kind` selects the threshold.
+ *
+ * - "none": no threshold.
+ * - "above": the requests exceed the threshold.
+ * - "other": the requests exceed the threshold, but the threshold is for another thread.
+ * - "after": the threshold is closed before the calls.
+ * - Any other word: a threshold of 40,000 bytes.
  */
 static void pairs(const char *kind, long count, size_t size) {
   bool is_none = strcmp(kind, "none") == 0;

@@ -196,8 +196,8 @@ static JNIEnv env = &functions;
 enum { TASK, METHOD, OTHER_METHOD, CONSTANTS, POOL, HOLDER, IDS, STRUCTURES, WORDS_OF_EACH = 8 };
 enum { METHOD_NUMBER = 3, KNOWN_METHOD = 77, ANOTHER_METHOD = 78, NO_METHOD = 1, ID_BY_NUMBER = 4711 };
 
-/* `chain` holds the JVM's structures that lead from a compilation's task to the id of its method. Where ids are
- * addresses, they are the addresses of the elements of `pointers`, which point to two methods. */
+/* `chain` holds the JVM's structures that lead from a compilation's task to the id of its method. If method ids are
+ * addresses, each id is the address of an element of `pointers`, and the element points to a method. */
 static uint64_t chain[STRUCTURES][WORDS_OF_EACH], pointers[2];
 
 static const char *name_of_thread = "C2 CompilerThre";
@@ -330,7 +330,7 @@ static void check_other_threads(void) {
   reads = 0;
   for (int i = 0; i < 10; i++) CHECK(sampled_frame() == 0);
   CHECK(names_asked == 1 && reads == 0);
-  /* This compiler thread's structure has the address of the thread before. */
+  /* A compiler thread now gets the address of the previous thread's structure. */
   name_of_thread = "C1 CompilerThre";
   number_of_thread = 3;
   CHECK(sampled_frame() == compiled_frame(KNOWN_METHOD));
@@ -419,8 +419,8 @@ static void *sample(void *frame) {
   return NULL;
 }
 
-/* Forks, also while another thread reads. In the child, names of compiled methods stay off until they are started
- * again. */
+/* Forks; a caller may have stopped another thread in the middle of a read. In the child, names of compiled methods
+ * must be off until they are started and switched on again. */
 static void check_child(void) {
   pid_t child = fork();
   CHECK(child >= 0);

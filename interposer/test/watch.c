@@ -80,7 +80,8 @@ static void *use_objects(void *count) {
   return NULL;
 }
 
-/* Allocates and uses objects in a new thread, so that they have the same call site in each call. */
+/* Allocates and uses objects in a new thread. The objects of all calls thus have the same stack, and so the same
+ * call site. */
 static void use_many(intptr_t count) {
   pthread_t thread;
   CHECK_EQUAL(pthread_create(&thread, NULL, use_objects, (void *)count), 0);
@@ -146,8 +147,8 @@ static void wrong_arguments(void) {
   CHECK_EQUAL(mallometer_accesses(NULL, 1), -EINVAL);
 }
 
-/* Accesses watched objects 40 million times. With some 30 us for each access, this would take 20 minutes, unless the
- * library limits this time. */
+/* Accesses watched objects 40 million times. An access that raises a trap takes some 30 us, so the test would take
+ * 20 minutes if the library did not limit the cost. */
 static void an_object_in_use_costs_little(void) {
   start();
   watch_keeper();
@@ -324,8 +325,8 @@ static void children_watch_nothing_and_parents_go_on(void) {
   }
 }
 
-/* Runs threads that use objects, one of which blocks SIGTRAP. Meanwhile the program closes all descriptors, also those
- * of the library's watchpoints. The library must not fail, and must watch objects afterwards. */
+/* Starts threads that use objects. The last thread blocks SIGTRAP. Meanwhile the program closes all descriptors,
+ * including those of the library's watchpoints. The library must not fail, and must watch objects afterwards. */
 static void threads_come_and_go(void) {
   enum { THREADS = 4 };
   pthread_t threads[THREADS];
@@ -405,8 +406,8 @@ static size_t taken_of_alternate_stack(void) {
   return alternate_bytes - untouched;
 }
 
-/* The library's handler must run on the alternate signal stack in threads that have one, and use at most 3 KiB of it
- * in addition to what the kernel uses. */
+/* The library's handler must run on the alternate signal stack of a thread that has one. The handler may use at most
+ * 3 KiB in addition to what the kernel uses. */
 static void little_stack_is_enough_where_there_is_another(void) {
   alternate = new_stack(alternate_bytes = 65536);
   start();
@@ -421,8 +422,8 @@ static void little_stack_is_enough_where_there_is_another(void) {
   CHECK(taken > 0 && taken <= of_kernel + 3072);
 }
 
-/* Once the object is watched, accesses it while the thread's alternate signal stack is only a little larger than the
- * kernel needs. */
+/* Accesses the object once the object is watched. At that time the thread's alternate signal stack is only a little
+ * larger than the kernel needs. */
 static void touch_beside_tiny_alternate_stack(long *object) {
   if (events_of_perf() < 3) return;
   use_alternate_stack();
@@ -438,8 +439,12 @@ static void measure_signal(int signal) {
   taken_for_signal = (size_t)(alternate + alternate_bytes - (char *)__builtin_frame_address(0));
 }
 
-/* The library's handler must not overflow a tiny alternate stack. It cannot record the access there. The kernel's part
- * is measured: AT_MINSIGSTKSZ includes registers (AMX) that the kernel stores only for programs that use them. */
+/*
+ * The library's handler must not overflow a tiny alternate stack, on which it cannot record the access.
+ *
+ * The test measures how much of the stack the kernel takes. AT_MINSIGSTKSZ would be too large: it includes registers
+ * (AMX) that the kernel stores only for programs that use them.
+ */
 static void a_tiny_alternate_stack_is_not_overflowed(void) {
   alternate = new_stack(alternate_bytes = 65536);
   use_alternate_stack();
@@ -456,8 +461,8 @@ static void a_tiny_alternate_stack_is_not_overflowed(void) {
   CHECK(!access_of(site_of_keeper(), MALLOMETER_WRITE));
 }
 
-/* The kernel alone may need more than an alternate stack of 2 KiB for a signal if the processor has many registers.
- * The library must not watch objects of a thread with so small a stack. */
+/* The library must not watch objects of a thread whose alternate stack has only 2 KiB. On a processor with many
+ * registers, the kernel alone may need more than 2 KiB for a signal. */
 static void beside_a_minimal_alternate_stack_nothing_is_watched(void) {
   alternate = new_stack(alternate_bytes = 2048);
   start();

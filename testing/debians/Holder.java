@@ -6,9 +6,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.zip.Deflater;
 
 /**
- * Holds memory of malloc in several arenas until its input ends. It begins after one byte of input. Eight threads
- * allocate pieces of up to 64 KiB with zlib and free a third of them. Then 140 objects of 700 KiB are allocated, most
- * of which are sampled.
+ * Holds memory of malloc in several arenas until its input ends. Begins after one byte of input.
+ *
+ * <p>Eight threads allocate pieces of up to 64 KiB with zlib and free a third of the pieces. Then
+ * 140 objects of 700 KiB are allocated. Most of these large objects are sampled.
  */
 public final class Holder {
 

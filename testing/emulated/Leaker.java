@@ -9,9 +9,11 @@ import java.util.List;
 import java.util.zip.Deflater;
 
 /**
- * Leaks 1 MB a second in forget() until mallometer gives this method the verdict leak. Exits with 1 if this takes
- * longer than the seconds in the first argument, or if mallometer reports use(), which frees all its memory, as a leak.
- * The second argument is the time scale of the search for leaks.
+ * Leaks 1 MB a second in forget() until mallometer gives this method the verdict leak. The
+ * arguments are the longest time in seconds, and the time scale of the search for leaks.
+ *
+ * <p>Exits with 1 after the longest time, or if mallometer reports use() as a leak. use() frees all
+ * its memory.
  */
 public final class Leaker {
 

@@ -22,9 +22,9 @@ _Static_assert(sizeof ring[0].thread_name == THREAD_NAME_BYTES, "an event has ro
 /* ---- Writing a ring ------------------------------------------------------------------------------------ */
 
 /*
- * Fills an entry. The caller must first set the entry's number to 0 or WRITTEN, so that readers skip it. With this
- * fence and the one in copy(), a reader that copied a half-filled entry sees that the number has changed
- * (test/litmus/event-copied).
+ * Fills an entry. The caller must first set the entry's number to 0 or WRITTEN, so that readers skip the entry. The
+ * release fence pairs with the acquire fence in copy(): a reader that has copied a half-filled entry sees the changed
+ * number (test/litmus/event-copied).
  */
 static void fill(struct mallometer_event *entry, uint64_t number, size_t requested, const uint64_t *frames,
                  uint32_t count) {
@@ -192,8 +192,8 @@ void huge_requests_forked(void) {
 
 static uint32_t bit_of(uint32_t number) { return number >= 1 && number <= MOST_WATCHES ? 1u << (number - 1) : 0; }
 
-/* A thread may still write a request into the ring after the removal, even if a new watch already uses the ring. The
- * reader of the new watch skips that request. */
+/* After the removal, a thread may still write a request into the watch's ring, even if a new watch already uses the
+ * ring. request_watch_read() skips a request that does not match the new watch. */
 int request_watch_remove(uint32_t number) {
   uint32_t bit = bit_of(number);
   if (!(__atomic_fetch_and(&watching, ~bit, __ATOMIC_SEQ_CST) & bit)) return -EINVAL;

@@ -30,10 +30,9 @@ static inline void record_largest_request(size_t requested) {
   }
 }
 
-/* Requests of more bytes are huge. Set once, when the process starts. */
+/* A request of more bytes than huge_threshold is huge. Set once, when the process starts. */
 extern HIDDEN size_t huge_threshold;
 
-/* Requests of more bytes are passed to record_request(). */
 extern HIDDEN size_t recorded_above;
 
 void huge_requests_start(size_t threshold);

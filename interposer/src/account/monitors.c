@@ -25,8 +25,8 @@ static struct place {
   /* May be written only while the place's bit is set in `taken` and clear in `monitors`. */
   struct mallometer_monitor monitor;
   uint32_t use; /* the number of uses of the place, plus IS_REMOVED while a thread removes the monitor */
-  /* The lower half is the number of threads that call this monitor or are about to test its bit. The upper half is
-   * the number of forks between the first process and this one. */
+  /* The lower half is the number of threads that are calling the monitor, or are about to test the monitor's bit in
+   * `monitors`. The upper half is the number of forks between the first process and this one. */
   _Alignas(64) uint64_t running;
 } places[MOST_MONITORS];
 
@@ -52,7 +52,8 @@ static void call(const struct mallometer_monitor *monitor, const struct monitore
 }
 
 /*
- * Ends a call, unless a signal handler forked within the call: in the child, monitors_forked() has already ended it.
+ * Ends a call. Does nothing in a child that a signal handler forked within the call, because monitors_forked() has
+ * already ended the call there.
  */
 static void end_call(struct place *place, uint64_t begun) {
   uint64_t running = __atomic_load_n(&place->running, __ATOMIC_RELAXED);

@@ -59,8 +59,9 @@ static struct map {
   uint16_t order[BLOCKS];
   uint16_t removed[BLOCKS];
   uintptr_t first[BLOCKS]; /* the first address of each block in use, in the order of `order` */
-  /* Packing moves ranges into fewer blocks. `passes` are left to do, `next` is the block where the current pass
-   * continues, and the next packing begins when more than `enough` blocks are used. */
+  /* The state of packing, which moves ranges into fewer blocks. `passes` is the number of passes left to do, `next`
+   * is the block where the current pass continues, and `enough` is the number of used blocks above which the next
+   * packing begins. */
   uint32_t passes, next, enough;
   uint32_t counted[SIZE_CLASSES], chosen[SIZE_CLASSES];
   struct block blocks[BLOCKS];
@@ -370,7 +371,6 @@ static uint32_t read_slice(uint32_t blocks) {
   return total;
 }
 
-/* Moves the ranges of the next blocks to as few blocks as possible, a quarter of which stays free. */
 static void pack_slice(void) {
   if (map->next >= map->used) {
     end_pass(); /* Changes since the previous slice have removed the remaining blocks. */
@@ -472,9 +472,9 @@ static struct place previous(struct place place) {
 /*
  * Joins a range with adjacent ranges of its call site. Returns false if nothing was joined.
  *
- * Joins nothing while another thread unmaps memory, because that thread may have to remove the older range but keep
- * the new one. The caller must store the new range's number before. A thread that begins to unmap after the test
- * below then reads that number.
+ * A joined range has the new range's number. A thread that is unmapping the older part would therefore not remove it,
+ * so nothing is joined while another thread unmaps memory. A thread that begins to unmap after the test below reads the
+ * new range's number, because the caller has stored the number before.
  */
 static bool join(struct place behind, struct range range) {
   if (__atomic_load_n(&unmapping, __ATOMIC_SEQ_CST) > 0) return false;
@@ -568,7 +568,7 @@ bool ranges_find(uintptr_t begin_address, uintptr_t end_address, bool whole, uin
   return found;
 }
 
-/* The next thread that takes the lock empties the map. This thread does so itself if the lock is free. */
+/* Makes the next thread that takes the lock empty the map. If the lock is free, the calling thread does so at once. */
 void ranges_forget(void) {
   uint64_t signals;
   __atomic_fetch_add(&generation, 1, __ATOMIC_SEQ_CST);

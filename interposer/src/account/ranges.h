@@ -2,23 +2,23 @@
  * The map of ranges: which call sites mapped which addresses. The replacements of mmap, munmap and mremap record it
  * (hooks/mappings.c).
  *
- * A range has the call site that reserved its addresses. Memory that is mapped over ranges of one site keeps that
- * site, as when a JVM commits parts of its heap. Addresses leave a range when they are unmapped, or when a mapping
- * covers them together with addresses outside the ranges of that site. Adjacent ranges of one site are joined, unless
- * another thread is unmapping memory.
+ * A range has the call site that reserved its addresses. A mapping inside the ranges of one site keeps that site, as
+ * when a JVM commits parts of its heap. A mapping that also covers other addresses gets a site of its own, and its
+ * addresses leave the earlier ranges. Unmapped addresses leave their ranges, too. Adjacent ranges of one site are
+ * joined, unless another thread is unmapping memory.
  *
- * The ranges lie in address order in blocks of 64, and one array has the first address of each block, so a change
- * searches only that array and one block. When more than three quarters of the blocks are in use, each change also
- * packs up to 1,024 ranges into fewer blocks, which takes some microseconds. If there are too many ranges, packing
- * forgets the smallest ones and counts them.
+ * The ranges lie in address order in blocks of 64. One array has the first address of each block, so a change searches
+ * only that array and one block. While more than three quarters of the blocks are in use, each change also packs up to
+ * 1,024 ranges into fewer blocks, which takes some microseconds. If there are too many ranges, packing forgets the
+ * smallest ones and counts them.
  *
  * Each range has an insertion number. A thread that unmaps memory reads the latest number before the system call, and
- * afterwards removes only ranges with numbers up to it. If the kernel gives the addresses to another thread in
- * between, that thread's range has a higher number and stays.
+ * afterwards removes only ranges with numbers up to the number it has read. If the kernel gives the addresses to
+ * another thread in between, the other thread's range has a higher number and stays.
  *
- * The lock is held for microseconds, with all signals blocked, so that no signal handler waits for a lock of its own
- * thread. A thread that does not get the lock within a millisecond skips the change and counts it as missed. After 64
- * missed changes in a row, over at least a second, the map is abandoned until the next start.
+ * The lock is held for microseconds. All signals are blocked meanwhile, so that no signal handler waits for a lock that
+ * its own thread holds. A thread that does not get the lock within a millisecond skips the change and counts it as
+ * missed. After 64 missed changes in a row, over at least a second, the map is abandoned until the next start.
  */
 #ifndef MALLOMETER_ACCOUNT_RANGES_H
 #define MALLOMETER_ACCOUNT_RANGES_H
@@ -43,8 +43,8 @@ struct ranges_sites {
   void (*release_all)(void);
 };
 
-/* Makes the map of ranges usable: reserves its memory or, if an earlier map was abandoned, takes up that one,
- * provided that its lock is free. Returns false if this fails. May be called from any thread. */
+/* Makes the map of ranges usable: the first call reserves memory for the map, and a later call takes an abandoned
+ * map into use again if the map's lock is free. Returns false if this fails. May be called from any thread. */
 bool ranges_start(const struct ranges_sites *sites);
 
 bool ranges_on(void);
@@ -57,8 +57,8 @@ size_t ranges_footprint(void);
 /* Returns a number that changes when all ranges are forgotten. */
 uint32_t ranges_generation(void);
 
-/* Call the first function before a system call that may unmap memory, and the second after that call and after
- * ranges_remove(). ranges_before_unmapping() returns the latest insertion number, which ranges_remove() needs. */
+/* Must enclose a system call that may unmap memory, and the ranges_remove() that follows it.
+ * ranges_before_unmapping() returns the latest insertion number, which ranges_remove() needs. */
 uint64_t ranges_before_unmapping(void);
 void ranges_after_unmapping(void);
 
@@ -66,7 +66,8 @@ void ranges_after_unmapping(void);
  * the caller read `generation`. Takes over the caller's reference to the site in both cases. */
 void ranges_insert(uintptr_t begin, uintptr_t end, uint32_t site, uint32_t generation);
 
-/* Inserts a range of one of the constants above, unless one of its addresses belongs to a known range. */
+/* Inserts a range whose `site` is one of the constants above. Inserts nothing if an address of the range belongs to
+ * a known range. */
 void ranges_fill(uintptr_t begin, uintptr_t end, uint32_t site);
 
 /* Removes the addresses from all ranges with insertion numbers up to `latest`. */

@@ -8,8 +8,8 @@
 #include "platform/memory.h"
 #include "platform/shared_words.h"
 
-/* Ends each thread's list of scopes, and is the innermost scope of a thread without scopes. No event exceeds its peak
- * or largest request. */
+/* The end of each thread's list of scopes, and the innermost scope of a thread without scopes. No event exceeds the
+ * peak or the largest request of no_scope. */
 static struct scope no_scope = {.outer = &no_scope, .peak_net = INT64_MAX, .largest_doubled = UINT64_MAX};
 
 /* ---- The table of records ----------------------------------------------------------------------------- */
@@ -103,7 +103,8 @@ static uint32_t slot_of(const uintptr_t *table, uintptr_t address) {
   return slot;
 }
 
-/* Moves later addresses back, because a search stops at an empty slot and would otherwise miss them. */
+/* Clears a slot. Also moves later addresses back into the gap, because a search stops at an empty slot and would
+ * otherwise miss them. */
 static void clear_slot(uintptr_t *table, uint32_t slot) {
   for (uint32_t other = next_slot(slot); table[other] != 0; other = next_slot(other)) {
     uint32_t distance = (other - home_of(table[other])) % TABLE_SLOTS;
@@ -254,9 +255,9 @@ static void unlink_abandoned(struct thread_block *block) {
 }
 
 /*
- * Unlinks the calling thread's closed scopes. In a signal handler that interrupted an event or a use of the list,
- * only asks the thread to unlink them later, because an interrupted event would overwrite the headroom that is chosen
- * here.
+ * Unlinks the calling thread's closed scopes. A signal handler that interrupted an event or a use of the list only
+ * requests the unlinking, and the thread does it later. Otherwise the interrupted event would overwrite the headroom
+ * that choose_reports() sets.
  */
 static void unlink_or_postpone(struct thread_block *block) {
   if (thread_scoping(block)->is_held || is_in_event(block)) {
@@ -282,8 +283,9 @@ static bool raise(struct scope *scope, int64_t net, uint64_t doubled) {
   return raise_to(&scope->peak_net, net) || larger;
 }
 
-/* Raises the scopes from the innermost outward. Stops at the first scope in which neither the peak nor the largest
- * request is exceeded, because those of outer scopes are at least as high. */
+/* Raises the peaks and largest requests of the thread's scopes, from the innermost scope outward. An outer scope's
+ * values are at least as high as those of an inner scope, so the loop stops at the first scope that the event does
+ * not exceed. */
 void *scope_raise(struct thread_block *block, void *object, size_t doubled) {
   struct thread_scoping *scoping = thread_scoping(block);
   int64_t net = thread_net(block);
@@ -313,8 +315,8 @@ static void begin_in_thread(struct scope *scope, struct thread_block *block) {
   struct thread_scoping *scoping = thread_scoping(block);
   if (!scoping->innermost) scoping->innermost = &no_scope;
   if (scoping->innermost != &no_scope) unlink_or_postpone(block);
-  /* Withdraws the thread's headroom (thread_block.h) before the scope's start is read, so that no later event of a
-   * signal handler is missed. */
+  /* Withdraws the thread's headroom (thread_block.h) before the scope's start is read. Otherwise a signal handler
+   * might allocate after the start without a report. */
   if (!block->reporting.scoped) {
     scoping->report_peak_at = scoping->limit = INT64_MIN; /* the first event calls peak_flush(), which sets both */
     block->reporting.scoped = SCOPED;
@@ -419,7 +421,8 @@ static void read_matches(const struct scope *scope, uint64_t temporary, uint64_t
 
 static void read_thread(const struct scope *scope, const struct thread_block *block, bool ended,
                         struct mallometer_scope *out) {
-  /* Reads these two counters first, so that no difference below is negative if events come meanwhile. */
+  /* Reads `temporary` and `temporary_bytes` before the larger counters that they are subtracted from. Events during
+   * the reading then make no difference negative. */
   uint64_t temporary = __atomic_load_n(&scope->temporary, __ATOMIC_ACQUIRE);
   uint64_t temporary_bytes = __atomic_load_n(&scope->temporary_bytes, __ATOMIC_ACQUIRE);
   struct mallometer_counters start = {0}, now = {0};
@@ -463,8 +466,8 @@ static void read_process(const struct scope *scope, struct mallometer_scope *out
 }
 
 static void read_figures(const struct scope *scope, bool ended, struct mallometer_scope *out) {
-  /* The field is loaded only once, because the scope may be closed and its record reused for a scope over the
-   * process, where the field is NULL. */
+  /* Loads `block` only once. The scope may be closed meanwhile, and its record reused for a scope over the process,
+   * which has no block. */
   const struct thread_block *block = __atomic_load_n(&scope->block, __ATOMIC_RELAXED);
   if (block) {
     read_thread(scope, block, ended, out);
@@ -487,8 +490,8 @@ int scope_read(uint32_t number, struct mallometer_scope *out) {
     if (state != OPEN && state != ENDED) return -EINVAL;
     struct mallometer_scope figures = {0};
     /*
-     * The record may be reused for another scope during this copy. Its state then differs after the fence, because
-     * the new user acquires the state that free_record() stored before it writes to the record
+     * The record may be reused for another scope during this copy. The load after the fence then finds another state,
+     * because the new user writes to the record only after it has acquired the state that free_record() stored
      * (test/litmus/reused-sample).
      */
     read_figures(scope, state == ENDED, &figures);
@@ -525,15 +528,15 @@ bool scope_retains(const struct scope *scope, const void *object) {
 
 /* ---- The end of a scope -------------------------------------------------------------------------------- */
 
-/* Leaves a closed scope to the measured thread, which may be in the middle of an event. Frees it here if that thread
- * has ended. */
+/* Leaves a closed scope to the measured thread, which may be in the middle of an event. If that thread has ended,
+ * frees the scope here. */
 static void abandon(struct scope *scope, uint64_t closing, struct mallometer_scope *out) {
   struct thread_block *block = scope->block;
   if (!change_state(scope, closing, ABANDONED)) {
     /*
-     * The state is ORPHANED if the measured thread has ended. In any other state there is nothing to do: a signal
-     * handler of this thread forked, this is the child, and scopes_forked() has already freed or abandoned the record
-     * here.
+     * The state is ORPHANED if the measured thread has ended. Any other state means that a signal handler of this
+     * thread has forked, and that this is the child. Then nothing is left to do, because scopes_forked() has freed or
+     * abandoned the record.
      */
     if (!change_state(scope, with_state(closing, ORPHANED), CLOSING)) return;
     *out = (struct mallometer_scope){0};
@@ -558,8 +561,8 @@ int scope_close(uint32_t number, struct mallometer_scope *out) {
   *out = (struct mallometer_scope){0};
   read_figures(scope, state == ENDED, out);
   if (scope->table && state == OPEN) __atomic_fetch_sub(&matched_open, 1, __ATOMIC_SEQ_CST);
-  /* The change of the state fails only if a signal handler of this thread forked meanwhile: in the child,
-   * scopes_forked() has freed the record. */
+  /* The change of the state fails in one case: a signal handler of this thread forked meanwhile, and this is the
+   * child. Then scopes_forked() has freed the record. */
   if ((!scope->block || state == ENDED) && !change_state(scope, with_state(word, CLOSING), TAKEN)) return 0;
   if (!scope->block) peak_window_close(scope->window);
   if (state == OPEN && scope->block) {

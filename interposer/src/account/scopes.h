@@ -2,19 +2,19 @@
  * Scopes: the events of a thread, or of the process, between two points in time.
  *
  * Most values are differences of counters that exist anyway. The peak and the largest request need a look at each
- * event, so a thread in a scope has no headroom (thread_block.h), and all its events take the slow path. That path
- * compares the event with the innermost scope, and with an outer scope only if the inner one is exceeded, because the
- * values of outer scopes are at least as high.
+ * event, so a thread in a scope has no headroom (thread_block.h), and all its events take the slow path. The slow path
+ * compares an event first with the innermost scope. The values of outer scopes are at least as high, so an outer scope
+ * is compared only if the event exceeds the inner scope.
  *
  * A matched scope also has a table with the addresses of up to MOST_MATCHED live objects, which shows whether a freed
- * object was allocated within the scope. If the table overflows, or a signal handler allocates while the table
- * changes, the scope reports no matches.
+ * object was allocated within the scope. If the table overflows, or a signal handler allocates while the table changes,
+ * the scope reports no matches.
  *
  * The peak of a scope over the process is found like the process's peak, with the same error (totals.h).
  *
- * A scope is a record in a table. Its number contains the record's index and use count. Any thread may read and close
- * a scope, but only the measured thread changes its list of scopes, so a closed scope may stay in the list for some
- * time.
+ * A scope is a record in a table. Its number contains the record's index and use count. Any thread may read and close a
+ * scope, but only the measured thread changes its own list of scopes. A closed scope may therefore stay in the list for
+ * some time.
  */
 #ifndef MALLOMETER_ACCOUNT_SCOPES_H
 #define MALLOMETER_ACCOUNT_SCOPES_H
@@ -66,7 +66,7 @@ void *scope_match_allocation(struct thread_block *block, void *object, size_t do
 void scope_match_free(struct thread_block *block, const void *object, size_t bytes);
 
 /* Reports a counted allocation to the scopes of its thread, and returns `object`. `doubled` is the doubled_size() of
- * the request, or 0 for 0 bytes. Usually only the innermost scope has a new peak, and then no function is called. */
+ * the request, or 0 for 0 bytes. A function is called only if more changes than the peak of the innermost scope. */
 static inline __attribute__((always_inline)) void *scope_allocation(struct thread_block *block, void *object,
                                                                     size_t doubled) {
   struct thread_scoping *scoping = thread_scoping(block);

@@ -1,10 +1,10 @@
 /*
- * The size class of a request. The classes' upper bounds are the powers of two from 1 byte to 4 MiB; the last class
- * has no bound. The class is the highest bit of 2 * size - 1, such as bit 5 for 17 to 32 bytes. A request of 0 bytes
- * belongs to the first class. Public figures merge the classes up to 16 bytes (totals.c).
+ * The size class of a request. The classes' upper bounds are the powers of two from 1 byte to 4 MiB; the last class has
+ * no bound. The class is the position of the highest bit of 2 * size - 1, for example 5 for 17 to 32 bytes. A request
+ * of 0 bytes belongs to the first class. Public figures merge the classes up to 16 bytes (totals.c).
  *
- * The fast path keeps 2 * size - 1 across the allocator's call, because it needs nothing else of a request, and sums
- * these numbers instead of the sizes.
+ * The fast path keeps only 2 * size - 1 across the allocator's call. It needs no other number of the request, because
+ * it sums these numbers instead of the sizes.
  */
 #ifndef MALLOMETER_ACCOUNT_SIZE_CLASS_H
 #define MALLOMETER_ACCOUNT_SIZE_CLASS_H
@@ -14,7 +14,7 @@
 #include "mallometer.h"
 #include "platform/arch.h"
 
-/* The first of the MALLOMETER_SIZE_CLASSES public classes merges this many classes. */
+/* The first public class (of MALLOMETER_SIZE_CLASSES) merges FIRST_CLASSES classes. */
 #define FIRST_CLASSES 5u
 #define SIZE_CLASSES (FIRST_CLASSES - 1 + MALLOMETER_SIZE_CLASSES)
 

@@ -91,7 +91,8 @@ static void release_block(uint32_t index) {
   push_free(index);
 }
 
-/* Returns false if a signal handler has meanwhile taken a block for this thread, which then keeps that block. */
+/* Returns false if a signal handler has meanwhile taken a block for this thread. The thread then keeps the handler's
+ * block. */
 static bool make_current(struct thread_block *block) {
   return THREAD_POINTER_REPLACE(struct thread_block, current_block, &no_block_yet, block);
 }
@@ -121,7 +122,7 @@ void thread_blocks_request_answer(void (*answer)(void)) {
     __atomic_fetch_or(&block->reporting.requests, REQUEST_ANSWER, __ATOMIC_RELEASE);
     headroom_withdraw(block);
   }
-  /* While the owner counts an event (some fifteen instructions), headroom_withdraw() has no effect, or the owner
+  /* headroom_withdraw() may fail while the owner counts an event (some fifteen instructions), because the event
    * overwrites it. The loop below therefore tries three times more, after short waits. */
   for (int again = 0; again < 3; again++) {
     for (volatile int moment = 0; moment < 1000;) moment = moment + 1;
@@ -152,13 +153,13 @@ struct thread_block *thread_block_acquire_first(void) {
   struct thread_block *block = thread_block_at(index);
   struct thread_record *record = record_at(index);
   record->baseline = block->events;
-  /* The headroom is 0 in a new block, and in a forked child if the earlier owner was in an event. It must not stay 0,
-   * because that marks an event (is_in_event()). */
+  /* The headroom must not stay 0, because 0 marks an event (is_in_event()). It is 0 in a new block, and in a forked
+   * child if the block's earlier owner was in an event. */
   if (block->headroom == 0) block->headroom = -1;
   block->walks_java = 0;
   __atomic_store_n(&thread_sampling(block)->cleaner, 0, __ATOMIC_RELAXED);
-  /* The two threads store before they load, so either this thread sees `requested_answer`, or
-   * thread_blocks_request_answer() sees that the block is owned. */
+  /* Stores `owned` before loading `requested_answer`. thread_blocks_request_answer() stores `requested_answer`
+   * before loading `owned`. So at least one of the two threads sees the store of the other. */
   __atomic_store_n(&record->owned, true, __ATOMIC_SEQ_CST);
   block->reporting = (struct reporting){0, __atomic_load_n(&requested_answer, __ATOMIC_SEQ_CST) ? REQUEST_ANSWER : 0};
   __atomic_fetch_add(&owners, 1, __ATOMIC_RELAXED);
@@ -175,9 +176,9 @@ struct thread_block *thread_block_acquire_first(void) {
 static void (*at_hand_over)(struct thread_block *block);
 
 /*
- * Releases the block of the calling thread, which is ending. Events in later key destructors are counted in the
- * shared block. Keeping the block until the next round of destructors would cost 500 instructions more for each
- * thread in glibc. The key's value is not used, because a program with a wrong key may have overwritten it.
+ * Releases the block of the calling thread, which is ending. Later key destructors count their events in the shared
+ * block. Keeping the block until the next round of destructors would cost 500 instructions for each thread in glibc.
+ * The parameter is the key's value, which is not used, because a program with a wrong key may have overwritten it.
  */
 static void on_thread_end(void *unused) {
   (void)unused;

@@ -1,15 +1,16 @@
 /*
- * A thread counts its events (allocations and frees) in a block of its own, so counting shares no cache line and
- * needs no atomic instruction.
+ * A thread counts its events (allocations and frees) in a block of its own, so counting shares no cache line and needs
+ * no atomic instruction.
  *
  * Headroom is the number of bytes by which the thread's live bytes may grow before it updates the estimate of the
- * process's live bytes (totals.h). Allocations decrease it and frees increase it. An event that finds no headroom
- * takes the slow path. A thread without a block points to a sentinel that has no headroom, so the fast path needs
- * only one comparison.
+ * process's live bytes (totals.h). Allocations decrease the headroom, and frees increase it. An event that finds no
+ * headroom takes the slow path. A thread without a block points to a sentinel that has no headroom, so the fast path
+ * needs only one comparison.
  *
- * Blocks lie in slabs that are never unmapped. The block of a thread that ends passes with its totals to the next new
- * thread, so the sum over all blocks is always right. The new owner's figures are the totals minus a baseline, which
- * is the totals that it found. Events of threads without a block are counted in one shared block by atomic additions.
+ * Blocks lie in slabs that are never unmapped. When a thread ends, its block passes with its totals to the next new
+ * thread, so the sum over all blocks is always right. The new owner keeps the totals that it found as its baseline; its
+ * own figures are the totals minus the baseline. Events of threads without a block are counted in one shared block by
+ * atomic additions.
  */
 #ifndef MALLOMETER_ACCOUNT_THREAD_BLOCK_H
 #define MALLOMETER_ACCOUNT_THREAD_BLOCK_H
@@ -67,9 +68,9 @@ enum thread_request {
 
 struct thread_block {
   /*
-   * The bytes by which the thread's live bytes may grow before an event takes the slow path. If EVENTS_ARE_MARKED, it
-   * is 0 while an event is being counted. Other threads may only withdraw it (headroom_withdraw()) or lower it
-   * (flush_all() in totals.c), and never overwrite the 0 of an event.
+   * The headroom in bytes: the growth of the thread's live bytes before an event takes the slow path. If
+   * EVENTS_ARE_MARKED, the value is 0 while an event is being counted. Other threads may only withdraw the headroom
+   * (headroom_withdraw()) or lower it (flush_all() in totals.c), and never overwrite the 0 of an event.
    */
   int64_t headroom;
   /* The net bytes that this block has added to the estimate of the process's live bytes (totals.c). Any thread may
@@ -86,8 +87,8 @@ struct thread_block {
      * path. */
     uint8_t requests;
   } reporting;
-  /* Holds, per bucket of the sampler (sample/sampler.h), the number of allocations until the next one is passed to
-   * the sampler. */
+  /* A count for each bucket of the sampler (sample/sampler.h): how many allocations are left until the sampler gets
+   * the next one. */
   uint8_t filter[FILTER_BUCKETS];
   struct event_counters events;
 };
@@ -113,11 +114,11 @@ struct large_path {
 /* The state of a thread in scopes (account/scopes.h). Net bytes are the allocated minus the freed bytes of the block.
  * Only the owner writes these fields, except that flush_all() (totals.c) writes `limit` and `report_peak_at`. */
 struct thread_scoping {
-  /* An allocation raises no scope's peak or largest request while the net bytes are at most `limit` and its
-   * doubled_size() is at most `largest_doubled`. */
+  /* An allocation raises no scope's peak while the thread's net bytes are at most `limit`. It raises no scope's
+   * largest request if its doubled_size() is at most `largest_doubled`. */
   _Alignas(256) int64_t limit;
   uint64_t largest_doubled;
-  /* When its net bytes exceed this value, the thread calls peak_flush() (totals.h), which notices a new peak of the
+  /* The net bytes above which a thread in a scope calls peak_flush() (totals.h), which notices a new peak of the
    * process. Outside of scopes, the headroom serves this purpose. */
   int64_t report_peak_at;
   struct scope *innermost;
@@ -127,11 +128,11 @@ struct thread_scoping {
 
 /* The sampler's data of a thread, except its filters. Only the owner uses it, unless a field says otherwise. */
 struct thread_sampling {
-  /* The state of the random number generator changes at each call of the sampler, so it shares no cache line with
+  /* The state of the random number generator. The sampler changes it at each call, so it shares no cache line with
    * other threads. */
   _Alignas(64) uint64_t random;
   struct burst burst;
-  /* The number of this thread's latest calls of the sampler whose CPU time is not yet added to the total. */
+  /* The number of this thread's calls of the sampler whose CPU time is not yet in the total. */
   uint32_t visits;
   /* True if the thread frees the native memory of unreachable Java objects (sample/collections.h). Threads of src/jvm
    * also write this field. */
@@ -148,8 +149,8 @@ struct slab {
    * differ by a multiple of the page size. */
   uint8_t unused[2048];
   struct of_sampler {
-    /* The level for which each number in `filter` was drawn: an allocation is passed to the sampler with probability
-     * 2^-level. */
+    /* The level for which each number in `filter` was drawn. At a level, the sampler gets an allocation with
+     * probability 2^-level. */
     uint8_t levels[FILTER_BUCKETS];
     struct large_path large_paths[LARGE_PATHS];
   } of_sampler[BLOCKS_IN_SLAB];
@@ -195,8 +196,8 @@ extern HIDDEN struct thread_block uncounted_block;
 /* The calling thread's block, or one of the sentinels above. */
 DECLARE_THREAD_POINTER(struct thread_block, current_block);
 
-/* Subtract allocated bytes from the headroom, or add freed bytes to it. Return false if no headroom is left, which is
- * always so for sentinels. The caller must then call peak_flush_if_due() (totals.h). */
+/* Subtract allocated bytes from the headroom, or add freed bytes to it. Return false if no headroom is left; the
+ * caller must then call peak_flush_if_due() (totals.h). Sentinels never have headroom. */
 static inline bool headroom_take(struct thread_block *block, int64_t bytes) {
   return __builtin_expect(!local_sub_exhausts(&block->headroom, bytes), 1);
 }
@@ -209,16 +210,16 @@ static inline bool headroom_give(struct thread_block *block, int64_t bytes) {
  * Marks the beginning of an event on the fast path; event_end() ends it. Returns false if no headroom is left. The
  * caller must then take the slow path.
  *
- * If EVENTS_ARE_MARKED, the headroom is 0 during the event. A signal handler that allocates meanwhile then counts in
- * the shared block (event_block()), so the interrupted event overwrites none of its counts. If a handler leaves by
- * longjmp, the mark stays, and the thread's later events are counted in the shared block.
+ * With EVENTS_ARE_MARKED, the headroom is 0 during the event. A signal handler that allocates during the event sees the
+ * 0 and counts in the shared block (event_block()), so the interrupted event overwrites none of the handler's counts.
+ * If a handler leaves by longjmp, the 0 stays, and the thread's later events are counted in the shared block.
  *
- * A handler that runs between the load of the headroom and the mark is an exception. Its change of the headroom, less
- * than HEADROOM_BYTES, is lost until the next peak_flush(). Until then, a scope that it opened misses the peak,
- * largest request and matches of the thread's events.
+ * A handler that runs between the load of the headroom and the mark is not protected in this way. The handler's change
+ * of the headroom, less than HEADROOM_BYTES, is lost until the next peak_flush(). A scope that the handler opened then
+ * misses the peak, largest request and matches of the thread's events until the next peak_flush().
  *
- * All accesses are relaxed, because only the thread itself needs the order of the mark, and other threads do not
- * change the headroom while the mark is set.
+ * Relaxed accesses suffice, because only the thread itself needs the order of the mark, and other threads do not change
+ * the headroom while the mark is set.
  */
 static inline bool event_mark(struct thread_block *block, bool exhausted) {
   if (__builtin_expect(exhausted, 0)) return false;
@@ -280,7 +281,7 @@ static inline int64_t thread_net(const struct thread_block *block) {
  * then takes the slow path until the headroom is renewed. May be called from any thread. */
 static inline void headroom_withdraw(struct thread_block *block) {
   int64_t left = __atomic_load_n(&block->headroom, __ATOMIC_RELAXED);
-  /* Must not overwrite a 0 that marks an event. If events are not marked, 0 only means that the block has had no
+  /* Must not overwrite a 0 that marks an event. Without EVENTS_ARE_MARKED, 0 only means that the block has had no
    * event. */
   while (!(EVENTS_ARE_MARKED && left == 0) && !__atomic_compare_exchange_n(&block->headroom, &left, NO_HEADROOM, false,
                                                                            __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
@@ -294,9 +295,9 @@ static inline struct thread_block *own_block(void) { return THREAD_POINTER(struc
 extern HIDDEN struct event_counters shared_events;
 
 /*
- * Reserve and release thread key 0. A program that forgot to create its key uses key 0. While key 0 is reserved,
- * neither this library nor the loader (glibc before 2.34 creates a key when needed) gets it, so such a program does
- * not access their data.
+ * Reserve and release thread key 0. A faulty program that never creates its key uses key 0. The reservation keeps key 0
+ * from this library and from the loader (glibc before 2.34 creates a key when needed), so that such a program does not
+ * access their data.
  */
 void thread_key_0_reserve(void);
 void thread_key_0_release(void);
@@ -329,9 +330,9 @@ static inline struct thread_block *event_block(void) {
 }
 
 /*
- * Returns whether this allocation may come from pthread_setspecific. For keys beyond the first 32, glibc's
- * pthread_setspecific allocates a table, and must not be called again within that allocation. The thread must then
- * not take its block, and the event belongs to shared_events.
+ * Returns whether this allocation may come from pthread_setspecific(). For keys beyond the first 32, glibc's
+ * pthread_setspecific() allocates a table. Within that allocation the library must not call pthread_setspecific(), so
+ * the thread takes no block, and the event belongs to shared_events.
  */
 bool thread_block_would_recurse(size_t requested);
 
@@ -350,9 +351,9 @@ void thread_blocks_request_answer(void (*answer)(void));
 uint8_t thread_block_answer_now(struct thread_block *block);
 
 /*
- * Does what other threads requested of this thread, and returns the bits of those requests that the caller must carry
- * out. Called when an event has found no headroom. A requesting thread first stores its request and then withdraws
- * the headroom, so after the acquiring load of the headroom this thread sees the request.
+ * Carries out requests of other threads to this thread, and returns the bits of the requests that are left to the
+ * caller. Called when an event has found no headroom. A requesting thread first stores its request and then withdraws
+ * the headroom, so this thread sees the request after the acquiring load of the headroom.
  */
 static inline uint8_t thread_block_answer(struct thread_block *block) {
   (void)__atomic_load_n(&block->headroom, __ATOMIC_ACQUIRE);

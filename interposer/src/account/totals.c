@@ -17,8 +17,8 @@ static void add_frees(const struct event_counters *events, struct mallometer_cou
   sum->freed_bytes += counter_read(&events->freed_bytes);
 }
 
-/* A request of 0 bytes subtracts 1 from requested_doubled after it was counted in its class. Reading
- * requested_doubled first therefore keeps the sum from being negative. */
+/* A request of 0 bytes is counted in its class, and then subtracts 1 from requested_doubled. The reverse order of
+ * the reads keeps the sum from being negative. */
 static void add_allocations(const struct event_counters *events, struct mallometer_counters *sum) {
   uint64_t doubled = counter_read(&events->requested_doubled);
   for (unsigned i = 0; i < SIZE_CLASSES; i++) {
@@ -91,7 +91,7 @@ uint64_t totals_live(const struct mallometer_counters *sum) {
 
 /* ---- The peak of the live bytes ----------------------------------------------------------------------- */
 
-/* If the estimate of the live bytes exceeds the peak by more than this, all blocks are summed. */
+/* The bytes by which the estimate of the live bytes must exceed the peak before all blocks are summed. */
 static uint64_t slack(void) {
   uint64_t of_peak = peak_so_far() / 200;
   uint64_t of_blocks = (uint64_t)thread_block_count() * 4096;
@@ -193,9 +193,9 @@ static void set_peak_report(struct thread_block *block, int64_t net) {
 }
 
 /*
- * Updates each thread's share of the estimate of the live bytes, because a thread that only frees does not do so
- * itself. Also lowers headrooms that frees have raised above HEADROOM_BYTES. If a thread overwrites the lowered
- * value, the next call lowers it again.
+ * Updates the share of every thread in the estimate of the live bytes, because a thread that only frees does not update
+ * its own. Also lowers headrooms that frees have raised above HEADROOM_BYTES. A thread may overwrite the lowered
+ * headroom; the next call then lowers it again.
  */
 static void flush_all(void) {
   int64_t change;
@@ -226,9 +226,9 @@ static bool is_above_peak(uint64_t slacks) {
 }
 
 /*
- * Sums over all blocks if the estimate of the live bytes exceeds the peak by more than slack(). Each sum that other
- * threads have begun raises this threshold by another slack(), so a sum that is interrupted for long does not hide
- * later growth.
+ * Sums over all blocks if the estimate of the live bytes exceeds the peak by more than slack(). Each sum in progress in
+ * another thread raises this threshold by another slack(). Later growth is therefore noticed even if a sum is
+ * interrupted for long.
  */
 static void confirm_if_higher(void) {
   if (!is_above_peak(1)) return;
@@ -261,9 +261,8 @@ void peak_flush_shared(void) { flush_own(&shared_events, &shared_flushed); }
 static int64_t net_in(const struct mallometer_counters *sum) { return (int64_t)(allocated_in(sum) - freed_in(sum)); }
 
 /*
- * Bit i is set while window i is reserved. New windows take the numbers in turn, so that the number of a closed
- * window is reused late. An addition of the counters that began before a window was closed may still raise the peak
- * with that number.
+ * Bit i is set while window i is reserved. A sum over the blocks that began before a window was closed may still raise
+ * the peak of the window's number. New windows therefore take the numbers in turn, so that a number is reused late.
  */
 static uint32_t windows_taken;
 static uint32_t windows_opened;
@@ -285,7 +284,7 @@ int peak_window_open(const struct mallometer_counters *sum) {
   window_starts[number] = net_in(sum);
   __atomic_store_n(&window_peaks[number], net_in(sum), __ATOMIC_RELAXED);
   __atomic_fetch_or(&windows, 1u << number, __ATOMIC_RELEASE);
-  /* Frees have raised the headroom of some threads. Lowered, it makes these threads report the window's growth in
+  /* Lowers the headroom of threads whose frees have raised it. These threads then report the growth in the window in
    * time. */
   flush_all();
   return number;

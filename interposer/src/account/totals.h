@@ -1,18 +1,18 @@
 /*
  * The process's totals: the sum over all thread blocks, and the peak of the live bytes.
  *
- * A sum adds up all frees before all allocations, so it contains the allocation of each object whose free it
- * contains. The live bytes are therefore never negative, and are too high by at most the bytes freed during the sum.
+ * A sum adds up all frees before all allocations, so it contains the allocation of each object whose free it contains.
+ * The live bytes are therefore never negative, and are too high by at most the bytes freed during the sum.
  *
  * The peak costs nothing on the fast path. All threads share one estimate of the live bytes. A thread updates its own
- * share of the estimate when its live bytes have grown by HEADROOM_BYTES, and when it ends. When the estimate exceeds
- * the peak by the slack (plus one slack for each sum in progress), the thread sums over all blocks. It also updates
- * the shares of all other threads, because a thread that only frees does not do so itself.
+ * share of the estimate when its live bytes have grown by HEADROOM_BYTES, and when it ends. If the estimate then
+ * exceeds the peak by the slack (plus one slack for each sum in progress), the thread sums over all blocks. It also
+ * updates the shares of all other threads, because a thread that only frees does not update its own share.
  *
- * The slack is 0.5 % of the peak, but at least 4 KiB for each block, as much as a sum reads there. The peak is too
- * low by at most the slack plus HEADROOM_BYTES for each thread, or for some time by more if a thread overwrites a
- * headroom that another thread has lowered. The published error uses the most threads that ever lived at once,
- * because the peak may have been at that time.
+ * The slack is 0.5 % of the peak, but at least 4 KiB for each block. The peak is too low by at most the slack plus
+ * HEADROOM_BYTES for each thread. The error is larger for some time if a thread overwrites a headroom that another
+ * thread has lowered. The published error uses the most threads that ever lived at once, because the peak may have been
+ * at that time.
  */
 #ifndef MALLOMETER_ACCOUNT_TOTALS_H
 #define MALLOMETER_ACCOUNT_TOTALS_H
@@ -22,8 +22,8 @@
 /* Adds the events of all blocks to the event fields of `sum`, which the caller has zeroed. */
 void totals_read(struct mallometer_counters *sum);
 
-/* Reads the totals, and repeats the reading, at most three times, if more than HEADROOM_BYTES were freed meanwhile,
- * because the live bytes would be too high by that much. */
+/* Reads the totals. Bytes that are freed during the reading make the live bytes too high, so the reading is
+ * repeated, at most three times, if more than HEADROOM_BYTES were freed meanwhile. */
 void totals_read_whole(struct mallometer_counters *sum);
 
 /* Adds the counters to the event fields of `out`, which the caller has zeroed. */
@@ -32,10 +32,10 @@ void totals_copy(const struct event_counters *events, struct mallometer_counters
 uint64_t events_allocations(const struct event_counters *events);
 
 /*
- * Set the baseline of an attached process, which is the live bytes from before the attach. `extra` is the number of
- * bytes by which the baseline counts each object higher than the counters do. totals_set_extra() must be called
- * before the first event. totals_set_baseline() also sets the peak to 0, while totals_reduce_baseline() subtracts
- * bytes and keeps the peak.
+ * Set the baseline of an attached process: the live bytes from before the attach. totals_set_baseline() also sets the
+ * peak to 0; totals_reduce_baseline() subtracts bytes and keeps the peak. The baseline may count an object higher than
+ * the counters do. totals_set_extra() sets the difference per object in bytes, and must be called before the first
+ * event.
  */
 void totals_set_extra(uint64_t extra);
 void totals_set_baseline(int64_t baseline);
@@ -55,9 +55,9 @@ int64_t totals_live_at(int64_t net);
 uint64_t totals_live(const struct mallometer_counters *sum);
 
 /*
- * A peak window: the peak of the net bytes since a point in time, found like the process's peak, with the same error.
- * peak_window_open() gets the sum at that point in time, and returns the window's number, or -1 if MOST_PEAK_WINDOWS
- * are in use.
+ * A peak window: the peak of the net bytes since a point in time. Method and error are those of the process's peak.
+ * peak_window_open() gets the sum at the beginning of the window. It returns the window's number, or -1 if
+ * MOST_PEAK_WINDOWS are in use.
  */
 #define MOST_PEAK_WINDOWS 32
 struct peak_window {
@@ -69,11 +69,11 @@ void peak_window_close(uint32_t number);
 /* `since` has the events since the window's beginning. It must be read after totals_raise_peak(). */
 struct peak_window peak_window_read(uint32_t number, const struct mallometer_counters *since);
 
-/* Adds the change of the thread's net bytes since its last call to the estimate of the live bytes. Renews its
- * headroom, or report_peak_at in a scope. May sum over all blocks. */
+/* Adds the change of the thread's net bytes since the thread's latest flush to the estimate of the live bytes.
+ * Renews the thread's headroom, or report_peak_at if the thread is in a scope. May sum over all blocks. */
 void peak_flush(struct thread_block *block);
 
-/* Must be called when an event of the calling thread finds no headroom, which in a scope is always so. */
+/* Must be called when an event of the calling thread finds no headroom. A thread in a scope never has headroom. */
 static inline void peak_flush_if_due(struct thread_block *block) {
   if (!block->reporting.scoped || thread_net(block) > thread_scoping(block)->report_peak_at) peak_flush(block);
 }
@@ -81,20 +81,20 @@ static inline void peak_flush_if_due(struct thread_block *block) {
 /* Does what peak_flush() does, for the events of threads without a block. */
 void peak_flush_shared(void);
 
-/* Reads the totals, raises the peak if the live bytes are higher, and returns the peak. If more bytes were freed during
- * the reading than peak_so_far() may be too high by, raises the peak only to the lower bound of the live bytes and
- * reads again, at most three times. */
+/* Reads the totals, raises the peak if the live bytes are higher, and returns the peak. Bytes that are freed during
+ * the reading make the live bytes too high. If more than the slack (see peak_so_far()) was freed, the peak is raised
+ * only to the lower bound of the live bytes, and the totals are read again, at most three times. */
 uint64_t totals_raise_peak(struct mallometer_counters *sum);
 
-/* Returns the highest live bytes. They are too high by at most the slack: 0.5 % of the peak, or 4 KiB for each block
- * if that is more. */
+/* Returns the peak of the live bytes. It may be too high by the slack: 0.5 % of the peak, or 4 KiB for each block if
+ * that is more. */
 uint64_t peak_so_far(void);
 
 /* The bytes by which the true peak may exceed peak_so_far(). */
 uint64_t peak_error(void);
 
-/* Repairs the estimate of the live bytes in the child of a fork, where updates that other threads of the parent had
- * begun never end. */
+/* Repairs the estimate of the live bytes in the child of a fork. Other threads of the parent may have begun updates,
+ * which never end in the child. */
 void totals_forked(void);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * Memory for allocations while the next allocator is being looked up, when the loader may allocate and nothing else
- * can serve it. The buffer has 64 KiB, which are never reused and never counted.
+ * Memory for allocations that the loader makes while this library looks up the next allocator. Nothing else can serve
+ * them. The buffer has 64 KiB, which are never reused and never counted.
  *
  * The buffer is mapped at a low address, below all objects of the allocator, so that free(p) recognizes an object of
- * the allocator by one comparison. Lower addresses are NULL or memory of this library. If the low address is taken, a
- * static buffer is used, and every free needs a second comparison.
+ * the allocator by one comparison. Below these objects are only NULL and memory of this library. If the low address is
+ * taken, a static buffer is used, and every free needs a second comparison.
  */
 #ifndef MALLOMETER_ALLOCATOR_BOOTSTRAP_H
 #define MALLOMETER_ALLOCATOR_BOOTSTRAP_H
@@ -15,8 +15,8 @@
 
 #include "platform/visibility.h"
 
-/* The lowest address that an object of the allocator may have. Lower addresses need a second test. Until
- * bootstrap_finish() it is UINTPTR_MAX, so that every object is tested. */
+/* The lowest possible address of an object of the allocator. free() must examine an object below it further. The
+ * value is UINTPTR_MAX until bootstrap_finish(), so that free() examines every object. */
 extern HIDDEN uintptr_t low_range_end;
 
 /* Allocates zeroed memory, aligned to 16 bytes or to `alignment`, a power of two, if that is larger. Returns NULL and

@@ -45,7 +45,7 @@ static bool chunk_agrees(size_t request) {
   return agrees;
 }
 
-/* The bytes of an object's header that its size word leaves out if the object has a mapping of its own: 0 before
+/* The bytes of the header of an object with its own mapping that are missing in the object's size word: 0 before
  * glibc 2.43, 16 since then. */
 static size_t not_in_size;
 

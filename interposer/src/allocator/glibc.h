@@ -36,21 +36,21 @@ static inline size_t glibc_usable_size(const void *object) {
 #define GLIBC_IS_MAPPED 2u
 
 /*
- * Writes the words before an object with its own mapping, so that glibc's free unmaps the mapping. The mapping has
- * `bytes` bytes, a multiple of the page size. The object is at `offset` in the mapping, a power of two of at least
- * 16. From glibc 2.43 on, a realloc that copies the object does not copy its last 8 bytes. Call this only if
- * glibc_chunks_are_readable().
+ * Writes the words before an object that has a mapping of its own, so that glibc's free unmaps the mapping. `bytes` is
+ * the length of the mapping, a multiple of the page size. `offset` is the distance from the mapping's beginning to the
+ * object, a power of two of at least 16. From glibc 2.43 on, a realloc that copies the object does not copy its last 8
+ * bytes. Call this only if glibc_chunks_are_readable().
  */
 void glibc_write_mapped_chunk(uintptr_t begin, size_t offset, size_t bytes);
 
-/* Returns the length of an object's own mapping, by the words before the object. Returns 0 if the object has no
- * mapping of its own, or does not lie at `offset` in it. */
+/* Returns the length of an object's own mapping, which the words before the object state. Returns 0 if the object
+ * has no mapping of its own, or if the mapping does not begin `offset` bytes before the object. */
 size_t glibc_mapped_bytes(const void *object, size_t offset);
 
 /*
- * Frees an object that this library has allocated or moved. When glibc frees an object with its own mapping, it
- * raises the size from which objects get their own mappings. Such an object is therefore first shrunk to one page,
- * whose free does not change that size.
+ * Frees an object that this library has allocated or moved. An object with its own mapping is first shrunk to one page,
+ * because glibc's free of a larger mapping raises the mmap threshold, the size from which objects get their own
+ * mappings.
  */
 void glibc_free_unnoticed(void *object);
 

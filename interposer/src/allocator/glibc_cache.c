@@ -108,7 +108,7 @@ static unsigned objects_in(const uint16_t *numbers, unsigned bin) {
 
 static uint64_t bytes_of_object(unsigned bin) { return 32 + 16 * (uint64_t)bin; }
 
-/* The pointer of a thread without a cache leads to zeros in the C library from glibc 2.42 on. */
+/* A thread without a cache has a null pointer or, from glibc 2.42 on, a pointer to zeros in the C library. */
 static bool has_cache(uintptr_t object) { return object != 0 && !(object >= libc_begin && object < libc_end); }
 
 uint64_t glibc_cache_bytes(void) {

@@ -1,11 +1,11 @@
 /*
- * Counts the bytes of the free objects in threads' caches (glibc's "tcache") and of the caches themselves, both of
- * which glibc's statistics count as used. glibc allocates and frees the caches without any function that a program
- * could call.
+ * Counts the bytes of the free objects in threads' caches (glibc's "tcache"), and of the caches themselves. glibc's
+ * statistics count both as used. glibc allocates and frees the caches without any function that a program could call.
  *
- * An unnamed thread-local pointer of the C library points to the cache. It is recognized by its target: a chunk with
- * the size of a cache, in which one number changes by two when two objects of one size are freed. Up to glibc 2.41
- * the numbers count objects in the cache; from 2.42 on, free places.
+ * A thread-local pointer of the C library points to the cache, but has no symbol. The pointer is recognized by its
+ * target: a chunk with the size of a cache, with an array of numbers. When two objects of one size are freed, one
+ * number must change by two. Up to glibc 2.41 the numbers count objects in the cache; from 2.42 on, they count free
+ * places.
  */
 #ifndef MALLOMETER_ALLOCATOR_GLIBC_CACHE_H
 #define MALLOMETER_ALLOCATOR_GLIBC_CACHE_H
@@ -23,19 +23,19 @@ uint64_t glibc_cache_bytes(void);
 
 /*
  * Read the caches of all threads while they run. The pointer to a thread's cache lies at a fixed distance from the
- * thread's list of robust locks, whose address the kernel reports. Reading unmapped memory fails without a fault.
- * Only one thread may call these functions at a time.
+ * thread's list of robust locks, whose address the kernel reports. Reading unmapped memory fails without a fault. Only
+ * one thread may call these functions at a time.
  *
- * glibc_caches_open() returns false if the calling thread's cache cannot be read in this way, or if there is no
- * memory for the tables. There is nothing to close then.
+ * glibc_caches_open() returns false if the calling thread's cache cannot be read in this way, or if there is no memory
+ * for the tables. glibc_caches_close() is then not needed.
  */
 bool glibc_caches_open(void);
 void glibc_caches_close(void);
 
 void glibc_caches_note(void);
 
-/* Reads the caches again. Sets `bytes` to the bytes of the caches and their chunks, and `change` to the sum of the
- * absolute values of the caches' changes since glibc_caches_note(). */
+/* Reads the caches again. Sets `bytes` to the bytes of the caches and their chunks. Sets `change` to the bytes that
+ * have entered or left the caches since glibc_caches_note(). */
 void glibc_caches_compare(uint64_t *bytes, uint64_t *change);
 
 /*
@@ -43,7 +43,7 @@ void glibc_caches_compare(uint64_t *bytes, uint64_t *change);
  */
 #define GLIBC_CACHE_MOST_BYTES ((uint64_t)7 * (64 * 32 + 16 * (63 * 64 / 2)) + 784)
 
-/* The most bytes by which one allocation changes a cache. An allocation may fill a bin with objects of the arena. */
+/* The most bytes by which one allocation changes a cache: it may fill a bin with objects of the arena. */
 #define GLIBC_CACHE_CHANGE_BYTES ((uint64_t)7 * 1040)
 
 #endif

@@ -1,10 +1,11 @@
 /*
- * Free chunks of glibc's heaps, recognized in copies of memory without any lock. The search for lost memory skips
- * them, because their old content may still look like addresses.
+ * Free chunks of glibc's heaps, recognized in copies of memory without any lock. The search for lost memory skips free
+ * chunks, because their old content may still look like addresses.
  *
- * A free chunk that is too large for the lists of small ones is in a doubly linked list: its neighbours point back to
- * it, and the chunk behind it in memory states that it is free and how long it is. glibc corrects both before it
- * hands the chunk out, so the remains of a free chunk within a live object are not taken for one.
+ * A free chunk that is too large for the lists of small chunks is in a doubly linked list. Its neighbours in the list
+ * point back to it, and the next chunk in memory states that the chunk is free and how long it is. glibc corrects both
+ * before it hands out the memory. Therefore the remains of a free chunk in a live object are not mistaken for a free
+ * chunk.
  */
 #ifndef MALLOMETER_ALLOCATOR_GLIBC_FREE_H
 #define MALLOMETER_ALLOCATOR_GLIBC_FREE_H

@@ -10,7 +10,7 @@
 #include "platform/readable_memory.h"
 
 #define WINDOW ((size_t)4096)
-/* The greatest length of a heap outside the main arena (HEAP_MAX_SIZE). Such a heap begins at a multiple of it. */
+/* The greatest length of a heap outside the main arena (HEAP_MAX_SIZE). Such heaps begin at multiples of HEAP_BYTES. */
 #define HEAP_BYTES ((uintptr_t)64 << 20)
 
 enum {
@@ -20,7 +20,7 @@ enum {
   MOST_HEAPS = 2048,
   MOST_ARENAS = 1024,  /* glibc makes at most eight for each processor by default */
   MOST_BEGINS = 16384, /* the most addresses to test for the beginning of a heap, 1 us each; they cover 1 TiB */
-  /* a swapped page counts as this many free chunks, because it takes the same time: 0.1 ms */
+  /* A swapped page counts as 300 free chunks, because glibc takes 0.1 ms for the page as well as for 300 chunks. */
   CHUNKS_OF_SWAPPED = 300,
   LARGEST_IN_FAST_BIN = 128, /* bytes of a chunk, on 64-bit machines */
   LEAST_IN_CHAIN = 3,
@@ -77,8 +77,8 @@ static size_t size_at(const struct window *window, size_t offset) {
   return is_of_heap && fits ? bytes : 0;
 }
 
-/* Returns the first offset from which at least LEAST_IN_CHAIN size words lead from chunk to chunk to the window's
- * end. Returns WINDOW if there is none. */
+/* Returns the first offset in the window at which a chain begins. A chain has at least LEAST_IN_CHAIN size words;
+ * each leads to the next, and the last leads to the window's end or beyond. Returns WINDOW if there is no chain. */
 static size_t chain_in(const struct window *window) {
   for (size_t first = sizeof(size_t); first < WINDOW; first += 16) {
     size_t at = first, bytes, length = 0;
@@ -178,8 +178,8 @@ static void look_at_begin_of_heap(struct estimate *estimate, uintptr_t begin, ui
   add_heap(estimate, arena_at(estimate, arena), begin, begin + bytes, false);
 }
 
-/* Returns whether glibc has continued the main heap in memory that cannot be recognized, because the break could not
- * grow. It then leaves two chunks of 16 bytes at the old end, which are never free. */
+/* Returns whether the break could not grow, so that glibc has continued the main heap elsewhere, in memory that
+ * cannot be recognized. glibc then leaves two chunks of 16 bytes at the old end, which are never free. */
 static bool continues_elsewhere(uintptr_t end) {
   enum { FENCE = 16 | PREVIOUS_IN_USE };
   size_t words[4];

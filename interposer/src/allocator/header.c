@@ -52,7 +52,7 @@ static void *write_header(void *base, unsigned shift, size_t size, bool counted)
   return object;
 }
 
-/* Erases the header, because a later object without header at the same address would seem to have it. */
+/* Erases the header. Otherwise a later object without header at the same address would seem to have one. */
 static void erase_header(void *object) {
   if (is_page(object)) page_set_remove(object);
   header_of(object)->tag = 0;

@@ -20,8 +20,8 @@ static uint64_t number(const struct malloc_info *info, const char *name) {
 
 static uint64_t difference_or_zero(uint64_t from, uint64_t what) { return from > what ? from - what : 0; }
 
-/* If the upper limit of a class (`to`) is odd, glibc has added up size words with the flag in their lowest bit. The
- * total of the class, and the arena's total that follows, are then too high by 1 byte for each chunk. */
+/* Reads a class of free chunks. If the upper limit of the class (`to`) is odd, glibc has added up size words with
+ * the flag in their lowest bit. The totals of the class and of its arena are then too high by 1 byte for each chunk. */
 static void read_bin(struct malloc_info *info) {
   uint64_t total = number(info, " total=\""), count = number(info, " count=\""), to = number(info, " to=\"");
   uint64_t flags = (to & 1) * count;

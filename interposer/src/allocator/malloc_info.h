@@ -1,13 +1,14 @@
 /*
  * Reads the output of glibc's malloc_info() while it is being written. One walk over the arenas yields the sums of
- * mallinfo2(), the figures of each arena, and the bytes that a trim would give back. It works on every glibc, while
- * mallinfo2 needs 2.33, and its predecessor overflows at 2 GiB.
+ * mallinfo2(), the figures of each arena, and the bytes that a trim would give back. malloc_info() works on every
+ * glibc, while mallinfo2() needs 2.33, and mallinfo() overflows at 2 GiB.
  *
  * The text is XML of a fixed form (version 1, unchanged since glibc 2.10). Unknown elements are skipped.
  *
  * malloc_trim() returns the end of the main heap, and the whole pages inside each free chunk, except fast bins. The
- * text states the size and number of the free chunks of each class. Each chunk keeps 48 bytes and, on average, one
- * page at its two edges. A class with chunks both below and above that size is underestimated.
+ * text states the size and number of the free chunks of each class. Each chunk is assumed to keep 48 bytes and, on
+ * average, one page at its two edges. The estimate is too low for a class that also has chunks smaller than these kept
+ * bytes.
  */
 #ifndef MALLOMETER_ALLOCATOR_MALLOC_INFO_H
 #define MALLOMETER_ALLOCATOR_MALLOC_INFO_H

@@ -38,9 +38,9 @@ static void *find_version(void *scope, const char *name, const char *version) {
 void *program_function(const char *name) { return find_version(RTLD_DEFAULT, name, VERSION_OF_MALLOC); }
 
 /*
- * Stores the function that the program's calls reach, or the next definition if that is this library's own (`ours`).
- * If `ours` is NULL, stores the next definition. Uses memcpy, because ISO C has no conversion from an object pointer
- * to a function pointer.
+ * Stores the function that the program's calls reach. Stores the next definition instead if the calls reach this
+ * library's own function `ours`, or if `ours` is NULL. Uses memcpy, because ISO C has no conversion from an object
+ * pointer to a function pointer.
  */
 static bool find(void *function, const char *name, const char *version, const void *ours) {
   void *own = NULL;
@@ -71,7 +71,7 @@ static bool find_all(struct next_allocator *found, const struct next_allocator *
   return complete;
 }
 
-/* Leaves `after` empty if no allocator follows this library, because the library was loaded late, behind the C
+/* Leaves `after` empty if no allocator follows this library, as when the library was loaded late, behind the C
  * library. */
 static void find_after(void) {
   struct next_allocator found = {0};
@@ -90,8 +90,8 @@ bool next_allocator_find(const struct next_allocator *ours) {
 
 static bool is_look_up(const char *name) { return strcmp(name, "dlsym") == 0 || strcmp(name, "dlvsym") == 0; }
 
-/* An allocator that looks functions up by name may call the next malloc. jemalloc and glibc's checking malloc are
- * exceptions: they look up other functions only. */
+/* Returns true for an allocator that looks functions up by name, because it may look up and call the next malloc.
+ * jemalloc and glibc's checking malloc are exceptions: they look up other functions only. */
 static bool may_call_next(const struct link_map *object) {
   bool keeps_memory = function_in(object, "mallctl") || file_begins_with(object, "libc_malloc_debug");
   return refers_to(object, is_look_up) && !keeps_memory;
@@ -138,9 +138,9 @@ bool next_allocator_bypass_executable(void) {
 /* ---- An allocator that calls itself by name --------------------------------------------------------------- */
 
 /*
- * musl's calloc calls malloc by name, and its memalign and posix_memalign call aligned_alloc. These calls reach this
- * library, which would count the object twice. Such a function is recognized while the next allocator is being found:
- * its object then comes from the bootstrap buffer. A function below replaces it.
+ * musl's calloc calls malloc by name, and its memalign and posix_memalign call aligned_alloc by name. These calls reach
+ * this library, which would count the object twice. The library recognizes such a function before the next allocator
+ * serves, because the function's object then comes from the bootstrap buffer. A function below replaces it.
  */
 enum { CLEARED_AT_ONCE = 4096 };
 
@@ -183,7 +183,8 @@ static void replace_self_calls(void) {
   if (calls_this_library(next.calloc(1, 1))) next.calloc = calloc_by_malloc;
   size_t alignment = 2 * sizeof(void *);
   if (!calls_this_library(next.memalign(alignment, 1))) return;
-  /* Heap-Layers' aligned_alloc also calls memalign and malloc by name, so a replacement would call itself. */
+  /* Keeps memalign if aligned_alloc calls this library, too. A replacement by aligned_alloc would call itself:
+   * Heap-Layers' aligned_alloc, for example, calls memalign and malloc by name. */
   if (calls_this_library(next.aligned_alloc(alignment, alignment))) return;
   next.memalign = next.aligned_alloc;
   next.posix_memalign = posix_memalign_by_aligned_alloc;

@@ -1,9 +1,9 @@
 /*
  * The next allocator, which would serve the process if this library were absent.
  *
- * All its functions are found in the loader's search order, so that they belong to one allocator. The C library's
- * free would abort the process if it got an object of another allocator. Apart from these functions, the hooked
- * functions call no function of the system.
+ * The loader's search order is used for all functions, so that they belong to one allocator. The C library's free would
+ * abort the process if it got an object of another allocator. The hooked functions call no other functions of the
+ * system than those of the next allocator.
  */
 #ifndef MALLOMETER_ALLOCATOR_NEXT_H
 #define MALLOMETER_ALLOCATOR_NEXT_H
@@ -31,8 +31,8 @@ struct next_allocator {
 extern HIDDEN struct next_allocator next;
 
 /*
- * `after` is the allocator behind this library in the search order. `after_serves` is set if a library in front of
- * this one has the program's malloc, which is then in `next`. If that malloc calls this library, the call must be
+ * `after` is the allocator behind this library in the search order. `after_serves` is set if a library in front of this
+ * one defines the program's malloc, which is then in `next`. That malloc may call this library. Such a call must be
  * passed to `after`, because `next` would call this library again without end.
  */
 extern HIDDEN struct next_allocator after;
@@ -40,38 +40,38 @@ extern HIDDEN bool after_serves;
 
 /*
  * Fills `next` with the functions that come after this library in the search order. Returns false if a function is
- * missing, and `next` must then not be used. Enters the loader, which may allocate; the caller serves these
- * allocations from the bootstrap buffer.
+ * missing, and `next` must then not be used. Enters the loader, which may allocate; the caller serves these allocations
+ * from the bootstrap buffer.
  *
- * If the program's malloc is another library's, the caller passes the functions of the hook as `ours`. `next` then
- * gets the functions that the program calls. Where that is a function of this library, `next` gets the next
- * definition. `after` is filled, too.
+ * If the program's malloc is another library's, the caller passes the functions of the hook as `ours`. `next` then gets
+ * the functions that the program's calls reach. For calls that reach this library, `next` gets the next definition.
+ * `after` is filled, too.
  */
 bool next_allocator_find(const struct next_allocator *ours);
 
 /*
- * Makes the pointers in `next` lead to the real definitions. In an executable that is linked to fixed addresses and
- * takes a function's address, the loader finds the executable's PLT entry instead. That entry jumps through a word
- * that a redirection changes (hooks/redirection.h). The caller must hold the loader's lock. Returns false, and leaves
- * `next` unchanged, if a definition cannot be found.
+ * Makes the pointers in `next` lead to the real definitions. A pointer may lead to a PLT entry of the executable
+ * instead, because the loader finds this entry if the executable is linked to fixed addresses and takes the function's
+ * address. A PLT entry jumps through a word that a redirection changes (hooks/redirection.h). The caller must hold the
+ * loader's lock. Returns false, and leaves `next` unchanged, if a definition cannot be found.
  */
 bool next_allocator_bypass_executable(void);
 
 /*
- * Returns whether the functions in `next` may call functions of this library, which must then not pass those calls
- * back to them. They are assumed to do so if they are in an object that comes before this library and that looks up
- * functions by name. The caller must hold the loader's lock.
+ * Returns whether the functions in `next` may call functions of this library. This library must then not pass such a
+ * call back to `next`. The answer is true if a function in `next` belongs to an object that comes before this library
+ * and looks up functions by name. The caller must hold the loader's lock.
  */
 bool next_allocator_may_call_back(void);
 
-/* Returns a function of malloc's family, in malloc's symbol version, as the program would find it, or NULL. Enters
- * the loader. */
+/* Returns the function of malloc's family that the program would find by this name and malloc's symbol version, or
+ * NULL. Enters the loader. */
 void *program_function(const char *name);
 
 /*
- * Calls each function that may allocate at its first call, as tcmalloc's malloc_usable_size does, so that the
- * bootstrap buffer serves these allocations. Replaces functions of `next` that call malloc's family by name and so
- * reach this library.
+ * Calls functions that may allocate at their first call, such as tcmalloc's malloc_usable_size, so that the bootstrap
+ * buffer serves these allocations. Also replaces functions of `next` that call malloc's family by name, because such
+ * calls reach this library.
  */
 void next_allocator_warm_up(void);
 
@@ -87,9 +87,9 @@ bool is_of_sanitizer(const void *function);
 void next_allocator_name(char *name, size_t capacity);
 
 /*
- * Returns an operator new that is not this library's, by its mangled name, or NULL. It may be behind this library, in
- * the object that contains `caller` (JNI libraries often contain the C++ library), or in a C++ library that was
- * loaded later with RTLD_LOCAL. Skips the allocator's own unless `of_allocator` is set. Enters the loader.
+ * Returns an operator new of another library, by its mangled name, or NULL. Looks behind this library in the search
+ * order, then in the object that contains `caller` (JNI libraries often contain the C++ library), then in C++ libraries
+ * that were loaded with RTLD_LOCAL. Skips the allocator's own operator unless `of_allocator` is set. Enters the loader.
  */
 void *next_operator(const char *mangled_name, const void *caller, bool of_allocator);
 

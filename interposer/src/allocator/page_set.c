@@ -36,9 +36,7 @@ static void *find_or_add_branch(void **place, size_t bytes) {
   return known;
 }
 
-/*
- * Returns the word with the page's bit. If the tree has none, adds it if `grow` is set, and otherwise returns NULL.
- */
+/* Returns the word with the page's bit, or NULL. A word that is missing in the tree is added if `grow` is set. */
 static uint64_t *word_of(const void *page, bool grow) {
   uint64_t number = number_of(page), branch = number >> (2 * BITS);
   if (branch >= BRANCHES) return NULL;
@@ -53,8 +51,8 @@ static uint64_t *word_of(const void *page, bool grow) {
 static uint64_t bit_of(const void *page) { return (uint64_t)1 << number_of(page) % 64; }
 
 /*
- * Must be called before an object in the page is handed out. Relaxed accesses suffice: a thread that tests the bit
- * computes the word's place from the object's address, so the processor must load that address first
+ * Must be called before an object in the page is handed out. A thread that tests the bit computes the word's place from
+ * the object's address, so the processor loads the address first. Therefore relaxed accesses suffice
  * (test/litmus/page-of-slot).
  */
 bool page_set_add(const void *page) {

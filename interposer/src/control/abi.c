@@ -112,7 +112,8 @@ int mallometer_scope_close(uint32_t number, struct mallometer_scope *figures) {
 
 /* ---- Monitors ----------------------------------------------------------------------------------------- */
 
-/* If a constructor of the program calls this before the first event of the process, hook_ready() starts the hook. */
+/* Returns whether the library can count. If a constructor of the program calls this before the first event of the
+ * process, hook_ready() starts the hook. */
 static bool may_count(void) {
   return !process_never_counts() && hook_ready() && malloc_leads_here && !process_never_counts();
 }
@@ -232,8 +233,9 @@ static uint32_t insert_row(struct mallometer_range *rows, uint32_t capacity, uin
 }
 
 /*
- * Adds the library's own ranges between `from` and the last copied range, or all from `from` on if none was copied.
- * Later ones are left out, because further ranges of the program may come before them. Returns the number of ranges.
+ * Adds the library's own ranges to the copied ranges. Own ranges behind the last copied range are left out, because
+ * further ranges of the program may come before them. If no range was copied, all own ranges from `from` on are added.
+ * Returns the number of ranges.
  */
 static int add_own_ranges(struct mallometer_range *rows, uint32_t capacity, int copied, uint64_t from) {
   if (copied < 0) return copied;
@@ -421,9 +423,9 @@ int mallometer_configure(uint32_t option, uint64_t value) {
 }
 
 /*
- * Adds the bytes of slots (pages of single objects, leak/slots.h) that glibc unmapped. glibc subtracts them from its
- * mapped bytes, although it never added them. If an unmapping has not been noticed yet, the sum may be negative, and
- * 0 is used instead.
+ * Adds the bytes of slots (pages of single objects, leak/slots.h) that glibc unmapped. glibc has subtracted them from
+ * its mapped bytes, although it never added them. An unmapping that this library has not noticed yet may make the sum
+ * negative; the sum is then set to 0.
  */
 static void add_slot_bytes(struct mallometer_allocator_state *figures) {
   uint64_t retired = slots_totals().retired_bytes, mapped = figures->mapped_bytes + retired;

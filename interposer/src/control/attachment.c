@@ -39,9 +39,9 @@ static bool next_is_part_of_program(void) {
 }
 
 /*
- * Returns whether an object is another copy of the library that counts. Asks the copy's own functions, because a
- * look-up of malloc may find an executable's PLT entry. A copy of another version cannot be asked, and is assumed to
- * count.
+ * Returns whether an object is another copy of the library that counts. Asks the functions of the copy. (A look-up of
+ * malloc may find an executable's PLT entry, and tells nothing.) A copy of another version cannot be asked, and is
+ * assumed to count.
  */
 static bool is_copy_that_counts(const struct link_map *object) {
   struct mallometer_report report = {0};
@@ -66,8 +66,8 @@ static void look_for_another_copy(void *found) {
   }
 }
 
-/* The reason why this allocator does not allow an attach, or NULL. Determined only once, because the loader's lock
- * waits for threads that load libraries. */
+/* The reason why this allocator does not allow an attach, or NULL. Determined only once, because this takes the
+ * loader's lock, and threads that load libraries may hold the lock for long. */
 static const char *unfit;
 
 static void look_at_allocator(void *unused) {
@@ -153,15 +153,15 @@ static void report_counting(void) {
 }
 
 /*
- * A walk over the loaded objects redirects their calls. It is due when an object was loaded or unloaded, and once
- * more some seconds later, because a thread may look a function up before the first walk and store the address after
- * it.
+ * A walk over the loaded objects redirects their calls. A walk is due when an object was loaded or unloaded. A second
+ * walk is due some seconds later: a thread may look a function up before the first walk, and store the function's
+ * address after it.
  */
 static uint64_t changes_at_walk;
 static uint64_t late_walk_ns; /* 0: no late walk is due */
 
 static void note_walk(uint64_t changes) {
-  loaded_objects_refresh(); /* otherwise called by dlopen, which is not hooked here */
+  loaded_objects_refresh(); /* a preloaded library does this in its dlopen hook */
   const uint64_t late_ns = 5000000000;
   late_walk_ns = changes == changes_at_walk ? 0 : monotonic_ns() + late_ns;
   changes_at_walk = changes;

@@ -28,9 +28,10 @@ static void begin_without_baseline(void) { snapshot_begin(MALLOMETER_UNKNOWN, to
 /* ---- Threads' caches ---------------------------------------------------------------------------------- */
 
 /*
- * glibc counts the free chunks in a thread's cache as live, so the baseline contains them. If the caches of other
- * threads cannot be read, each thread reports the bytes in its cache at its next event, and the baseline is reduced
- * by them. For each thread that has not reported, the baseline may be too high by what a cache can hold.
+ * glibc counts the free chunks in a thread's cache as live, so the baseline at first contains them. If the caches of
+ * other threads cannot be read, each thread reports the bytes in its cache at its next event, and the baseline is
+ * reduced by these bytes. Each thread that has not reported may make the baseline too high by the most bytes of a
+ * cache.
  */
 enum { MOST_THREADS = 16384 };
 static uint32_t unreported[MOST_THREADS]; /* thread ids, 0 for a thread that has reported */
@@ -49,7 +50,8 @@ static void report_own_cache(uint64_t still_unknown) {
   }
 }
 
-/* If the event is an allocation, it has already changed the thread's cache by up to GLIBC_CACHE_CHANGE_BYTES. */
+/* Reports the thread's cache during an event. The event may be an allocation that has already changed the cache, by
+ * at most GLIBC_CACHE_CHANGE_BYTES. */
 static void report_cache_in_event(void) { report_own_cache(GLIBC_CACHE_CHANGE_BYTES); }
 
 void baseline_forget_threads(void) {
@@ -81,8 +83,8 @@ static bool may_ask_glibc(void) {
   return glibc_most_free_chunks(&chunks) && chunks <= MOST_FREE_CHUNKS;
 }
 
-/* Reads the live bytes of glibc and of slots (pages of single objects, leak/slots.h). glibc never adds the bytes of a
- * slot, but subtracts them when it frees the slot, so retired_bytes are added. */
+/* Reads the live bytes of glibc and of slots (pages of single objects, leak/slots.h). glibc never adds a slot's
+ * bytes to its figure, but subtracts them when it frees the slot. The addition of retired_bytes corrects this. */
 static bool bytes_in_use(uint64_t *bytes) {
   uint64_t of_glibc, objects, in_slots = slots_counted_bytes(&objects);
   if (!glibc_bytes_in_use(&of_glibc)) return false;
@@ -97,9 +99,9 @@ struct reading {
 };
 
 /*
- * Reads live bytes and counters once. The error covers the bytes that other threads allocated and freed meanwhile,
- * and the changes of their caches. If that is more than the live bytes, the private writable memory is used as the
- * error.
+ * Reads the live bytes and the counters once. The error covers the bytes that other threads allocated and freed
+ * meanwhile, and the changes of their caches. An error above the live bytes is replaced by the size of the private
+ * writable memory.
  */
 static struct reading read_once(void) {
   struct reading reading = {MALLOMETER_UNKNOWN, 0, UINT64_MAX};
@@ -126,9 +128,9 @@ static void pause_between_readings(void) {
 static int64_t before_counting(const struct reading *reading) { return (int64_t)reading->in_use - reading->counted; }
 
 /*
- * Returns the best of several readings: the one with the least error or, among readings without error, the lowest
- * baseline. Events in progress can only raise the baseline: an object is not counted yet, or its free was counted but
- * not made yet. Begins no reading later than 20 ms after the first.
+ * Returns the reading with the least error or, among readings without error, the lowest baseline. Events in progress
+ * can only raise a baseline, because malloc counts an object after its allocation, and free counts it before the
+ * allocator frees it. Begins no reading later than 20 ms after the first.
  */
 static struct reading best_of_several(void) {
   enum { ENOUGH_ALIKE = 4 };
@@ -157,7 +159,7 @@ static bool others_sleep(void) {
   return sleep;
 }
 
-/* Waits at most 20 ms. Sets `counted` to the totals just before the latest test. */
+/* Waits at most 20 ms. Sets `counted` to the totals just before the last call of others_sleep(). */
 static bool wait_until_others_sleep(struct totals_bytes *counted) {
   const uint64_t enough_ns = 20000000, begin = monotonic_ns();
   for (;;) {
@@ -168,8 +170,8 @@ static bool wait_until_others_sleep(struct totals_bytes *counted) {
   }
 }
 
-/* The error includes events in progress, unless all other threads slept before and after the readings and nothing was
- * counted meanwhile. The memory for glibc's report comes from this thread's cache and returns there. */
+/* Adds 64 KiB to the error for events in progress, unless all other threads slept before and after the readings and
+ * the counters did not change. The allocations of glibc's report are not counted. */
 static struct reading read_in_use(void) {
   enum { USUAL_OBJECTS = 65536 };
   struct thread_block *block = thread_block_leave();
@@ -204,19 +206,21 @@ void baseline_find(void) {
 /* ---- Drift: glibc's live bytes less the counted ones --------------------------------------------------- */
 
 /*
- * The bytes for each thread that glibc and the loader allocate and free without any function that can be redirected.
- * Measured: up to 832 bytes in JVMs with some 15 threads, 62 KiB in a program with 41 threads over glibc 2.42, and
- * 290 KiB in one with 400 threads.
+ * The bytes per thread that glibc and the loader allocate internally, by calls that cannot be redirected. Measured in a
+ * whole process: up to 832 bytes in JVMs with some 15 threads, 62 KiB with 41 threads over glibc 2.42, and 290 KiB with
+ * 400 threads.
  */
 enum { UNSEEN_OF_THREAD = 1600 };
 
 static uint64_t unseen_of_threads(uint64_t threads) { return UNSEEN_OF_THREAD * (threads > 0 ? threads : 1); }
 
 /*
- * Compares the live bytes that glibc reports with the counted live bytes. A difference may come from the error of the
- * baseline, from threads' caches that were not read, and from memory allocated for threads. A larger difference means
- * that calls are missed. Readings take at most a thousandth of the time, because a reading may wait for locks or
- * swapped memory.
+ * Compares glibc's live bytes with the counted live bytes. A difference may come from the error of the baseline, from
+ * thread caches that were not read, and from memory that glibc allocates for threads. A larger difference means that
+ * calls are missed.
+ *
+ * The pause before the next comparison is at least 1,000 times as long as this comparison takes, because a reading may
+ * wait for locks or swapped memory.
  */
 bool baseline_compare(void) {
   enum { SHARE = 1000 };

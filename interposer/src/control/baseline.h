@@ -2,9 +2,9 @@
  * The baseline: the bytes that a process had live before counting began. This part also checks whether the counters
  * still agree with glibc's live bytes.
  *
- * The baseline is glibc's live bytes minus the bytes counted until then. Its error is what other threads count during
- * glibc's report, plus 64 KiB for events in progress unless all other threads sleep and count nothing. glibc is asked
- * only if its report will hold each lock for less than 10 ms.
+ * The baseline is glibc's live bytes minus the bytes counted until then. Its error covers the bytes that other threads
+ * count while glibc makes its report. Another 64 KiB are added for events in progress, unless all other threads sleep.
+ * The library asks glibc for a report only if the report will hold each lock for less than 10 ms.
  */
 #ifndef MALLOMETER_CONTROL_BASELINE_H
 #define MALLOMETER_CONTROL_BASELINE_H
@@ -16,7 +16,7 @@
  * impossible, and passes them to snapshot_begin(). */
 void baseline_find(void);
 
-/* Stops asking threads for the bytes in their caches. */
+/* Cancels the requests to threads to report the bytes in their caches. */
 void baseline_forget_threads(void);
 
 /* Compares the counted live bytes with glibc's. Returns false, without a comparison, if the latest one was too

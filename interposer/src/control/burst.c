@@ -16,38 +16,38 @@
 
 #define SECOND UINT64_C(1000000000)
 #define MILLISECOND UINT64_C(1000000)
-/* The pauses between looks, which test whether memory rises. A look takes 10 to 30 us, mostly to wake up. Above half
- * of the memory limit, looks are more frequent. */
+/* The pauses between looks: usually, above half of the memory limit, and during a rise. A look tests whether memory
+ * rises. It takes 10 to 30 us, mostly to wake up. */
 #define QUIET_PAUSE (100 * MILLISECOND)
 #define TIGHT_PAUSE (50 * MILLISECOND)
 #define RISING_PAUSE (5 * MILLISECOND)
-/* The pause while memory rises, as a multiple of the CPU time of the latest look, so that looks take at most 2.5 % of
- * a processor. */
+/* During a rise, the pause is at least this multiple of the CPU time of the latest look. Looks then take at most 2.5
+ * % of a processor. */
 #define PAUSE_OF_COST 40u
-/* A longer rise is not sudden, and is looked at every TIGHT_PAUSE. */
+/* A rise that lasts longer is not sudden: the pause between looks is then TIGHT_PAUSE. */
 #define SUDDEN_TIME (15 * SECOND)
 /* A rise ends when memory has not grown for this time. */
 #define STILL_TIME (3 * SECOND)
-/* The baseline (the memory before a rise) is replaced at this age even while memory grows, so that slow growth is no
- * rise. */
+/* A baseline (the memory before a rise) of this age is replaced even while memory grows. Slow growth is therefore
+ * not a rise. */
 #define OLDEST_BASELINE (10 * SECOND)
 /* The least growth that is a rise: a 16th of the memory limit, but at least 8 MiB, or 64 MiB without a limit. */
 #define LEAST_RISE (UINT64_C(8) << 20)
 #define LEAST_RISE_WITHOUT_LIMIT (UINT64_C(64) << 20)
-/* Growth of less than 1/STEPS of the least rise is ignored. During a rise, growth of less than half of that is
- * ignored. */
+/* Growth of less than 1/STEPS of the least rise is ignored. During a rise, the threshold is half as high. */
 #define STEPS 8u
 #define MOST_FRAMES 700u
 #define MOST_THREADS 8u
 #define MOST_THREAD_NAMES 16u
-/* The number of innermost frames of each site that get names first, before the other frames of all sites. */
+/* burst_names() first requests the names of the FIRST_FRAMES innermost frames of each site, then those of the
+ * remaining frames. */
 #define FIRST_FRAMES 5u
 #define MOST_NAMES (RECORDING_MOST_SITES * RECORDING_MOST_FRAMES)
 /* The call sites explain a rise if they grew by at least the rise divided by this number. */
 #define LEAST_EXPLAINED 4u
 
-/* The memory before a rise: the live bytes of each site, and totals. Unless memory is rising, it is replaced after a
- * second in which memory hardly grew but differs from it, and when it is older than OLDEST_BASELINE. */
+/* The memory before a rise: the live bytes of each site, and totals. burst_second() replaces it, and so does the end
+ * of a rise. */
 static struct {
   uint32_t number[MOST_SITES];
   double live_bytes[MOST_SITES];
@@ -59,7 +59,7 @@ static struct {
 } baseline;
 
 static bool rising;
-static bool is_hurried;    /* set if the next look comes after RISING_PAUSE, because samples came fast */
+static bool is_hurried;    /* true if samples come fast; the next look then follows after RISING_PAUSE */
 static uint64_t looked_at; /* the bytes sampled from the baseline to the latest look */
 static bool tight;         /* set if more than half of the memory limit is charged */
 static uint64_t least_rise = LEAST_RISE_WITHOUT_LIMIT;
@@ -99,8 +99,8 @@ void burst_start(void) {
   latest_samples_keep();
 }
 
-/* The charged bytes would show no rise at the limit, because the kernel drops cached files in favour of the memory
- * that grows. */
+/* Returns the anonymous memory. The charged bytes would hide a rise at the memory limit, because the kernel then
+ * drops cached files to make room. */
 static uint64_t used_bytes(void) { return process_memory().anonymous; }
 
 static uint64_t difference(uint64_t one, uint64_t other) { return one > other ? one - other : other - one; }
@@ -119,7 +119,8 @@ static void note_baseline(uint64_t used, uint64_t now) {
   baseline.monotonic_ns = begin_ns = now;
 }
 
-/* A new baseline without a change would only cost the time to read the live bytes of all sites. */
+/* Returns whether a new baseline would differ from the present one. Making a baseline takes time, because it reads
+ * the live bytes of all sites. */
 static bool has_changed(uint64_t used) {
   return latest_samples_bytes() - baseline.sampled_bytes >= least_rise / 64 ||
          difference(used, baseline.used_bytes) >= least_rise / 64;
@@ -201,7 +202,7 @@ static void copy_stack(struct recording_grown *grown) {
   if (first >= count) first = 0;
   for (int i = first; i < count && grown->frames < RECORDING_MOST_FRAMES; i++) {
     if (frames[i] >> 62 != 3)
-      grown->stack[grown->frames++] = frames[i]; /* kind 3, a foreign call (jvm/foreign_calls.h), has no method */
+      grown->stack[grown->frames++] = frames[i]; /* frames of kind 3 are foreign calls, which have no method */
   }
 }
 
@@ -269,8 +270,8 @@ static const struct recording_burst *publish(const struct recording_burst *burst
   return &description;
 }
 
-/* Describes a rise, without its sites if the memory was freed again. Returns NULL if the call sites explain too
- * little of the rise, because the Java heap or mappings then grew. */
+/* Describes a rise. Leaves out the sites if `is_freed`. Returns NULL if the call sites explain less than a quarter
+ * of the rise: the Java heap or mappings grew then. */
 static const struct recording_burst *describe(uint64_t used, const struct memory_cgroup *cgroup, uint64_t limit,
                                               bool is_freed) {
   uint64_t charged = limit != RECORDING_UNKNOWN ? memory_charged(cgroup) : used;
@@ -364,9 +365,7 @@ static bool is_named(uint64_t frame) {
   return false;
 }
 
-/*
- * Returns the line number of a frame in its source file, or 0 if it is unknown or the JVM was compiling the method.
- */
+/* Returns the source line of a frame; 0 if the line is unknown or the frame stands for a compilation of the method. */
 static uint32_t line_of(const struct mallometer_method *method, uint64_t frame) {
   uint32_t line = 0, begin = 0, bytecode = (uint32_t)frame & UNKNOWN_BYTECODE;
   if (is_compiled_frame(frame)) return 0;
@@ -422,7 +421,8 @@ size_t burst_names(char *text, size_t capacity) {
   }
   size_t before = named.bytes;
   if (append_missing(burst, text, capacity)) return named.bytes > before ? named.bytes : 0;
-  /* Lines of sites that are no longer in the description take up the room, so the text is written anew. */
+  /* The text is full. Some of its lines belong to sites that have left the description, so the present lines are
+   * written anew. */
   named.count = 0;
   named.bytes = 0;
   append_missing(burst, text, capacity);

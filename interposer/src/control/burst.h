@@ -1,19 +1,19 @@
 /*
- * Fast rises of memory. A burst of a tenth of a second can fill the rest of the limit, and the kernel then kills the
+ * Fast rises of memory. A burst of a tenth of a second can fill the rest of the memory limit. The kernel then kills the
  * process before Java has polled once.
  *
- * The recorder's thread (recording.h) stores a baseline: the process's resident memory without pages of files, and
- * the live bytes of each call site. It replaces the baseline every 10 s, and after each second in which memory hardly
- * grew but differs from the baseline.
+ * The recorder's thread (recording.h) stores a baseline: the process's anonymous memory, and the live bytes of each
+ * call site. It replaces the baseline every 10 s, and after each second in which memory hardly grew but differs from
+ * the baseline.
  *
- * It polls the sum of the bytes of all samples 10 times a second, or 20 times above half of the limit. If this sum
- * has grown by half of the least rise since the baseline, it reads the resident memory. If that memory has grown by
- * the least rise, it describes the rise up to 200 times a second, in at most 2.5 % of a processor. If the call sites
- * explain less than a quarter of the rise, it is the Java heap or mappings, and is not described.
+ * The thread polls the sum of the bytes of all samples 10 times a second, or 20 times above half of the limit. It reads
+ * the anonymous memory when this sum has grown by half of the least rise since the baseline. A rise begins when the
+ * anonymous memory has grown by the least rise. The thread then describes the rise up to 200 times a second, in at most
+ * 2.5 % of a processor. A rise is not described if the call sites explain less than a quarter of it, because the Java
+ * heap or mappings grew then.
  *
- * The description has the numbers and stacks of call sites. The names of the methods come later, from a thread that
- * may wait for the JVM (jvm/java_thread.h), which calls burst_names(). The recorder's thread calls all other
- * functions.
+ * The description has the numbers and stacks of call sites. The names of the methods come later, from a thread that may
+ * wait for the JVM (jvm/java_thread.h), which calls burst_names(). The recorder's thread calls all other functions.
  */
 #ifndef MALLOMETER_CONTROL_BURST_H
 #define MALLOMETER_CONTROL_BURST_H
@@ -31,8 +31,8 @@ void burst_start(void);
 /* Must be called once a second with a reading of the memory. */
 void burst_second(const struct memory_reading *reading);
 
-/* Returns whether there is enough memory to start a thread of the library: less than 80 % of the limit is charged,
- * without cached files, which the kernel drops. Also true if the charged bytes or the limit are unknown. */
+/* Returns whether less than 80 % of the memory limit is charged, so that the library may start a thread. Cached
+ * files are not included, because the kernel can drop them. Also true if the charged bytes or the limit are unknown. */
 bool burst_leaves_room(const struct memory_reading *reading);
 
 /* Returns the nanoseconds until the next call of burst_look(). */

@@ -71,8 +71,8 @@ static bool is_plumbing(const struct method *method) {
   return contains(method->words[CLASS], "$$Lambda") || contains(method->words[CLASS], "$Proxy");
 }
 
-/* Finds the innermost method outside of the JDK. Gives up at a frame whose name is unknown, because that frame may be
- * the one. */
+/* Finds the innermost method outside of the JDK. Returns false at a frame without a known name, because that frame
+ * may be outside of the JDK. */
 static bool find_naming(const struct recording_grown *grown, const char *names, struct method *method) {
   for (uint32_t i = 0; i < grown->frames && i < RECORDING_MOST_FRAMES; i++) {
     if (!find(names, grown->stack[i], method)) return false;

@@ -77,8 +77,8 @@ static bool parse_bytes(const char *text, size_t *bytes) {
   return true;
 }
 
-/* Returns `otherwise`, the default, if the variable is not set or invalid. `expected` and `used` are words of the
- * warning. */
+/* Returns `otherwise`, the default, if the variable is not set or invalid. The texts `expected` and `used` are parts
+ * of the warning about an invalid value. */
 static size_t read_size(char *const environment[], const char *name, size_t least, size_t otherwise,
                         const char *expected, const char *used) {
   const char *value = value_of(environment, name);
@@ -153,7 +153,7 @@ static uint32_t read_overhead_target(char *const environment[]) {
   return DEFAULT_OVERHEAD_TARGET;
 }
 
-/* The Java bridge reads this variable, too. A mistyped value counts as off, which is safer. */
+/* A mistyped value forbids the attach. The Java bridge reads this variable, too. */
 static bool read_attach(char *const environment[]) {
   static const char *const yes[] = {"auto", "early", "true", "1", "yes", "on", NULL};
   static const char *const no[] = {"false", "0", "no", "off", NULL};
@@ -211,8 +211,8 @@ static bool list_contains(const char *list, const char *executable) {
   return false;
 }
 
-/* Reads a variable that is meant for a JVM. Other programs of a script inherit it and must ignore it, unless
- * MALLOMETER_ONLY names them. */
+/* Returns the variable if the program is named java or MALLOMETER_ONLY names it, otherwise NULL: the other programs
+ * of a script inherit the variable, but must ignore it. */
 static const char *value_for_java(char *const environment[], const char *name, const char *executable, bool named) {
   return named || (executable && list_contains("java", executable)) ? value_of(environment, name) : NULL;
 }

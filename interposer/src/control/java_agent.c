@@ -19,8 +19,8 @@
 #define LONGEST_OPTIONS 8192u
 #define BLANKS " \t\n\v\f\r"
 
-/* Returns whether the jar ends with the end record of a zip file. It has 22 bytes, because the agent's jar has no
- * comment. */
+/* Returns whether the jar ends with the end record of a zip file. The record of a jar without a comment has 22
+ * bytes. */
 static bool is_whole_jar(int file) {
   static const char signature[4] = {'P', 'K', 5, 6};
   enum { END_RECORD = 22 };

@@ -1,8 +1,8 @@
 /*
  * Adds mallometer's agent to the options of a JVM that starts in this process (MALLOMETER_AGENT).
  *
- * A JVM ends at its start if the jar that -javaagent names is missing or incomplete, or if the JVM cannot load
- * agents. So the library checks both first, and leaves the option out if it would end the JVM.
+ * A JVM ends at its start if the jar of -javaagent is missing or incomplete, or if the JVM cannot load agents. The
+ * library therefore tests the jar and the JVM before it adds the option.
  */
 #ifndef MALLOMETER_CONTROL_JAVA_AGENT_H
 #define MALLOMETER_CONTROL_JAVA_AGENT_H

@@ -52,8 +52,8 @@ EXPORT jint METHOD(call)(JNIEnv *thread, jclass class, jlong function, jlong a, 
   return ((jint(*)(jlong, jlong, jlong, jlong, jlong))(uintptr_t)function)(a, b, c, d, e);
 }
 
-/* Returns zeroed memory as a direct buffer; NULL if there is none or `bytes` is not positive. Maps pages, because
- * this copy of the library may not have found an allocator. */
+/* Returns zeroed memory as a direct buffer; NULL if there is none or `bytes` is not positive. Maps pages instead of
+ * calling malloc, because a second copy of the library may not have found an allocator. */
 EXPORT jobject METHOD(allocate)(JNIEnv *thread, jclass class, jint bytes) {
   (void)class;
   void *memory = bytes > 0 ? memory_map(NULL, (size_t)bytes) : NULL;

@@ -14,7 +14,7 @@
 #include "platform/memory.h"
 #include "platform/sorted.h"
 
-/* Objects below this address are marked, because an ordinary 32-bit number may look like their address. */
+/* Objects below this address are marked `is_low`, because an ordinary 32-bit number may look like their address. */
 #define LOW ((uint64_t)1 << 32)
 
 static uint32_t is_busy;          /* a thread is in one of the owners_ functions */
@@ -62,8 +62,8 @@ static bool is_before(const void *one, const void *other) {
   return (uintptr_t)sample->object < (uintptr_t)next->object;
 }
 
-/* Passes the samples to the search, but only the first of samples that overlap: memory may be freed and allocated
- * again while samples are read. */
+/* Passes the samples to the search, without samples that overlap an earlier one. Samples overlap if memory is freed
+ * and allocated again while samples are read. */
 static void hand_over(uint32_t count) {
   uint64_t end = 0;
   uint32_t kept = 0;
@@ -133,8 +133,8 @@ static int step(uint32_t wanted) {
   if (!graph) return -ENODATA;
   if (!is_next || wanted > MALLOMETER_OWNERS_REFERRERS) return -EINVAL;
   int result = step_to(wanted);
-  /* A search for referrers may be followed only by another such search: holders that are found later would count as
-   * referrers. */
+  /* A search for referrers may be followed only by another search for referrers. Holders that a later step finds
+   * would count as referrers. */
   if (result == 0) done = wanted == MALLOMETER_OWNERS_REFERRERS ? MALLOMETER_OWNERS_POINTER_HOLDERS : wanted;
   return result;
 }

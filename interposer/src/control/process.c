@@ -125,7 +125,8 @@ static void warn_of_removed_deepbind(const char *file) {
 
 /* ---- Call sites --------------------------------------------------------------------------------------- */
 
-/* Makes frees test for samples before the first sample is taken, so that no free of a sample is missed. */
+/* Calls hook_choose_route() before call_sites_open(): free() must already look for samples when the first sample is
+ * taken. */
 void process_record_call_sites(void) {
   static bool said;
   if (!call_sites_wanted || call_sites_on() || process_never_counts() || switched_off) return;
@@ -196,7 +197,7 @@ static struct configuration apply_configuration(void) {
   return configuration;
 }
 
-/* Configures the library at the first event, when the C library has its environment but hardly any code has run. */
+/* Runs at the first event, when the C library knows the environment but hardly any code of the program has run. */
 static void configure(void) {
   const char *objection = libc_objection();
   if (objection) {
@@ -225,8 +226,8 @@ static void configure(void) {
 const struct hook_owner hook_owner = {hook_find_allocator, configure, warn_of_removed_deepbind, warn_of_internals,
                                       before_jvm_load};
 
-/* Stores why the library does not serve the process. `first` is the malloc that the program calls; it may not be
- * ready, so nothing here may call it. */
+/* Stores the reason why the program's calls of malloc do not reach the library. Must not allocate, because `first`,
+ * the malloc that the program calls, may not be ready. */
 static void explain_not_preloaded(const void *first) {
   const struct link_map *serving = object_of(first);
   if (malloc_is_replaced) {
@@ -274,7 +275,8 @@ static void in_forked_child(void) {
   mappings_forked();
 }
 
-/* Starts the unwinder without counting events, because the loader allocates a message when a look-up fails. */
+/* Starts the unwinder. Events are not counted meanwhile, because the loader allocates an error message when a
+ * look-up fails. */
 static void start_stacks(void) {
   struct thread_block *own = thread_block_leave();
   unwinding = native_stack_start(unwinding);
@@ -295,7 +297,7 @@ static void begin(void) {
   mappings_find_next();
   bool ours = program_malloc_is_ours();
   if (!ours)
-    hook_find_operators(); /* finds no allocator yet, because a look-up now might make the loader call malloc */
+    hook_find_operators(); /* the allocator is not looked up yet, because the loader might call malloc */
   if (!ours || !hook_ready() || !malloc_leads_here) state = MALLOMETER_STATE_NOT_PRELOADED;
   const void *serving = ours ? (const void *)(uintptr_t)next.malloc : first_definition("malloc", first_object(), NULL);
   if (is_of_sanitizer(serving)) {

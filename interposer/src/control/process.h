@@ -1,8 +1,8 @@
 /*
  * The library's configuration and state in this process: its start, its forks, whether it counts, and why not.
  *
- * The constructor runs before main. Earlier events (of the loader and of other constructors) are counted as well,
- * because the hook starts itself at its first event.
+ * The constructor runs before main. Events before the constructor, such as those of the loader, are counted as well,
+ * because the first event starts the hook.
  */
 #ifndef MALLOMETER_CONTROL_PROCESS_H
 #define MALLOMETER_CONTROL_PROCESS_H
@@ -31,8 +31,8 @@ const char *process_objection(void);
 
 bool process_was_forked(void);
 
-/* Prepares a running process for counting. Samples of an earlier attach count as freed, because their frees may have
- * been missed since. The first call enters the loader. May change errno. */
+/* Prepares a running process for counting. Treats the samples of an earlier attach as freed, because the library did
+ * not see the frees after that attach. The first call enters the loader. May change errno. */
 void process_prepare(void);
 
 /* Sets the state and its reason, as printf formats it. Only one thread may call this at a time. */
@@ -49,8 +49,8 @@ uint32_t process_byte_unit(void);
 
 bool process_wants_java_frames(void);
 
-/* Starts recording call sites if they are wanted, and returns whether they are recorded. Their tables are reserved at
- * the first call, because most programs that inherit the preload never call this. Preserves errno. */
+/* Starts recording call sites if they are wanted, and returns whether they are recorded. The first call reserves the
+ * tables, because most programs that inherit the preload never need them. Preserves errno. */
 bool process_has_call_sites(void);
 
 /* Starts recording call sites if they are wanted and there is memory for the tables. May change errno. */

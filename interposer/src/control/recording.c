@@ -63,8 +63,8 @@ _Static_assert(1716224 + 5 * RECORDING_PROFILE_BYTES <= 2064384, "the regions do
 _Static_assert(2064384 + 2 * RECORDING_BURST_SLOT_BYTES <= 2072576, "the regions do not overlap");
 _Static_assert(2072576 + 2 * RECORDING_NAMES_SLOT_BYTES <= RECORDING_FILE_BYTES, "the regions fit");
 
-/* The thread that starts the recording sets these variables. Later only two change: `state` when the recording fails,
- * and `cgroup` by the recorder's thread. */
+/* The thread that starts the recording sets these variables. Two of them change later: `state`, when the recording
+ * fails, and `cgroup`, which the recorder's thread updates. */
 enum { IDLE, STARTING, RECORDING, FAILED, FORKED };
 static int state = IDLE;
 static char *mapping;
@@ -84,13 +84,13 @@ static bool prepared;
 static uint64_t thread_ns;
 static size_t stack_bytes;
 
-/* Compares the process id, because a fork by a system call does not call recording_forked(). */
+/* Also compares the process id, because a child of a raw fork system call does not run recording_forked(). */
 static bool is_recording(void) { return __atomic_load_n(&state, __ATOMIC_ACQUIRE) == RECORDING && getpid() == owner; }
 
 /* ---- Records ------------------------------------------------------------------------------------------ */
 
-/* Copies bytes into one page of the file. First lets the kernel write to that page, at the offset `probed`; if that
- * fails, ends the recording and returns false. See put(). */
+/* Copies bytes into one page of the file. First tests with file_takes_stores(), at the offset `probed`, whether the
+ * page accepts a store. If not, ends the recording and returns false. */
 static bool store(char *to, size_t probed, const void *bytes, size_t length) {
   if (!file_takes_stores(to + probed)) {
     __atomic_store_n(&state, FAILED, __ATOMIC_RELEASE);
@@ -103,9 +103,8 @@ static bool store(char *to, size_t probed, const void *bytes, size_t length) {
 /*
  * Writes the first `head` bytes of a record and its content into the region's next slot.
  *
- * The kernel stores into each page first, because a store by the program would raise SIGBUS if the file was truncated
- * or a copy-on-write file system has no room. The record's first fields, with the checksum, are written last: until
- * then a reader skips the slot.
+ * Tests each page before it stores there. A store would raise SIGBUS if the file was truncated or a copy-on-write file
+ * system has no room. The head of the record, with the checksum, is written last: until then a reader skips the slot.
  */
 static bool put(enum region region, struct recording_sample *record, size_t head, const char *content, size_t length) {
   const struct recording_region *ring = &layout[region];
@@ -181,8 +180,8 @@ static bool take_names(bool *are_new) {
   return !is_recording() || put(NAMES, &record, RECORDING_FRAME_BYTES, known_names, length);
 }
 
-/* Makes the kernel charge the pages of the regions BURST and NAMES before memory is scarce. Writes to the end of each
- * page, where no record begins. */
+/* Writes to each page of the regions BURST and NAMES, so that the kernel charges the pages before memory is scarce.
+ * The stores go to the end of the page, where no record begins. */
 static void touch_pages_of_bursts(void) {
   for (size_t at = layout[BURST].offset; at < RECORDING_FILE_BYTES; at += RECORDING_PAGE) {
     if (!file_takes_stores(mapping + at + RECORDING_PAGE - 2 * sizeof(uint64_t))) return;
@@ -287,7 +286,7 @@ static void look_until_next_second(uint64_t start, struct memory_reading *readin
 
 static bool write_due(struct recording_sample *record, uint64_t due[]) {
   for (enum region ring = SECONDS; ring <= MINUTES; ring++) {
-    /* A ring is due half a second early, because the time of the thread's wake-up varies. */
+    /* A sample may be half a second early, because the times of the thread's wake-ups vary. */
     if (record->monotonic_ns + SECOND / 2 < due[ring]) continue;
     due[ring] = record->monotonic_ns + layout[ring].interval_ns;
     if (!put_sample(ring, record)) return false;
@@ -321,16 +320,16 @@ static bool write_second(const struct memory_reading *reading, uint64_t due[]) {
 /* Returns whether the recorder's thread has something to do. If not, stores that this thread ends. */
 static bool goes_on(void) {
   if (is_recording() || message_is_on()) return true;
-  /* The thread that asks the JVM for names must end first: after the exchange, another recorder's thread may have
-   * started one of its own. */
+  /* java_thread_end() must come before the exchange. After the exchange, a new recorder's thread may have started
+   * another Java thread. */
   java_thread_end();
   (void)__atomic_exchange_n(&has_thread, false, __ATOMIC_SEQ_CST);
-  /* If a recording or message was started before the exchange, it started no thread, so this thread must go on. */
+  /* A recording or message that started before the exchange has no thread of its own. This thread must then go on. */
   return (is_recording() || message_is_on()) && !__atomic_exchange_n(&has_thread, true, __ATOMIC_SEQ_CST);
 }
 
-/* Runs only once in a process, because later the thread that asks the JVM may still write to this memory after it was
- * told to end. */
+/* Touches the memory only once in a process. Later, the thread that asks the JVM for names may still write to this
+ * memory after java_thread_end(). */
 static void prepare(void) {
   if (prepared) return;
   prepared = true;
@@ -369,14 +368,14 @@ static bool start_thread(void) {
 
 /* ---- Records that Java writes ------------------------------------------------------------------------- */
 
-/* Returns the slot for a profile of call sites: at the peak (`percent` is 0) slots 0 and 1 in turn, otherwise the
- * slot of this percentage of the memory limit; -1 if there is none. */
+/* Returns the slot for a profile of call sites; -1 if there is none. Profiles of the peak (`percent` is 0) use the
+ * slots 0 and 1 in turn. Slots 2 to 4 are for 85, 90 and 95 % of the memory limit. */
 static int slot_of(uint32_t percent) {
   static unsigned peaks;
   return percent == 0 ? (int)(++peaks % 2) : percent == 85 ? 2 : percent == 90 ? 3 : percent == 95 ? 4 : -1;
 }
 
-/* Returns the bytes of the whole lines that fit. A part of a line could end with a part of a number. */
+/* Returns the length of the whole lines that fit into `room`. A cut line could end with an incomplete number. */
 static uint32_t whole_lines(const char *text, uint32_t length, uint32_t room) {
   if (length <= room) return length;
   while (room > 0 && text[room - 1] != '\n') room--;

@@ -11,7 +11,7 @@
 #include "platform/files.h"
 #include "recording_layout.h"
 
-/* A run with more one-minute samples than this lasted at least five minutes. */
+/* The index of the sixth one-minute sample, which is written after five minutes. */
 #define SAMPLES_OF_A_LONG_RUN 5
 
 struct creation_attempt {
@@ -36,7 +36,7 @@ static bool read_header(int file, struct recording_header *header) {
          memcmp(header->magic, RECORDING_MAGIC, sizeof RECORDING_MAGIC) == 0;
 }
 
-/* Opens a recording of this user. On failure returns -1, with errno ENOENT if there is no file; otherwise with errno
+/* Opens a recording of this user. Returns -1 on failure: with errno ENOENT if there is no file, otherwise with errno
  * 0 and the reason in `attempt`. */
 static int open_own(struct creation_attempt *attempt, const char *path, struct recording_header *header) {
   int file = file_open_existing(path);

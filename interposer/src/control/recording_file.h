@@ -1,13 +1,13 @@
 /*
  * Creates the recording's file and moves the files of previous runs.
  *
- * The file gets its name only when its header is written and all its blocks are allocated: no reader sees half of it,
- * and a full disk cannot turn a later store into a signal. The mapping keeps the file open and locked, so there is no
- * descriptor that the program could close and reuse.
+ * The file gets its name only when its header is written and all its blocks are allocated. Readers therefore see no
+ * incomplete file, and a full disk cannot turn a later store into a signal. The mapping keeps the file open and locked,
+ * so there is no descriptor that the program could close and reuse.
  *
  * The previous run's file becomes FILE.previous. The earlier FILE.previous becomes FILE.kept if its run lasted five
- * minutes or there is no FILE.kept. So a container that restarts every few seconds does not lose the run that
- * explains why. Only recordings of this user are moved or overwritten.
+ * minutes or there is no FILE.kept. FILE.kept therefore keeps a long run even if the container then restarts every few
+ * seconds. Only recordings of this user are moved or overwritten.
  */
 #ifndef MALLOMETER_CONTROL_RECORDING_FILE_H
 #define MALLOMETER_CONTROL_RECORDING_FILE_H

@@ -3,8 +3,8 @@
  * docs/reference/recording.md is the reference.
  *
  * A header, written once, lists regions: rings of slots of one size. Each slot holds one record, which begins with a
- * checksum, its length and a sequence number. A record that a kill cut off has a wrong checksum and is skipped. No
- * other data needs to be consistent, so the file is never flushed.
+ * checksum, its length and a sequence number. A record that a kill cut off has a wrong checksum and is skipped. The
+ * file is never flushed, because the kernel keeps its pages when the process ends.
  *
  * Every change of the layout gets another RECORDING_FORMAT, and readers refuse any other format. Numbers are
  * little-endian. Samples never cross a page.
@@ -25,7 +25,7 @@ enum recording_region_kind {
   RECORDING_SAMPLES = 1,
   /* The end of the process, written by the library. */
   RECORDING_EXIT = 2,
-  /* Texts from Java, in the order of these values: when its shutdown begins, about the JVM, each minute, and when a
+  /* Texts from Java. SHUTDOWN: when the shutdown begins. JVM: about the JVM. MINUTES: each minute. EXCEEDED: when a
    * share of the memory limit is exceeded. */
   RECORDING_SHUTDOWN = 3,
   RECORDING_JVM = 4,
@@ -92,8 +92,8 @@ struct recording_header {
   uint32_t checksum;
 };
 
-/* Kinds of records. Java writes SHUTDOWN, TEXT and PROFILE. The flags of a profile are the percentage of the memory
- * limit that was exceeded; 0 at the peak. */
+/* Kinds of records. Java writes SHUTDOWN, TEXT and PROFILE. The flags of a profile are the exceeded percentage of
+ * the memory limit, or 0 for a profile at the peak. */
 enum recording_record_kind {
   RECORDING_RECORD_SAMPLE = 1,
   RECORDING_RECORD_EXIT = 2,
@@ -108,8 +108,8 @@ enum recording_record_kind {
 #define RECORDING_STATUS_NOT_TOLD 0x80000000u
 /* Bits of recording_sample.flags in a sample. RECORDING_RECORD_EXIT has the exit status in this field instead. */
 enum recording_sample_flags {
-  /* Counting was off for some time or began with an attach, so the live bytes are not the allocated minus the freed
-   * bytes. After an attach the texts that Java writes state the difference. */
+  /* Counting was off for some time or began with an attach. The live bytes then differ from the allocated minus the
+   * freed bytes. After an attach, Java's texts state the difference. */
   RECORDING_INCOMPLETE = 1u
 };
 
@@ -173,13 +173,13 @@ struct recording_grown {
 /* The description of a fast rise of memory. In the file it follows the frame of its record. */
 struct recording_burst {
   uint64_t begin_monotonic_ns;
-  /* The memory that the kernel charges, before the rise and when the rise was described. Without a limit: the
-   * resident bytes of the process without files. */
+  /* The memory that the kernel charges, before the rise and when the rise was described. Without a limit, the
+   * anonymous memory of the process. */
   uint64_t begin_bytes;
   uint64_t charged_bytes;
   /* RECORDING_UNKNOWN without a limit. */
   uint64_t limit_bytes;
-  /* The number of call sites in `grown`, which has the most growth first; 0 if the memory was freed again. */
+  /* The number of call sites in `grown`, which is sorted by descending growth; 0 if the memory was freed again. */
   uint32_t sites;
   uint32_t reserved;
   struct recording_grown grown[RECORDING_MOST_SITES];

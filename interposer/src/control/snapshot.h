@@ -10,9 +10,9 @@
 void snapshot_read(struct mallometer_counters *snapshot);
 
 /*
- * Call this when counting begins in a running process. `baseline` is the number of bytes that were live when
- * totals_net() returned `counted`; it may be wrong by `error` bytes. If it is unknown, `baseline` is
- * MALLOMETER_UNKNOWN and `error` is an upper bound of the live bytes.
+ * Call this when counting begins in a running process. `baseline` is the number of live bytes when totals_net()
+ * returned `counted`, with an error of up to `error` bytes. An unknown baseline is MALLOMETER_UNKNOWN; `error` is then
+ * an upper bound of the live bytes.
  */
 void snapshot_begin(uint64_t baseline, int64_t counted, uint64_t error);
 

@@ -56,7 +56,7 @@ static bool take_soon(void) {
   return false;
 }
 
-/* Compares the process id, because a fork by a system call of the program's own does not call message_forked(). */
+/* Also compares the process id, because a child of a raw fork system call does not run message_forked(). */
 bool message_is_on(void) { return __atomic_load_n(&state, __ATOMIC_ACQUIRE) == ON && getpid() == owner; }
 
 /* ---- The file ------------------------------------------------------------------------------------------ */
@@ -220,8 +220,8 @@ void message_clear(void) {
   give();
 }
 
-/* Changes the state, so that no new write begins, and empties the file. If another thread holds the lock for too
- * long, that thread empties the file when it releases the lock. */
+/* Sets the state ENDING, which prevents new writes, and empties the file. If another thread holds the lock for more
+ * than 0.1 s, that thread empties the file when it releases the lock. */
 void message_stop(void) {
   int expected = ON;
   if (getpid() != owner ||

@@ -1,14 +1,15 @@
 /*
- * The termination message: the content of the file that Kubernetes shows as the last state of a container, however it
- * ended. It holds the diagnosis while memory is scarce, so after an OOM kill it names the line of code. The file is
- * emptied when memory is no longer scarce, and when the process calls exit() or returns from main.
+ * The termination message: the content of the file that Kubernetes shows as the last state of a container. While memory
+ * is scarce, the file holds the diagnosis. Kubernetes can therefore show the line of code even after an OOM kill. The
+ * file is emptied when memory is no longer scarce, and when the process calls exit() or returns from main.
  *
- * Other programs of the container may use the file. So the library never creates it, takes it only if it is regular,
- * empty and not locked, and keeps it locked. If another program has written to it, the library never uses it again.
- * Each message is one write of MESSAGE_BYTES, which a kill cannot tear.
+ * Other programs of the container may use the file. The library therefore never creates it, takes it only if it is
+ * regular, empty and not locked, and keeps it locked. After another program has written to the file, the library never
+ * uses it again. Each message is one write of MESSAGE_BYTES, which a kill cannot tear.
  *
- * No descriptor stays open, because the program could close and reuse it, and a checkpoint would refuse it. The file
- * is opened for each change, and a mapping keeps the lock. A forked child has no mapping and writes nothing.
+ * No descriptor stays open: the program could close and reuse it, and a checkpoint of the JVM would refuse an open
+ * file. The file is opened for each change, and a mapping keeps the lock. A forked child has no mapping and writes
+ * nothing.
  */
 #ifndef MALLOMETER_CONTROL_TERMINATION_MESSAGE_H
 #define MALLOMETER_CONTROL_TERMINATION_MESSAGE_H

@@ -109,8 +109,6 @@ static void *count_outcome(void *object, size_t requested, struct move move, str
 
 #define USUAL_ALIGNMENT _Alignof(max_align_t)
 
-/* Counts a new object. The 0 says that the sampler need not copy the object's content when it moves the object
- * (leak/slots.h). */
 static void *count_new(void *object, size_t requested, size_t alignment, struct origin origin) {
   return count_outcome(object, requested, (struct move){alignment, 0}, origin);
 }
@@ -123,7 +121,7 @@ void *complete_count_allocation(void *object, size_t requested, struct origin or
   return count_outcome(object, requested, (struct move){USUAL_ALIGNMENT, requested}, origin);
 }
 
-/* Counts nothing if objects have headers, because the free of an object without a header is not counted either. */
+/* An object without a header is not counted in header mode, because its free is not counted either. */
 void complete_count_foreign_allocation(void *object, size_t size, struct origin origin) {
   if (!uses_headers()) count_new(object, size, 0, origin);
 }
@@ -309,7 +307,7 @@ void *complete_realloc(void *object, size_t size, struct origin origin) {
 size_t complete_usable_size(void *object) {
   if (!object) return 0;
   if (is_bootstrap(object)) return bootstrap_size(object);
-  if (!hook_ready()) return object == &hook_state; /* calls_arrive() in start.c asks for the size of this address */
+  if (!hook_ready()) return object == &hook_state; /* calls_arrive() (start.c) passes this address */
   if (is_in_slots(object)) return slot_usable(object);
   return uses_headers() && has_header(object) ? header_size(object) : next.usable_size(object);
 }

@@ -2,8 +2,9 @@
  * The complete route: every function of malloc's family in every state and accounting mode. The fast path (malloc.c)
  * handles the one case that matters for speed, and calls these functions in all others.
  *
- * Each does the work of the function after which it is named (complete_calloc() that of calloc), counts the event if
- * events are counted, and leaves errno as the allocator sets it. `origin` is the program's call.
+ * The name of each function ends with the function that it implements: complete_calloc() implements calloc. The
+ * function counts the event if events are counted, and leaves errno as the allocator sets it. `origin` is the program's
+ * call.
  */
 #ifndef MALLOMETER_HOOKS_COMPLETE_H
 #define MALLOMETER_HOOKS_COMPLETE_H

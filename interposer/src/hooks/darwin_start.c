@@ -48,7 +48,7 @@ _Static_assert(sizeof(struct zone) == offsetof(struct zone, try_free_default) + 
 
 bool calls_have_arrived;
 
-/* Returns whether other libraries' calls of malloc reach this library, by a call of strdup, which calls malloc. */
+/* Returns whether other libraries' calls of malloc reach this library. Tests this with strdup, which calls malloc. */
 static bool calls_arrive(void) {
   char *copy = strdup("mallometer");
   free(copy); /* calls the system's free, because dyld does not redirect calls of this library itself */
@@ -70,7 +70,7 @@ static int wanted_state(void) {
   return counts ? HOOK_COUNTING : HOOK_FORWARDING;
 }
 
-/* Does no more than store the state: on Darwin the functions of hooks/complete.h serve all calls. */
+/* Stores only the state, because on Darwin the functions of hooks/complete.h serve all calls. */
 void hook_choose_route(void) {
   if (__atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) < HOOK_COUNTING) return;
   __atomic_store_n(&hook_state, wanted_state(), __ATOMIC_RELEASE);
@@ -92,7 +92,7 @@ static void start_counting(void) {
   started = true;
 }
 
-/* Called by the constructor, before there are threads. Until then the interposed functions forward calls. */
+/* The constructor calls this before there are threads. The interposed functions forward calls until then. */
 bool hook_find_allocator(void) {
   KEEP_ERRNO;
   malloc_leads_here = program_malloc_is_ours() && !is_of_sanitizer(NULL);

@@ -8,7 +8,7 @@
 #include "hooks/complete.h"
 #include "platform/page_protection.h"
 
-/* The call of the function that contains this macro. The caller is the program or a function of libsystem_malloc. */
+/* The call to the function in which this macro stands. The caller is the program or a function of libsystem_malloc. */
 #define ORIGIN ((struct origin){__builtin_return_address(0), (const char *)__builtin_frame_address(0) + 16})
 
 /* ---- The zones' own functions -------------------------------------------------------------------------- */
@@ -222,10 +222,10 @@ bool zone_hook(struct zone *zone) {
   if (!row || !pages_open_for_change(zone, bytes, &before)) return false;
   if (!row->zone) {
     memcpy(&row->own, zone, bytes);
-    __atomic_store_n(&row->zone, zone, __ATOMIC_RELEASE); /* calls of a replaced function must find the entry */
+    __atomic_store_n(&row->zone, zone, __ATOMIC_RELEASE); /* published first, because our functions look it up */
   }
-  /* Another tool may have changed members since an earlier attach. A member that still is this library's function is
-   * skipped, because the entry already has the original. */
+  /* Another tool may have changed members since an earlier attach; its functions then become the originals. A member
+   * that is still this library's function is skipped, because the entry already has the original. */
 #define TAKE(member, since)                                             \
   if (HAS(zone, member, since) && zone->member != our_##member) {       \
     __atomic_store_n(&row->own.member, zone->member, __ATOMIC_RELEASE); \

@@ -2,12 +2,13 @@
  * The attach on Darwin: this library's functions replace those of a malloc zone, the struct of function pointers
  * through which libsystem_malloc reaches each of its allocators.
  *
- * A zone may pass a request on to another zone, as the "nano" zone does with large requests. So that each object
- * counts once, calls inside one of this library's functions are not counted; the function itself counts the event.
+ * A zone may pass a request on to another zone, as the "nano" zone does with large requests. Each of this library's
+ * functions counts its event, and calls made inside of the function are not counted. Each object is therefore counted
+ * once.
  *
- * The members have the order of the public header malloc/malloc.h and, from version 15 on, of libmalloc 521 and
- * later; the build for Darwin compares the members that its header has. darwin_zone.c states which version of the
- * struct added a member.
+ * The members have the order of the public header malloc/malloc.h and, from version 15 on, of libmalloc 521 and later.
+ * The build for Darwin checks the offsets against its SDK's header. darwin_zone.c states which version of the struct
+ * added a member.
  */
 #ifndef MALLOMETER_HOOKS_DARWIN_ZONE_H
 #define MALLOMETER_HOOKS_DARWIN_ZONE_H
@@ -57,8 +58,8 @@ struct zone {
 bool zone_hook(struct zone *zone);
 
 /*
- * Restores the zone's own functions, except those that another tool has replaced since: that tool still calls this
- * library, which forwards the calls. Returns false if another tool's function remains, or if the protection of the
+ * Restores the zone's own functions. Functions that another tool has set since are left in place: that tool still calls
+ * this library, which forwards the calls. Returns false if another tool's function remains, or if the protection of the
  * memory cannot be changed or restored.
  */
 bool zone_unhook(struct zone *zone);

@@ -28,9 +28,9 @@ EXPORT size_t malloc_usable_size(void *object);
   X(sdallocx)
 
 /*
- * C++'s operators, as X(form, mangled name, form that it calls by default). An operator that calls no other names
- * itself; a called form comes before those that call it. In the mangled names nw, na, dl and da stand for new, new[],
- * delete and delete[], m for a size, St11align_val_t for an alignment, RKSt9nothrow_t for nothrow.
+ * C++'s operators, as X(form, mangled name, form that it calls by default). The third argument of an operator that
+ * calls no other is its own form. A called form precedes the forms that call it. Parts of the mangled names: nw, na, dl
+ * and da are new, new[], delete and delete[], m is a size, St11align_val_t an alignment, RKSt9nothrow_t nothrow.
  */
 #define EACH_OPERATOR(X) \
   X(NEW, _Znwm, NEW) \

@@ -3,16 +3,15 @@
  * functions.
  *
  * A library that is opened with RTLD_DEEPBIND calls the C library's free directly, which aborts for an object with a
- * header. In header mode the flag is therefore removed and reported. A separate namespace (dlmopen) has a C library
- * of its own, which never gets objects with headers.
+ * header. In header mode the flag is therefore removed and reported. A separate namespace (dlmopen) has a C library of
+ * its own, which never gets objects with headers.
  *
- * From JDK 22 on, Java code can call malloc as a foreign function. The JVM finds malloc by dlsym in libsyslookup.so,
- * a library without functions that depends on the C library. This search skips preloaded libraries. When the JVM
- * opens libsyslookup.so, the JVM's calls of dlsym are therefore redirected so that they find this library's
- * functions. If the JVM's GOT entry of dlsym cannot be changed, the JVM gets a handle of the program instead, by
- * which it also finds this library's malloc.
+ * From JDK 22 on, Java code can call malloc as a foreign function. The JVM finds malloc by dlsym in libsyslookup.so, a
+ * library without functions that depends on the C library. This search skips preloaded libraries. When the JVM opens
+ * libsyslookup.so, its calls of dlsym are therefore redirected to java_dlsym(). If the JVM's GOT entry of dlsym cannot
+ * be changed, the JVM gets a handle of the program instead, in which dlsym also finds this library's malloc.
  *
- * Call sites are recorded from the opening of libjvm.so on, because the bridge asks for them only after the JVM has
+ * The recording of call sites begins when libjvm.so is opened. The bridge would start it too late, after the JVM has
  * begun to allocate.
  *
  * dlopen chooses the search path and the namespace by its return address. The real dlopen is therefore called by a
@@ -82,8 +81,8 @@ static void *java_dlsym(void *place, const char *name) {
 
 /*
  * Opens libsyslookup.so, and redirects dlsym to java_dlsym() in the object that contains `caller`. Returns the file
- * that dlopen must then open: `file`, or NULL (the program) if the library was opened but dlsym could not be
- * redirected. The library is never closed, so no other library gets its handle.
+ * that dlopen must then open: usually `file`, but NULL (the program) if dlsym could not be redirected. libsyslookup.so
+ * is never closed, so no other library gets its handle.
  */
 __attribute__((noinline)) static const char *open_for_java(dlopen_function *open, const char *file, int mode,
                                                            const void *caller) {

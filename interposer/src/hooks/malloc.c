@@ -1,12 +1,12 @@
 /*
  * The entry: every function by which a C program allocates or frees.
  *
- * Each function jumps to an address in `entry`, which hook_open_route() sets (hooks/route.h). The counted route comes
- * first: the allocator's own call, one comparison against the thread's headroom (account/thread_block.h), four
- * additions to cache lines of this thread (three for a free), and one step of a countdown that picks the allocations
+ * Each function jumps to an address in `entry`, which hook_open_route() sets (hooks/route.h). The counted route serves
+ * the usual case. It calls the allocator, compares the size with the thread's headroom (account/thread_block.h), makes
+ * four additions to cache lines of this thread (three for a free), and advances a countdown that picks the allocations
  * for the sampler. Rarer cases leave this route, such as a thread's first event, an open scope, the end of the
- * countdown, or a freed object that may be a sample. Requests above 32 KiB take the same steps on a route of their
- * own, so that their call paths can be told from those of other requests.
+ * countdown, or a freed object that may be a sample. Requests above 32 KiB take the same steps on a route of their own,
+ * which keeps their call paths apart from those of other requests.
  *
  * This file does not allocate, lock, enter the loader or change errno, except through the allocator; the slow path
  * preserves errno around other calls. ARCHITECTURE.md accounts for each instruction.
@@ -34,15 +34,15 @@
 #include "sample/sampler.h"
 
 /*
- * Used after a call: makes the compiler save only `value` across the call, not also what it can compute from `value`.
+ * Used after a call: makes the compiler save `value` across the call, and compute values that depend on it afterwards.
  */
 #define keep_only(value) __asm__("" : "+r"(*(value)))
 
-/* The program's call. Use it only in functions that the call reaches by jumps alone, so that the return address is
- * still the program's. */
+/* The program's call. Use this macro only in functions that are reached by jumps, not by further calls: the return
+ * address must be the program's. */
 #define ORIGIN ((struct origin){__builtin_return_address(0), __builtin_dwarf_cfa()})
-/* ORIGIN for code that serves functions with and without a stack frame (FRAMELESS_CALLS). `frameless` is a compile-time
- * constant. */
+/* ORIGIN for code that serves functions with a stack frame and functions without one (FRAMELESS_CALLS). `frameless`
+ * must be a compile-time constant. */
 #define ORIGIN_IN(frameless) ((frameless) ? (struct origin){frameless_caller(), __builtin_dwarf_cfa()} : ORIGIN)
 #define INLINE static inline __attribute__((always_inline)) /* ORIGIN in an inlined function is that of its caller */
 #define OUT_OF_LINE __attribute__((noinline))
@@ -61,8 +61,8 @@ static void *large_realloc(void *object, size_t size, struct origin origin);
 
 /* ---- The counted route -------------------------------------------------------------------------------- */
 
-/* Returns whether the fast path serves a request: 1 byte to LARGEST_FAST_REQUEST. The double of 2^63 bytes or more
- * may look small, but the allocator refuses such a request. */
+/* Returns whether the fast path serves a request: 1 byte to LARGEST_FAST_REQUEST. The doubling of 2^63 bytes or more
+ * overflows, so the request may look small, but the allocator refuses it. */
 INLINE bool is_usual(size_t doubled) { return is_below_power(doubled, 16); }
 _Static_assert(2 * LARGEST_FAST_REQUEST == 1 << 16, "is_usual() tests 16 bits: keep it equal to LARGEST_FAST_REQUEST");
 
@@ -102,8 +102,8 @@ static void *counted_malloc(size_t size) {
 }
 
 INLINE void counted_free_of(void *object, bool tracked) {
-  /* NULL and the objects on pages of their own (leak/slots.h) are below this address. The objects of the bootstrap
-   * buffer are below it, too, except where ranged_free() handles them. */
+  /* NULL and the objects on pages of their own (leak/slots.h) are below this address. The bootstrap buffer is
+   * usually below it, too; where it is not, ranged_free() handles its objects. */
   if (unlikely((uintptr_t)object < NEAR_VALUE(low_range_end))) return complete_free(object);
   if (tracked && may_be_sampled(object)) return free_possible_sample(object);
   struct thread_block *block = own_block();
@@ -117,7 +117,7 @@ INLINE void counted_free_of(void *object, bool tracked) {
 
 static void counted_free(void *object) { counted_free_of(object, false); }
 
-/* Frees an object whose hash is also that of a live sample. Most such objects are not samples themselves. */
+/* Frees an object whose hash is that of a live sample. Few such objects are samples themselves. */
 static OUT_OF_LINE void free_possible_sample(void *object) {
   if (is_live_sample(object)) return complete_free(object);
   counted_free(object);
@@ -162,8 +162,8 @@ static void *counted_realloc(void *object, size_t size) { return counted_realloc
 
 static void *tracked_realloc(void *object, size_t size) { return counted_realloc_of(object, size, true); }
 
-/* Allocates for an operator new. Compares the size itself, because the double of a very large size wraps and would
- * look small. */
+/* Allocates for an operator new. Compares the size instead of the doubled size, which overflows for a very large
+ * request. */
 INLINE void *counted_new_of(size_t size) {
   if (unlikely(size - 1 >= LARGEST_FAST_REQUEST)) return large_malloc(size, ORIGIN);
   size_t doubled = doubled_size(size);
@@ -191,9 +191,9 @@ static void *visit_sampler(void *object, size_t doubled, struct origin origin) {
 /* ---- The counted route of large requests -------------------------------------------------------------- */
 
 /*
- * Returns whether a request must take the complete route: it is 0 or above `recorded_above`. The read is not atomic,
- * so that the comparison can have a memory operand. A thread that reads an outdated value treats the request as if it
- * came before the change.
+ * Returns whether a request must take the complete route: its size is 0 or above `recorded_above`. The read is not
+ * atomic, so the compiler can compare directly with memory. A thread that reads an outdated value acts as if the
+ * request came before the change.
  */
 INLINE bool is_recorded(size_t size) { return size - 1 >= recorded_above; }
 
@@ -253,15 +253,15 @@ static OUT_OF_LINE void *large_realloc(void *object, size_t size, struct origin 
 
 /* ---- Events for which the thread has no headroom (bytes that it may still count by itself) ---------------- */
 
-/* Returns whether open scopes (account/scopes.h) are the only reason why the thread left the fast path, and none of
- * them matches frees with allocations. */
+/* Returns whether the thread left the fast path only because of open scopes (account/scopes.h) that do not match
+ * frees with allocations. */
 INLINE bool has_only_unmatched_scopes(const struct thread_block *block) {
   const struct reporting usual = {SCOPED, 0};
   return memcmp(&block->reporting, &usual, sizeof usual) == 0 && !is_in_event(block);
 }
 
-/* Returns whether open scopes are the only reason why the thread left the fast path, and at least one of them matches
- * frees with allocations. */
+/* Returns whether the thread left the fast path only because of open scopes, of which at least one matches frees
+ * with allocations. */
 INLINE bool has_only_matched_scopes(const struct thread_block *block) {
   const struct reporting usual = {SCOPED | SCOPED_MATCHED, 0};
   return memcmp(&block->reporting, &usual, sizeof usual) == 0 && !is_in_event(block);
@@ -293,8 +293,8 @@ static OUT_OF_LINE void *count_to_match(void *object, size_t doubled, struct ori
   return scope_match_allocation(block, object, doubled);
 }
 
-/* The following functions serve a thread without headroom. They look up its counters again, so that the fast path
- * need not pass them. */
+/* The following functions serve a thread without headroom. They call own_block() again, because passing the block as
+ * an argument would slow down the fast path. */
 static OUT_OF_LINE void *count_without_headroom(void *object, size_t doubled, struct origin origin) {
   struct thread_block *block = own_block();
   if (has_only_unmatched_scopes(block)) return count_in_scope(block, object, doubled, origin);
@@ -322,7 +322,7 @@ static OUT_OF_LINE void *count_large_without_headroom(void *object, size_t size,
   struct thread_block *block = own_block();
   if (!has_only_unmatched_scopes(block)) return complete_count_new_allocation(object, size, origin);
   size_t usable_size = glibc_usable_size(object);
-  /* Marks the event. count_large_allocation() ends the event with NO_HEADROOM, so the thread stays without headroom. */
+  /* Begins the event, which count_large_allocation() ends. NO_HEADROOM keeps the thread without headroom. */
   (void)event_mark(block, false);
   object = count_large_allocation(block, object, usable_size, size, 0, NO_HEADROOM, origin);
   return scope_allocation(block, object, doubled_size(size));
@@ -381,8 +381,8 @@ static void *forwarded_realloc(void *object, size_t size) {
   return next.realloc(object, size);
 }
 
-/* The following functions forward calls in a process with samples. The free of a sample must be noticed; otherwise the
- * next object at its address would be taken for the sample. */
+/* The following functions forward calls, but notice the free of a sample. Otherwise the next object at the sample's
+ * address would be taken for the sample. */
 static void following_free(void *object) {
   if ((uintptr_t)object < low_range_end || may_be_sampled(object)) return complete_free(object);
   next.free(object);
@@ -446,7 +446,8 @@ static void *early_realloc(void *object, size_t size) {
   return moved;
 }
 
-/* Whether the program's calls of these functions come here because the library with its malloc lacks them. */
+/* Whether the program's calls of these functions come here although another library's malloc comes first, because
+ * that library lacks the functions. */
 static struct {
   bool valloc, pvalloc;
 #define MEMBER(name) bool name;
@@ -495,8 +496,8 @@ static struct {
 #define BY_ROUTE(route, completed, counted, forwarded) \
   ((route) == ROUTE_COUNTED ? (counted) : (route) == ROUTE_FORWARDED ? (forwarded) : (completed))
 
-/* Returns this library's operator for a route; for every form of delete that is `route_free`. An allocator's own
- * `new` would not be counted, and the C++ library's would only call malloc. */
+/* Returns this library's operator for a route: `route_free` for every form of delete. An allocator's own `new` would
+ * not be counted, and the C++ library's would only call malloc. */
 static operator_function *own_operator(enum operator_form form, enum hook_route route, void (*route_free)(void *)) {
   switch (form) {
     case NEW:
@@ -516,8 +517,8 @@ static operator_function *own_operator(enum operator_form form, enum hook_route 
   }
 }
 
-/* Serves calls of a C++ operator (new, delete) until hook_open_route() is called. The call finds the allocator first,
- * because only then is it known whether another library's operator serves instead. */
+/* Serves calls of a C++ operator (new, delete) until hook_open_route() is called. Finds the allocator first, because
+ * operator_in_place() knows only then whether another library's operator must serve. */
 #define EARLY_OPERATOR(form, name, derived_from)                                                      \
   static void *early_##form(uintptr_t first, uintptr_t second, uintptr_t third) {                     \
     operator_function *other = hook_ready() ? operator_in_place(form) : NULL;                         \

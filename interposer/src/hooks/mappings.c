@@ -72,8 +72,8 @@ void mappings_find_next(void) {
 
 /* ---- Whether mappings are recorded --------------------------------------------------------------------- */
 
-/* The ID of the process that records its mappings. A child of vfork shares this memory but has another ID; a child of
- * fork stores its own. */
+/* The ID of the process that records its mappings. A child of vfork shares this memory, but its ID differs, so its
+ * mappings are not recorded. A child of fork stores its own ID. */
 static pid_t noting;
 
 /* The size in bytes of the smallest anonymous mapping that seed() records. */
@@ -152,7 +152,7 @@ static bool is_of_allocator(const void *caller) {
   return (uintptr_t)caller >= begin && (uintptr_t)caller < end;
 }
 
-/* Calls a probe for tracers (platform/memory_probes.h), except for mappings of the allocator, whose objects have
+/* Calls a probe for tracers (platform/memory_probes.h). Skips mappings of the allocator, because their objects have
  * probes of their own. */
 static void tell(void probe(const void *memory, size_t bytes), const void *memory, size_t bytes, struct origin origin) {
   if (!is_of_allocator(origin.caller)) probe(memory, bytes);
@@ -200,14 +200,14 @@ static void end_change(struct change change) {
   if (change.unmaps) ranges_after_unmapping();
 }
 
-/* Removes the ranges at `wish` if the memory there is unmapped: a call with MAP_FIXED or MREMAP_FIXED may unmap memory
- * and then fail. */
+/* Removes the ranges at `wish` if the failed call has unmapped the memory there. Calls with MAP_FIXED or
+ * MREMAP_FIXED may do that and then fail. */
 static void note_failure(struct change change, const void *wish, size_t bytes) {
   if (change.unmaps && memory_is_unmapped(wish)) ranges_remove((uintptr_t)wish, end_of(wish, bytes), change.latest);
 }
 
-/* Records a mapping that succeeded. A mapping with MAP_FIXED is not recorded if it lies in the thread's own stack, or
- * within ranges of a single site: these ranges keep their site. */
+/* Records a mapping that succeeded. Does not record a mapping with MAP_FIXED in the thread's own stack, or over
+ * ranges that all have the same site: these ranges keep the site. */
 static void note_mapping(struct change change, const void *memory, size_t bytes, struct origin origin) {
   uintptr_t begin = (uintptr_t)memory, end = end_of(memory, bytes);
   uint32_t site;

@@ -1,14 +1,14 @@
 /*
- * Replacements of mmap, munmap and mremap that record which call sites mapped which addresses (account/ranges.h).
- * shmat and brk are not replaced, so what they map is not recorded.
+ * Replacements of mmap, munmap and mremap that record which call sites mapped which addresses (account/ranges.h). shmat
+ * and brk are not replaced, so what they map is not recorded.
  *
- * Each calls the next function of its name, and records a success while call sites are recorded and counting is on. A
- * child of vfork records nothing, because it shares the map of ranges and may end at any time.
+ * Each replacement calls the next function of its name. It records a successful call while call sites are recorded and
+ * counting is on. A child of vfork records nothing, because it shares the map of ranges and may end at any time.
  *
- * A new range gets the call site of the call that maps it. The walk of the stack takes microseconds, so a budget
- * limits the walks: it holds at most 4,000, gains 50 a second, and keeps its last thousand for mappings of 256 KiB or
- * more. mappings_not_walked() counts the ranges that get no site. No stack is walked for the allocator's own
- * mappings, nor for memory that is mapped over a known range, which keeps its site.
+ * A new range gets the call site of the call that maps it. A walk of the stack takes microseconds, so a budget limits
+ * the walks. It starts at 4,000 walks, its maximum, and gains 50 a second. The last thousand are reserved for mappings
+ * of 256 KiB or more. mappings_not_walked() counts the ranges that get no site. No stack is walked for the allocator's
+ * own mappings, nor for memory that is mapped over a known range, which keeps its site.
  */
 #ifndef MALLOMETER_HOOKS_MAPPINGS_H
 #define MALLOMETER_HOOKS_MAPPINGS_H
@@ -28,17 +28,17 @@ EXPORT int program_munmap(void *memory, size_t bytes) __asm__("munmap");
 EXPORT void *program_mremap(void *memory, size_t old_bytes, size_t bytes, int flags, ...) __asm__("mremap");
 
 /*
- * Reserves the map of ranges and begins to record. If the process ran uncounted before (`is_late`), its anonymous
- * mappings of at least 1 MiB are recorded as RANGE_FROM_BEFORE, so that a mapping of memory inside them walks no
- * stack. May be called from any thread. May change errno.
+ * Reserves the map of ranges and begins to record. If the process ran uncounted before (`is_late`), records its
+ * anonymous mappings of at least 1 MiB as RANGE_FROM_BEFORE. Later calls that map memory inside these ranges then walk
+ * no stack. May be called from any thread. May change errno.
  */
 void mappings_start(bool is_late);
 
 /* Returns why mappings are not recorded although call sites are; NULL if mappings are recorded. */
 const char *mappings_missing(void);
 
-/* Finds the functions to which mmap, munmap and mremap are passed on. The first call comes before the program runs,
- * because its calls pass through this library even if nothing is counted. Enters the loader. */
+/* Finds the next mmap, munmap and mremap in the search order. The first call must come before the program runs,
+ * because this library forwards the program's calls even if nothing is counted. Enters the loader. */
 void mappings_find_next(void);
 
 void mappings_forked(void);

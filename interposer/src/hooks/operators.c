@@ -2,10 +2,10 @@
  * The operators of other libraries, and operator new when memory has run out. See operators.h.
  *
  * When memory has run out, an operator new must call the new handler, try again, and finally throw std::bad_alloc or
- * return NULL. This library leaves that to the next operator. The C++ library's operator calls malloc again, which
- * counts the object. An allocator's own operator does not, so its object is counted here.
+ * return NULL. This library calls the next library's operator to do that. The C++ library's operator calls malloc
+ * again, which counts the object. An allocator's own operator does not call malloc, so call_next() counts the object.
  *
- * An exception may pass through this file's functions. The compiler's unwind tables suffice for that.
+ * Exceptions may pass through this file's functions. The compiler's unwind tables suffice for that.
  */
 #include "hooks/operators.h"
 
@@ -30,11 +30,11 @@ static const struct {
 /* ---- Operators of other libraries ---------------------------------------------------------------------- */
 
 /*
- * `in_place` is another library's operator that serves a form (variant of new or delete), or NULL if this library's
- * own serves. `resolved` is the operator that the program's own calls reach.
+ * `in_place` has for each form (variant of new or delete) another library's operator that serves, or NULL if this
+ * library's serves. `resolved` has the operators that the program's own calls reach.
  *
  * The two differ if a library before this one in the search order defines the operator. That operator may call this
- * library's, so passing a call back to it could loop forever.
+ * library's operator, which must not pass the call back: the calls could loop forever.
  */
 static operator_function *in_place[OPERATOR_FORMS], *resolved[OPERATOR_FORMS];
 
@@ -52,9 +52,9 @@ static bool is_cxx_library(const struct link_map *object) {
 }
 
 /*
- * Returns another library's operator that must serve a form instead of this library's, or NULL. The C++ library's
- * need not, because this library's does the same. The allocator's is skipped if the program's malloc is this
- * library's.
+ * Returns another library's operator that must serve a form instead of this library's; NULL if there is none. Skips the
+ * C++ library's operator, because this library's does the same. Skips the allocator's operator if the program's malloc
+ * is this library's.
  */
 static operator_function *other_definition(enum operator_form form, const struct link_map *begin,
                                            const struct link_map *end) {
@@ -65,8 +65,8 @@ static operator_function *other_definition(enum operator_form form, const struct
   return address && !is_cxx_library(object_of(address)) ? function_at(address) : NULL;
 }
 
-/* The C++ library's nothrow forms. They catch the exception of the form that may throw, which this library cannot,
- * because it is C. Without a C++ library the exception reaches the caller. */
+/* The C++ library's nothrow forms, which catch the exceptions of the throwing forms. This library is written in C
+ * and cannot catch exceptions. Without a C++ library the exception reaches the caller. */
 static operator_function *of_cxx_library[OPERATOR_FORMS];
 
 static operator_function *of_linked_cxx_library(enum operator_form form) {

@@ -1,11 +1,11 @@
 /*
- * C++'s operators: which definitions serve instead of the library's, and what the library's do when memory has run
- * out.
+ * C++'s operators: which definitions serve instead of this library's, and what this library's operators do when memory
+ * has run out.
  *
- * A program may replace only some operators, such as new and delete by those of a pool. By the standard the other
- * forms (variants) call these: new[] calls new, a new that does not throw calls the one that does, delete[] and sized
- * delete call delete. This library's forms hide the C++ library's, so they must do the same. Otherwise the allocator
- * would free objects of the pool, or the pool objects of the allocator.
+ * A program may replace only some operators, such as new and delete by those of a pool. By the standard the other forms
+ * (variants) then call the replaced ones: new[] calls new, a nothrow new calls the throwing new, delete[] and sized
+ * delete call delete. This library's forms hide the C++ library's, so they must make the same calls. Otherwise the
+ * allocator would free objects of the pool, or the pool objects of the allocator.
  */
 #ifndef MALLOMETER_HOOKS_OPERATORS_H
 #define MALLOMETER_HOOKS_OPERATORS_H
@@ -25,14 +25,14 @@ typedef void *operator_function(uintptr_t first, uintptr_t second, uintptr_t thi
 #define OPERATOR(function) ((operator_function *)(void (*)(void))(function))
 
 /*
- * Finds the operators of other linked or preloaded libraries that serve instead of this library's. Called when the
- * next allocator was found, or earlier if malloc is not this library's. Further calls do nothing. The operators of
- * libraries that the program opens later stay unknown.
+ * Finds the operators of other linked or preloaded libraries that serve instead of this library's. Called when the next
+ * allocator is found, or earlier in a process whose malloc is not this library's. Further calls do nothing. The
+ * operators of libraries that the program opens later stay unknown.
  */
 void operators_find(void);
 
-/* Makes this library's own operators serve all forms of new and delete. In a process that was not preloaded, only
- * calls that led to the allocator's operators come here. */
+/* Makes this library's own operators serve all forms of new and delete. Called at an attach, which redirects only
+ * the calls of the allocator's operators to this library. */
 void operators_take_over(void);
 
 /* Returns the operator that serves a form instead of the library's; NULL if the library's serves. */

@@ -31,12 +31,13 @@ static char *counted_realpath(const char *path, char *resolved);
 struct function {
   const char *name;
   void (*ours)(void);
-  /* the function that is replaced; 0 if the allocator has none, or its function calls another of this list */
+  /* the function to replace; 0 if the allocator lacks it, or if the allocator's version calls another function of
+   * this list */
   uintptr_t real;
 };
 
-/* Several rows have this library's free. The row of `free` comes first among them, so undoing finds it and stores the
- * address of the real free. */
+/* Several rows have this library's free as `ours`. The row of `free` comes first among them. When undoing,
+ * redirect_data_word() therefore finds it and stores the address of the real free. */
 static struct function functions[] = {
 #define ROW(function) {#function, (void (*)(void))function, 0},
 #define ROW_OF_FREE(function) {#function, (void (*)(void))free, 0},
@@ -140,7 +141,8 @@ struct walk {
   bool undoes;
   bool mappings_only;
   /*
-   * whether to change words that the loader never binds, because calls are audited or profiled (calls_are_audited())
+   * whether to change words that are not bound yet: the loader never binds them if calls are audited or profiled
+   * (calls_are_audited())
    */
   bool binds;
   const struct walked_object *object;
@@ -161,8 +163,9 @@ static void note_foreign(struct walk *walk, uintptr_t function) {
   if (walk->foreign_count < MOST_FOREIGN) walk->foreign[walk->foreign_count++] = function;
 }
 
-/* Handles a word that points to something else: into its own object, because it is not bound yet; to the executable's
- * PLT entry; or to another library's hook. */
+/* Handles a word that points neither to the real function nor to this library's. A target in the word's own object
+ * means that the word is not bound yet. A target in the executable is a PLT entry. Any other target is another
+ * library's hook. */
 static void handle_other_target(struct walk *walk, const struct reference *reference, const struct function *function,
                                 uintptr_t now) {
   if (object_contains(walk->object, now)) {
@@ -221,8 +224,8 @@ static void redirect_object(const struct walked_object *object, void *argument) 
   struct walk *walk = argument;
   walk->object = object;
   if (object->is_executable) walk->executable = *object;
-  /* When undoing, also restores an allocator's words of mmap's family, because the loader may have bound them by the
-   * changed symbol tables. */
+  /* Visits an allocator's words of mmap's family only when undoing: the loader may have bound them while the symbol
+   * tables were changed. */
   walk->mappings_only = is_other_allocator(object);
   if (!walk->mappings_only || walk->undoes) references_visit(object, redirect_reference, walk);
   if (walk->mappings_only) return;
@@ -385,8 +388,8 @@ static bool is_counted_once(duplicate_text *duplicate, const struct thread_block
   return events_allocations(&block->events) == allocations + 1 && counter_read(&block->events.frees) == frees + 1;
 }
 
-/* Returns whether a look-up of malloc finds this library. If the allocator's functions have only an old version, a
- * look-up without a version skips this library, so a look-up with that version is tested, too. */
+/* Returns whether a look-up of malloc finds this library. A look-up without a version skips this library if the
+ * allocator's functions have only an old version, so a look-up with that version is tested, too. */
 static bool look_up_leads_here(void) {
   uintptr_t malloc_address = ours(&functions[0]), found = (uintptr_t)dlsym(RTLD_DEFAULT, "malloc");
   const char *version = VERSION_OF_MALLOC;

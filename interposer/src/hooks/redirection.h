@@ -1,11 +1,12 @@
 /*
- * Redirects the calls of malloc and its family in a running process to this library, and back. It changes only words
- * of data, no code, and changes all words or none.
+ * Redirects the calls of malloc and its family in a running process to this library, and back. It changes only words of
+ * data, no code, and changes all words or none.
  *
  * Three kinds of words lead to malloc: the loader's table of symbols, which all later look-ups read
  * (platform/symbol_table.h); words of loaded objects that the loader has bound to functions (platform/references.h);
- * and pointers that the loader stores for itself. If a word points to another library's hook, that library's own
- * pointer to the real function is changed instead: the hook is called first, and its calls are counted.
+ * and pointers that the loader stores for itself. A word may also point to another library's hook. The word then stays,
+ * and the hook's own pointer to the real function is changed: the program still calls the hook first, and the hook's
+ * calls are counted.
  *
  * Undoing needs no list of changes: every word that points to one of this library's functions is set to the real
  * function's address.
@@ -51,7 +52,7 @@ const char *redirection_apply(struct redirection *done);
  * `nothing_changed`) still lead to this library, which forwards calls. */
 void redirection_undo(struct redirection *done);
 
-/* Returns whether this library gets the C library's own calls of malloc, and look-ups of malloc find this library.
+/* Returns whether the C library's own calls of malloc reach this library, and look-ups of malloc find this library.
  * Allocates. */
 bool redirection_works(void);
 

@@ -18,8 +18,8 @@ enum hook_route {
 void hook_open_route(enum hook_route route, bool tracked, bool matched);
 
 /*
- * Called if the program's malloc is that of another library, which precedes this one. Finds out which rarely defined
- * functions (valloc, pvalloc, further names of free) that library lacks, because calls of these come here.
+ * Called if the malloc of another library precedes this library's. Finds out which rarely defined functions (valloc,
+ * pvalloc, further names of free) the other library lacks: the program's calls of these functions come here.
  * `program_calls` returns whether the program's calls of `name` reach `ours`.
  */
 void hook_find_missing_functions(bool (*program_calls)(const char *name, const void *ours));

@@ -54,7 +54,8 @@ static enum hook_route route_of(int state, bool monitored) {
   return ROUTE_COMPLETE;
 }
 
-/* The state is stored before the route, so that complete.h handles calls correctly that still take the old route. */
+/* Stores the state before the route. Some calls may still take the old route; the functions of complete.h then find
+ * the new state. */
 static void change_state(int wanted, bool monitored, bool tracked, bool matched) {
   __atomic_store_n(&hook_state, wanted, __ATOMIC_RELEASE);
   hook_open_route(route_of(wanted, monitored), tracked, matched);
@@ -146,7 +147,7 @@ static void choose_route(void) {
   bool monitored, tracked, matched;
   this_thread_chooses++;
   __atomic_fetch_add(&choosing, 1, __ATOMIC_SEQ_CST);
-  do { /* Repeats if something changed meanwhile, so that the thread that stores last stores what is wanted. */
+  do { /* Repeats if an input changed meanwhile, so that the last store is never outdated. */
     wanted = wanted_state();
     monitored = all_are_monitored();
     tracked = call_sites_on();
@@ -159,15 +160,15 @@ static void choose_route(void) {
   this_thread_chooses--;
 }
 
-/* Does nothing before the next allocator is found, because resolve() then chooses the route. Both functions have a
- * fence: either resolve() sees the change, or this thread sees that resolve() is done. */
+/* Does nothing before resolve() has found the allocator, because resolve() then chooses the route. Both functions
+ * have a fence: either resolve() sees the changed input, or this thread sees that resolve() is done. */
 void hook_choose_route(void) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   if (__atomic_load_n(&hook_state, __ATOMIC_RELAXED) >= HOOK_COUNTING) choose_route();
 }
 
-/* Does not wait for this thread's own calls of choose_route(): the caller is then a signal handler that interrupted
- * such a call. */
+/* Does not wait for a call of choose_route() by this thread itself. The caller is then a signal handler that
+ * interrupted that call. */
 void hook_wait_for_route(void) {
   const uint64_t end = monotonic_ns() + 1000000000;
   while (__atomic_load_n(&choosing, __ATOMIC_SEQ_CST) > this_thread_chooses && monotonic_ns() < end) sched_yield();

@@ -12,7 +12,7 @@
 bool program_malloc_is_ours(void);
 
 /* Finds the C++ operators of other libraries, for a process whose malloc is not this library's. This library's
- * operators then pass their calls on to them. */
+ * operators then forward calls to those operators. */
 void hook_find_operators(void);
 
 /* Is the slow path of hook_ready(): finds the next allocator if it is still unknown. Preserves errno. */
@@ -26,9 +26,9 @@ void hook_set_counting(bool on);
 bool hook_was_off(void);
 
 /*
- * Begins to count in a process whose malloc was not this library's. Returns false if a memory checker answers calls
- * of the library's malloc. Call it before redirection_apply(), when the next allocator is found (hook_ready()) and
- * complete (next_allocator_bypass_executable()). Allocates.
+ * Begins to count in a process whose malloc was not this library's. Returns false if a memory checker answers calls of
+ * the library's malloc. Call it when hook_ready() and next_allocator_bypass_executable() have returned true, and before
+ * redirection_apply(). Allocates.
  *
  * hook_detach() makes the hook forward calls again. It may be called from any thread.
  */
@@ -39,12 +39,12 @@ void hook_detach(void);
  * thread. */
 void hook_choose_route(void);
 
-/* Waits, for a second at most, until no other thread is about to store a route that it chose before this call.
+/* Waits, for a second at most, until other threads have stored all routes that they chose before this call.
  * Preserves errno. */
 void hook_wait_for_route(void);
 
-/* Repairs the state in the child of a fork. In the parent, other threads may have been choosing the functions that
- * serve malloc (the route). */
+/* Repairs the state in the child of a fork. Threads that were in choose_route() in the parent do not exist in the
+ * child. */
 void hook_forked(void);
 
 /* Gives each later object a header, until the process ends. Returns false, without an effect, on Darwin. Call this from

@@ -40,12 +40,12 @@ enum size_source {
 extern HIDDEN enum size_source size_source;
 
 /*
- * Whether the process's malloc is this library's. False if the library was loaded late or stands behind another
- * allocator in LD_PRELOAD. Then nothing is counted before an attach, and `next` is the allocator that serves the
+ * Whether the program's malloc is this library's. False if the library was loaded late or stands behind another
+ * allocator in LD_PRELOAD. Nothing is then counted before an attach, and `next` is the allocator that serves the
  * process. Calls from an allocator in front of this library are passed on to the allocator behind it (`after`), all
  * others to `next`.
  *
- * Also false if malloc is a sanitizer's: calls are then only forwarded.
+ * Also false with a sanitizer's malloc: calls are then only forwarded.
  */
 extern HIDDEN bool malloc_leads_here;
 
@@ -58,9 +58,9 @@ extern HIDDEN bool counting_is_wanted;
 extern HIDDEN bool counting_was_off;
 
 /*
- * The functions by which the hook calls the code above it (src/control). They cannot be registered, because the first
- * event comes before any code of this library has run. So src/control defines `hook_owner`, and the linker takes that
- * definition in place of the empty one in state.c.
+ * The functions by which the hook calls the code above it (src/control). Nothing could register them in time, because
+ * the first event comes before any code of this library has run. src/control therefore defines `hook_owner`. The linker
+ * prefers that definition to the weak one in state.c.
  */
 struct hook_owner {
   /* hook_find_allocator(). The pointer avoids a cycle of files that call each other. */

@@ -43,8 +43,8 @@ static void (*get_call_trace)(struct trace *trace, jint depth, void *context);
 
 /*
  * Fills in the registers of the Java code that called native code. The JVM reads them only if it does not know where
- * the thread's Java frames are, as in critical calls (Linker.Option.critical). If the registers are unknown, fills in
- * those of this C function, which the JVM does not take for Java code.
+ * the thread's Java frames are, as in critical calls (Linker.Option.critical). Unknown registers are replaced by those
+ * of this C function, which the JVM does not take for Java code.
  */
 static __attribute__((noinline)) void fill_context(ucontext_t *context, const struct registers *caller) {
   memset(context, 0, sizeof *context);
@@ -85,8 +85,8 @@ static struct java_stacks java_stacks = {thread_of_jvm, walk, foreign_calls_note
 
 /*
  * The most methods that get ids when their classes are loaded, up to JDK 25. Methods of later classes have no names.
- * These JVMs keep an id, some 30 bytes, after its class is unloaded, so a program that generates classes all the time
- * would grow without this bound.
+ * These JVMs never free an id, which takes some 30 bytes. Without this limit, a program that generates classes all the
+ * time would grow.
  */
 #define MOST_IDS_OF_NEW_CLASSES 1000000u
 

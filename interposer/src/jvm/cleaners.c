@@ -105,8 +105,8 @@ static uint32_t find_candidates(struct candidate *candidates) {
   return count;
 }
 
-/* If the Java thread `one` is among the candidates, records whether it waits as cleaners do. A candidate is known by
- * its JNIEnv, which is `distance` bytes after the start of the JVM's structure of the thread. */
+/* Records whether the Java thread `one` waits as cleaners do, if it is among the candidates. A candidate is
+ * identified by its JNIEnv, which is `distance` bytes after the start of the JVM's structure of the thread. */
 static void look_at(JNIEnv *thread, jthread one, int64_t distance, struct candidate *candidates, uint32_t count) {
   int64_t handle = (*thread)->GetLongField(thread, one, jvm.native_thread) + distance;
   for (uint32_t i = 0; i < count; i++) {

@@ -2,8 +2,8 @@
  * Finds the JVM's counters of garbage collections, and recognizes the threads that free the native memory of
  * unreachable Java objects (sample/collections.h).
  *
- * HotSpot describes the memory of its counters for its own tools (PerfMemory of its vmStructs.cpp), even if there is
- * no file for it in /tmp/hsperfdata. The JVM's MXBeans are no substitute: those of JDK 17 miss G1's concurrent
+ * The counters are in HotSpot's PerfMemory, which vmStructs.cpp describes for HotSpot's own tools. They exist even if
+ * there is no file in /tmp/hsperfdata. The JVM's MXBeans are no substitute: those of JDK 17 miss G1's concurrent
  * cycles.
  */
 #ifndef MALLOMETER_JVM_CLEANERS_H

@@ -16,8 +16,8 @@
 #include "sample/sampler.h"
 #include "sample/stack_tree.h"
 
-/* The lengths of two tables, powers of two. `places` has more entries than a JVM has compiler threads at a time,
- * because the JVM ends and starts such threads. */
+/* The lengths of `places` and `other_threads`, powers of two. `places` has more entries than a JVM has compiler
+ * threads at a time, because the JVM ends and starts such threads. */
 enum { PLACES = 64, OTHER_THREADS = 1024 };
 
 static struct {
@@ -28,16 +28,16 @@ static struct {
 static bool is_known, ids_are_addresses;
 
 /*
- * An entry for each compiler thread. `compilation` is one atomic word with three fields, because two threads may
- * share an entry: bits that distinguish the compilation from others, its number of samples, and 1 + the number of its
- * method (0: unknown).
+ * An entry for each compiler thread. `compilation` is one atomic word, because two threads may share an entry. It has
+ * three fields: bits that identify the compilation, its number of samples, and 1 + the number of its method (0:
+ * unknown).
  */
 static struct place { uint64_t thread, compilation; } places[PLACES];
 
 #define SAMPLE ((uint64_t)1 << 16)
 #define MOST_SAMPLES UINT64_C(0xff)
-/* The number of a compilation's samples that come before its method is looked up, at a sampling interval of at least
- * the default (512 KiB). */
+/* A compilation's method is looked up after this number of samples, if the sampling interval is at least the default
+ * (512 KiB). */
 #define FEWEST_BEFORE 3
 #define BITS_OF_METHOD (SAMPLE - 1)
 #define BITS_OF_COMPILATION (~(BITS_OF_METHOD | MOST_SAMPLES * SAMPLE))
@@ -69,9 +69,9 @@ static bool find_environment(jvmtiEnv *tools, JNIEnv *thread) {
 static bool is_wanted = true; /* whether compilations_switch() switched names on */
 static bool is_open;          /* whether the process's own memory is open for reading */
 static bool is_switching;
-static int readers; /* the number of threads that read, or that are about to see that the memory is closed */
+static int readers; /* the number of threads between begin_reading() and end_reading() */
 
-/* A thread that gets true reads before the memory is closed: close_memory() waits for end_reading(). */
+/* Returns whether the calling thread may read the memory. If it may, close_memory() waits for end_reading(). */
 static bool begin_reading(void) {
   __atomic_add_fetch(&readers, 1, __ATOMIC_SEQ_CST);
   if (__atomic_load_n(&is_open, __ATOMIC_SEQ_CST)) return true;
@@ -156,8 +156,8 @@ static uint64_t follow(uint64_t structure, uint64_t offset) {
   return read_field(structure, offset, &word, sizeof word) ? word : 0;
 }
 
-/* Returns whether a word is the id of `method`. In some JVMs an id is the address of a pointer to the method, which
- * JVMTI does not check. In others it is a number from 1 on, which JVMTI looks up itself. */
+/* Returns whether a word is the id of `method`. In some JVMs an id is the address of a pointer to the method, and
+ * JVMTI does not check the address. In others it is a number from 1 on, which JVMTI looks up itself. */
 static bool is_id(uint64_t word, uint64_t method) {
   return ids_are_addresses ? follow(word, 0) == method : word != 0 && word <= UINT32_MAX;
 }

@@ -2,8 +2,8 @@
  * The Java method that the calling compiler thread of the JVM is compiling. It is read from the JVM's structures
  * (vm_structs.h), and is unknown if a JDK lacks one of the needed fields.
  *
- * The method is looked up only after samples of its compilation that stand for some 1.5 MiB, or after 254 samples.
- * Nearly all compilations take less memory, and their methods would only fill the table of call sites.
+ * The method is looked up only when the compilation's samples stand for some 1.5 MiB, or after 254 samples. Nearly all
+ * compilations take less memory, and their methods would only fill the table of call sites.
  */
 #ifndef MALLOMETER_JVM_COMPILATIONS_H
 #define MALLOMETER_JVM_COMPILATIONS_H

@@ -13,8 +13,8 @@
 
 enum { CALLS = 1024, PROBES = 16, MOST_INLINED = 48 };
 
-/* The two highest bits of a note, which is a frame that stands for a return address (foreign_calls.h). Frames of Java
- * methods have only the highest bit: method numbers are too small to set the second. */
+/* The two highest bits of a note: a frame that stands for a return address (foreign_calls.h). In frames of Java
+ * methods only the highest bit is set, because method numbers are too small to set the second. */
 #define NOTE (JAVA_FRAME | (uint64_t)1 << 62)
 
 enum { NEW, ASKED, TAKING, KNOWN };
@@ -54,8 +54,8 @@ size_t foreign_calls_footprint(void) { return calls ? memory_whole_pages(CALLS *
 
 /* ---- Recording a call, inside of malloc ---------------------------------------------------------------- */
 
-/* Returns the address in Java code to which the foreign call returns; 0 if it cannot be read. It is on the stack
- * above the frame pointer that the stub of the call has pushed. */
+/* Returns the address in Java code to which the foreign call returns; 0 if it cannot be read. The stub of the call
+ * pushes the frame pointer. The return address is above it on the stack. */
 static uintptr_t return_address(const struct registers *caller) {
   struct own_stack own;
   uintptr_t frame = caller->frame_pointer;

@@ -1,14 +1,13 @@
 /*
- * Corrects the Java frames above a call that compiled Java code makes to native code by the foreign-function
- * interface.
+ * Corrects the Java frames above a call that compiled Java code makes to native code by the foreign-function interface.
  *
- * AsyncGetCallTrace returns wrong frames there. The last Java frame is a stub, and for the caller of the stub it
- * returns the frames of the code after the call. JVMTI knows the right frames of every return address in compiled
- * code (jvmticmlr.h), but must not be called inside of malloc.
+ * AsyncGetCallTrace returns wrong frames for such a call: a stub as the last Java frame, and then the frames of the
+ * code after the call. JVMTI knows the right frames of every return address in compiled code (jvmticmlr.h), but must
+ * not be called inside of malloc.
  *
- * So a recorded stack gets an extra frame after its native frames, the note, which stands for the return address. The
- * reader of the stack calls foreign_calls_correct(), which asks JVMTI. If the JVM does not know the address, or its
- * code is gone, only the note is removed.
+ * A recorded stack therefore gets an extra frame after its native frames, the note, which stands for the return
+ * address. The reader of the stack calls foreign_calls_correct(), which asks JVMTI. If the JVM does not know the
+ * address, or its code is gone, only the note is removed.
  */
 #ifndef MALLOMETER_JVM_FOREIGN_CALLS_H
 #define MALLOMETER_JVM_FOREIGN_CALLS_H

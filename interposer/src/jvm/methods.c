@@ -98,7 +98,7 @@ static bool describe(jvmtiEnv *tools, jmethodID id, struct mallometer_method *ou
   return true;
 }
 
-/* Uses the version of JVMTI, which is always that of the JDK. The version of JNI stays the same over several JDKs. */
+/* Tests the version of JVMTI, which is always that of the JDK. The version of JNI does not change with each JDK. */
 bool method_ids_are_addresses(jvmtiEnv *tools) {
   enum { FIRST_WITH_NUMBERS = 26 };
   jint version = 0;
@@ -106,8 +106,8 @@ bool method_ids_are_addresses(jvmtiEnv *tools) {
   return (version & JVMTI_VERSION_MASK_MAJOR) >> JVMTI_VERSION_SHIFT_MAJOR < FIRST_WITH_NUMBERS;
 }
 
-/* Returns whether the method's class is unloaded. Does not ask JVMTI: before JDK 18 it may follow the pointer of an
- * unloaded class. */
+/* Returns whether the method's class is unloaded. Tests the id itself instead of asking JVMTI, which before JDK 18
+ * may follow the pointer of an unloaded class. */
 static bool is_gone(jvmtiEnv *tools, jmethodID id) {
   if (!method_ids_are_addresses(tools)) return false;
   return !is_readable((uintptr_t)id, sizeof(void *)) || !*(void *const *)id;

@@ -1,7 +1,7 @@
 /*
  * Gives numbers to Java methods. Stacks store these numbers instead of the JVM's method ids, which mean nothing once
- * the class is unloaded. HotSpot never reuses an id, so a number always means the same method, and a name that was
- * read for it stays valid.
+ * the class is unloaded. HotSpot never reuses an id. A number therefore always means the same method, and the method's
+ * name stays valid.
  *
  * The table needs no lock and has room for 16,384 methods.
  */

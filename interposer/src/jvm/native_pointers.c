@@ -10,7 +10,8 @@
 
 enum {
   MOST_STEPS = 3,
-  /* Two steps lead from the JVM's description of a thread to its arenas, and on to their first chunks. */
+  /* The JVM's description of a thread leads to the thread's arenas in one step, and to their first chunks in two
+   * steps. */
   MOST_STEPS_OF_THREAD = 2,
   WORDS = 1024,
   /* Pointers are sought only in this many first words of a structure. */
@@ -59,7 +60,7 @@ struct pointer_walk {
   uint8_t *threads;
   uint8_t threads_of_block[MOST_OWNED];
   uint64_t from;
-  /* the word before each step's structure, then the words of the structure */
+  /* for each step, the word before the structure, then the words of the structure */
   uint64_t words[MOST_STEPS][WORDS + 1];
 };
 
@@ -108,9 +109,9 @@ static void note(struct pointer_walk *walk, uint32_t block, uint32_t steps) {
 }
 
 /*
- * Returns whether a word counts as a pointer to the block that contains its address. In a block with low addresses,
- * ordinary numbers look like pointers, so only the addresses of its first words count. These are several because old
- * C++ strings have three words before their contents.
+ * Returns whether a word, an address within the block, counts as a pointer to the block. In a block with low addresses,
+ * ordinary numbers look like pointers, so only the addresses of its first words count. Pointers to old C++ strings lead
+ * to the fourth word, so the first word alone is not enough.
  */
 static bool points_to(uint64_t word, const struct owned_block *block) {
   uint64_t offset = word - block->begin;

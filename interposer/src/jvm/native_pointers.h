@@ -28,9 +28,9 @@ void native_ranges_read(struct native_ranges *ranges);
 bool native_ranges_contain(const struct native_ranges *ranges, uint64_t value);
 
 /*
- * Follows the Java longs that may be addresses of structures (the graph's candidates). Records which of them lead to
- * blocks whose own address is in no Java long. `chunks_have_sizes` says that the word before each block is its size,
- * as in glibc.
+ * Follows the graph's candidates: Java longs that may be addresses of structures. Records the candidates that lead to a
+ * block whose own address is in no Java long. `chunks_have_sizes` says that the word before each block is its size, as
+ * in glibc.
  */
 void native_pointers_follow(struct owner_graph *graph, const struct native_ranges *ranges, bool chunks_have_sizes);
 

@@ -54,8 +54,8 @@ struct heap_object {
   uint32_t kinds;      /* enum mallometer_heap_object_kinds */
   uint32_t first_link; /* 1 + the number of the first reference to it; 0: none */
   uint32_t first_hold; /* 1 + the number of the first Java long in it that leads to a block; 0: none */
-  /* 1 + the number of the entry through which an object of a chain (see "Chains" in owner_search.c) was reached. For
-   * an object that is an entry: 1 + its number. 0: none. */
+  /* 1 + the number of the entry through which an object of a chain was reached (see "Chains" in owner_search.c). An
+   * object that is itself an entry has 1 + its own number. 0: none. */
   uint32_t entry;
   uint8_t referrers;
   bool is_followed, is_reached, is_expanded, has_more;

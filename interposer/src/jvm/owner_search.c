@@ -32,8 +32,8 @@ enum {
   TAGS_AT_ONCE = 256,
   LOCAL_REFERENCES = 64,
   CHOSEN_COUNTS = 1024,
-  /* Limits how many of the objects that hold blocks in the same field are searched for referrers. Objects without
-   * referrers do not count. */
+  /* The most objects that are searched for referrers among all objects that hold blocks in the same field. Objects
+   * without referrers do not count. */
   MOST_CHOSEN = 64,
   MOST_ENTRIES = 32768,
   /* Limits the memory of the JVM, which keeps some 70 bytes for each tag until the search ends. */
@@ -362,8 +362,9 @@ static uint32_t kinds_of(jobject object) {
   return kinds;
 }
 
-/* Returns whether a path ends at this object. It ends at a class, because the class refers to the previous object by
- * a static field. It ends at a phantom reference (a cleaner), because something always refers to that. */
+/* Returns whether a path ends at this object. A class ends a path, because one of its static fields refers to the
+ * previous object. A phantom reference (a cleaner) ends a path, because the code that creates such references always
+ * keeps them reachable. */
 static bool ends_paths(const struct heap_object *object) {
   return object->kinds & (MALLOMETER_HEAP_OBJECT_CLASS | MALLOMETER_HEAP_OBJECT_PHANTOM);
 }
@@ -482,8 +483,8 @@ static bool choose(const struct heap_object *holder) {
   return false;
 }
 
-/* Ends the choice of holders, after the first walk along references. Holders that were reached but not chosen are not
- * searched for referrers. Holders that were not reached have no referrers, so these count as known. */
+/* Ends the choice of holders, after the first walk along references. Holders that were reached but not chosen are
+ * not searched for referrers. Holders that were not reached have no referrers, so their search counts as done. */
 static void drop_unchosen_holders(void) {
   for (uint32_t i = 0; i < graph->objects; i++) {
     struct heap_object *object = &graph->object[i];
@@ -615,12 +616,12 @@ static int walk_for_referrers(void) {
 
 /*
  * A chain consists of objects of one class that refer to each other, such as the nodes of a queue. One walk for each
- * link would take too long. So if at least half of the objects whose referrers are sought refer to objects of their
- * own class, a single walk reports all references to this class.
+ * link would take too long. A single walk therefore reports all references to the class if at least half of the objects
+ * whose referrers are sought refer to objects of their own class.
  *
- * An object outside of the chain that refers to a member is an entry. Each other member gets the entry of the member
- * that refers to it. That entry is known by then, because the JVM reports a reference to an object before the
- * references from it.
+ * An entry is an object outside of the chain that refers to a member of the chain. Each other member gets the entry of
+ * the member that refers to it. This entry is known in time, because the JVM reports a reference to an object before
+ * the references from that object.
  */
 
 static uint32_t new_entry(jlong referrer, const struct heap_link *link) {

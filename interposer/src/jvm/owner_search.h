@@ -4,11 +4,14 @@
  * The search uses a JVMTI environment of its own, because tags make each collection longer. Most steps stop the
  * program, so the caller decides about each of them:
  *
- * 1. A walk over all objects finds those whose long fields or long arrays hold addresses of the blocks (holders).
- * 2. For other blocks, longs that could lead to them through native memory are followed while the program runs
- *    (native_pointers.h). A second walk finds the objects with longs that do so.
- * 3. A walk along all references finds the objects that refer to those that were found last. Each link of a path
- *    takes one such walk.
+ * 1. A walk over all objects finds the holders: objects whose long fields or long arrays contain addresses of the
+ * blocks.
+ *
+ * 2. For blocks without a holder, other longs are followed through native memory while the program runs
+ * (native_pointers.h). A second walk finds the objects with longs that lead to a block.
+ *
+ * 3. A walk along all references finds the objects that refer to the objects found last. Each link of a path takes one
+ * such walk.
  *
  * Callbacks run while the program is stopped: they write into reserved memory (owner_graph.h), allocate nothing and
  * call no function of the JVM. Objects are named after each walk, if they still exist.

@@ -2,9 +2,9 @@
  * Histograms, for each call site, of how long its objects live and how long they are idle. Only objects in slots
  * (slots.h) count, each with its weight. The bounds of the buckets are powers of the square root of two.
  *
- * Threads that free objects and the observing thread write the histograms, without locks. The first 8,192 sites with
- * an object in a slot get a record. A site that takes the place of a forgotten site (sample/call_sites.h) takes over
- * its record.
+ * Threads that free objects and the observing thread write the histograms, without locks. The first 8,192 sites with an
+ * object in a slot get a record. A site that replaces a forgotten site (sample/call_sites.h) gets that site's record,
+ * which is cleared.
  */
 #ifndef MALLOMETER_LEAK_EVIDENCE_H
 #define MALLOMETER_LEAK_EVIDENCE_H

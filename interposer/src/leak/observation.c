@@ -48,7 +48,7 @@ static size_t arena_bytes = DEFAULT_ARENA_BYTES;
 static uint32_t shortest_ms = DEFAULT_SHORTEST_EPOCH_MS;
 static uint32_t looks_in_an_epoch = LOOKS_IN_AN_EPOCH;
 static uint32_t wishes;  /* the number of calls of observation_start() that observation_stop() has not undone */
-static uint32_t changes; /* counts the reasons for the sleeping thread to wake up, such as a change of `wishes` */
+static uint32_t changes; /* incremented to wake the sleeping thread, for example when `wishes` changes */
 static void (*slot_reader)(void);
 static uint64_t cpu_of_reader_ns;
 
@@ -172,9 +172,9 @@ static bool reads_slots(void) {
 }
 
 /*
- * Ends an epoch. Returns false and sets errno if the bits cannot be read; the epoch then continues. If the library
- * itself reads slots, the bits are cleared only afterwards, and accesses of the program in between are lost. If that
- * takes more than a small share of the epoch, the epoch is void.
+ * Ends an epoch. Returns false and sets errno if the bits cannot be read; the epoch then continues. reads_slots() may
+ * let this library read the slots before the bits are cleared. The program's accesses in that time are lost, and the
+ * epoch is void if the time is more than a small share of the epoch.
  */
 static bool end_epoch(void) {
   note_objects();

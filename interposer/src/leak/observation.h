@@ -54,13 +54,13 @@ int observation_watch(const uint32_t *sites, uint32_t count);
 
 /*
  * Makes the observing thread call `read` once, right after it has read the accessed bits. `read` may access slots,
- * because their bits are cleared afterwards. If it takes long, the epoch is void. Only one thread may use this
- * function at a time.
+ * because their bits are cleared afterwards. A `read` that takes long makes the epoch void. Only one thread may use
+ * this function at a time.
  */
 void observation_read_slots(void (*read)(void));
 
-/* Returns whether the observing thread runs or is about to run. If not, any thread may read objects in slots, because
- * nobody reads the accessed bits. */
+/* Returns whether the observing thread runs or is about to run. If not, no thread reads the accessed bits, so any
+ * thread may read objects in slots. */
 bool observation_looks(void);
 
 /* Cancels the request of observation_read_slots(). Returns false if `read` has been called already or is running. */

@@ -12,14 +12,13 @@
 #include "sample/call_sites.h"
 #include "sample/sampler.h"
 
-/* The counts of a site. A lost update only changes the probability q (placement.h) a little. */
 struct share {
   uint32_t first; /* the first epoch with a sample; 0 if there was none */
   uint32_t epoch;
   uint32_t samples; /* the site's samples in `epoch` */
   uint32_t before;  /* the site's samples in the epoch before `epoch` */
   uint32_t live;    /* the site's live objects in slots (slots.h) */
-  uint32_t kept;    /* the site's samples that were live just before its first sample in `epoch` */
+  uint32_t kept;    /* the site's live samples just before its first sample in `epoch` */
 };
 
 static struct share *shares;
@@ -37,8 +36,8 @@ void placement_next_epoch(void) { __atomic_fetch_add(&epoch, 1, __ATOMIC_RELAXED
 
 /* ---- The probability ----------------------------------------------------------------------------------- */
 
-/* The counts need no lock: a lost update does no harm, because each object stores the probability that was really
- * used. */
+/* The counts need no lock. A lost update changes the probability a little, and each object stores the probability
+ * that was really used. */
 static uint32_t load(const uint32_t *word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
 
 static void store(uint32_t *word, uint32_t value) { __atomic_store_n(word, value, __ATOMIC_RELAXED); }
@@ -78,8 +77,8 @@ struct chances {
   double as_it_is;
 };
 
-/* Returns how many of a site's samples to place in an epoch. They are more if many of its samples stay live but few
- * of its objects are in slots. */
+/* Returns how many of a site's samples to place in an epoch. The number is higher if many of the site's samples stay
+ * live but few of its objects are in slots. */
 static double wanted_of(struct share *share) {
   double by_kept = PLACED_IN_AN_EPOCH * (1.0 + load(&share->kept)), missing = LIVE_BEFORE_FEWER - load(&share->live);
   double more = by_kept < missing ? by_kept : missing;

@@ -2,25 +2,26 @@
  * Chooses which samples go into page slots (slots.h), and with which probability.
  *
  * Slots are few, so a sample is placed with a probability q that is fixed before the draw and stored with the object.
- * In statistics of slots alone the object stands for 1 / (p q) objects, where p is the sampler's probability. With
+ * In statistics of slots alone, the object stands for 1 / (p q) objects, where p is the sampler's probability.
+ * Definitions:
  *
- *     B   the samples of a call site that are placed in an epoch, on average
- *     L   the number of a call site's live objects in slots from which on fewer of its samples are placed
- *     K   the samples of the site from earlier epochs that are live, in slots or not
- *     r   twice the share that is left of the slots of the class, or of the memory for slots, whichever is less; at
- *         most 1. The last tenth is left to sites that have no object in a slot
+ * - B: the samples of a call site that are placed in an epoch, on average
+ * - L: the number of a site's live objects in slots above which fewer of its samples are placed
+ * - K: the site's samples from earlier epochs that are live, in slots or not
+ * - r: twice the free share of the slots of the size class, or of the memory for slots if that share is smaller; at
+ *   most 1. The last tenth is reserved for sites without an object in a slot
+ * - b = max(B, min(B (1 + K), L - live slots of the site))
+ * - q = min(1, b / max(samples of the site in this epoch, in the epoch before)) * min(1, (r L / live slots of the
+ *   site)^2)
  *
- *     b = max(B, min(B (1 + K), L - live slots of the site))
- *     q = min(1, b / max(samples of the site in this epoch, in the epoch before))
- *       * min(1, (r L / live slots of the site)^2)
+ * q is 0 until the site's first sample is E epochs old, because most call sites allocate only during start-up and keep
+ * what they allocated.
  *
- * once the site's first sample is E epochs old. Before that q is 0, because most call sites allocate only during
- * start-up and keep what they allocated.
- *
- * So a site that allocates much gets no more slots than other sites. A site whose samples stay live gets more, until
- * L of its objects are in slots; otherwise few of the objects that it keeps would be observed. Beyond that, the
- * number of its slots grows only with the cube root of time. When little is left, all shares shrink together, so that
- * a new site still finds room. Where nothing is left, q is 0, and samples are counted as not placed.
+ * A site that allocates much therefore gets no more slots than other sites. A site whose samples stay live gets more
+ * slots, until L of its objects are in slots; otherwise few of the objects that it keeps would be observed. Above L,
+ * the number of its slots grows only with the cube root of time. When few slots are left, the shares of all sites
+ * shrink together, so that a new site still finds room. Without any slot left, q is 0, and samples are counted as not
+ * placed.
  */
 #ifndef MALLOMETER_LEAK_PLACEMENT_H
 #define MALLOMETER_LEAK_PLACEMENT_H
@@ -30,14 +31,14 @@
 #include "leak/slots.h"
 
 #define PLACED_IN_AN_EPOCH 4.0 /* B above: the usual number of a site's samples that are placed in slots in an epoch */
-#define LIVE_BEFORE_FEWER 32.0 /* L above: with more live objects in slots, fewer are placed */
+#define LIVE_BEFORE_FEWER 32.0 /* L above: a site with more live objects in slots gets fewer new slots */
 #define EPOCHS_BEFORE_SLOTS 6u /* E above: epochs from a site's first sample to its first slot */
 #define LEFT_FOR_NEW_SITES 0.1
 
 /*
- * Reserves the tables for sites, once. Returns false if there is no memory. From then on sampled objects may be moved
- * into slots: their written contents (sample/move.h) are copied, the rest of the slot is zero, and the allocator gets
- * its object back.
+ * Reserves the tables for sites, once. Returns false if there is no memory. After this call, sampled objects may be
+ * moved into slots. Their written contents (sample/move.h) are then copied, the rest of the slot is zero, and the
+ * original object is given back to the allocator.
  */
 bool placement_start(void);
 

@@ -29,8 +29,8 @@
 #define TRIAL_OF_PAGE_CACHE "page-cache"
 static const char *const trials_of_copying[] = {[COPY_BY_READV] = "readv", [COPY_BY_PIPE] = "pipe"};
 
-/* The environment variables that determine which glibc is loaded and how it allocates. Test processes get their
- * values from the start of this process. */
+/* The environment variables that determine which glibc is loaded and how it allocates. Test processes get the values
+ * that the variables had at the start of this process. */
 #define REMEMBERED 2
 static const char *const names_to_remember[REMEMBERED] = {"GLIBC_TUNABLES=", "LD_LIBRARY_PATH="};
 static char *remembered[REMEMBERED + 1];

@@ -11,8 +11,8 @@
 #include "platform/page_range.h"
 #include "platform/page_use.h"
 
-/* The page number of the first canary. Canaries with odd numbers have the same mark (pages_mark()) as slots with odd
- * numbers. */
+/* The page number of the first canary. Canaries with odd numbers are marked like slots with odd numbers
+ * (pages_mark()), so that each canary is a mapping of its own. */
 #define FIRST_CANARY 1u
 enum { CANARIES = 8, IDLE_CANARIES = 2, MOST_TRIALS = 3 };
 _Static_assert(FIRST_CANARY + CANARIES + IDLE_CANARIES < PAGES_BEFORE_SLOTS,
@@ -28,8 +28,8 @@ static char why[160];
 
 static char *canary(uint32_t number) { return slots_pages_before() + (FIRST_CANARY + number) * memory_page_bytes(); }
 
-/* Records what smaps reports about a mapping of a slot. A slot of several mappings counts as accessed if one of them
- * was, and as unmapped only if the first one is missing. */
+/* Records what smaps reports about a mapping in a slot. A slot that consists of several mappings counts as accessed
+ * if any of them was accessed. It counts as unmapped only if its first mapping is missing. */
 static void note_slot(uintptr_t begin, uint8_t what) {
   uint32_t slot = slot_number((const void *)begin);
   bool is_first = slot_address(slot) == begin;
@@ -118,8 +118,8 @@ static const char *cannot_clear(void) {
              : failed("accessed bits cannot be cleared: ", page_use_clear_name(), " fails");
 }
 
-/* Renews the canaries and clears their accessed bits at once. The bits of new pages can at first be cleared only on
- * the processor that has made the pages, and this thread may run on another one later. */
+/* Renews the canaries and immediately clears their accessed bits. At first, only the processor that made a new page
+ * can clear the page's bit, and this thread may later run on another processor. */
 static void renew_canaries(void) {
   for (uint32_t i = 0; i < CANARIES + IDLE_CANARIES; i++) {
     pages_clear((uintptr_t)canary(i), memory_page_bytes());

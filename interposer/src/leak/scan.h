@@ -1,14 +1,14 @@
 /*
- * Reads the kernel's accessed bits (platform/page_use.h) of the slots (slots.h), and clears them ("cools" the slots).
- * A reading shows which slots were accessed since they were cooled.
+ * Reads the kernel's accessed bits (platform/page_use.h) of the slots (slots.h), and clears them ("cools" the slots). A
+ * reading shows which slots were accessed since they were cooled.
  *
- * Only slots that were accessed are cooled again. An access between the reading and the cooling is missed, but the
+ * Slots that were not accessed are not cooled again. An access between the reading and the cooling is missed, but the
  * slot counts as accessed anyway. MALLOMETER_LEAKS_BY_CLEAR_REFS cools all pages of the process, so an access to an
- * idle slot at that moment is lost.
+ * idle slot between the reading and the cooling is lost.
  *
- * A few pages, the canaries, are accessed each time right after they were cooled. If a later reading shows one of
- * them as not accessed, the kernel has cleared accessed bits to find memory to reclaim. Clear bits of slots then say
- * nothing about that epoch.
+ * A few pages, the canaries, are accessed right after each cooling. A later reading may show a canary as not accessed.
+ * The kernel has then cleared accessed bits to find memory to reclaim, and clear bits of slots say nothing about that
+ * epoch.
  */
 #ifndef MALLOMETER_LEAK_SCAN_H
 #define MALLOMETER_LEAK_SCAN_H

@@ -98,8 +98,8 @@ static size_t used_words(uintptr_t begin, size_t *bytes) {
   return (used - begin) / sizeof(uintptr_t);
 }
 
-/* Compares the words outside of glibc's free chunks with the sought addresses. If a free chunk goes on in the next
- * copied piece, its state is checked again there, because the program may use it by then. */
+/* Compares the words outside of glibc's free chunks with the sought addresses. A free chunk may extend into the next
+ * copied piece. Its state is then checked again, because the program may use the chunk by that time. */
 static void compare_used(size_t count, uintptr_t begin) {
   const uintptr_t *words = buffer->words;
   uintptr_t at = begin, end = begin + count * sizeof *words;
@@ -211,9 +211,9 @@ static bool is_searched(const struct mapping *row) {
 }
 
 /*
- * Returns whether the page states of a mapping are those of this process. In shared memory, mincore also reports
- * pages that only other processes have accessed, and reading these would add them to this process. Private mappings
- * of files are always searched, because they contain the variables of loaded objects.
+ * Returns whether the kernel's page states of a mapping are those of this process. In shared memory, mincore also
+ * reports pages that only other processes have accessed. Reading such pages would add them to this process. Private
+ * mappings of files are always searched, because they contain the variables of loaded objects.
  */
 static bool is_told(const struct mapping *row) { return telling == TELL_BY_PAGEMAP || !row->is_shared; }
 
@@ -281,8 +281,8 @@ static void compare_threads(void) {
 
 /*
  * Looks for the sought addresses in all memory, and then in the registers of waiting threads. If a collection moves
- * Java objects meanwhile, the search may see an object only at its old place. So words in free parts of the heap
- * count in that case.
+ * Java objects meanwhile, the search may see an object only at its old place, in a free part of the heap. Words in free
+ * parts then count, too.
  */
 static const char *compare_all(void) {
   struct mappings mappings;

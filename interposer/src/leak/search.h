@@ -9,16 +9,16 @@
  * Some lost objects are not found: old values on stacks and in freed memory count as addresses, and lost objects that
  * point to each other have references. Free parts of a Java heap do not count (heap_parts.h).
  *
- * An object can wrongly be called lost if its address is encoded, not aligned, only in the kernel (epoll, io_uring),
- * in a swapped page, or in a register of a thread that could not be read (platform/thread.h). The program may also
- * move the address, during the search, to memory that was read before. Therefore only several lost objects, in two
- * searches, are evidence.
+ * An object can wrongly be called lost if its address is encoded, not aligned, only in the kernel (epoll, io_uring), in
+ * a swapped page, or in a register of a thread that could not be read (platform/thread.h). The program may also move
+ * the address, during the search, to memory that was read before. Therefore only several lost objects, in two searches,
+ * are evidence.
  *
- * The search does not read memory that the program cannot write, devices, pages that were never accessed, shared
- * memory if the kernel refuses pagemap, and the library's own tables, which have the addresses of all samples.
+ * The search does not read memory that the program cannot write, devices, pages that were never accessed, shared memory
+ * if the kernel refuses pagemap, and the library's own tables, which have the addresses of all samples.
  *
- * Reading a slot (slots.h) sets its accessed bit. Therefore the observing thread reads the slots, right after it has
- * read these bits, and clears all of them again; if that takes long, the epoch is void.
+ * Reading a slot (slots.h) sets its accessed bit. The observing thread therefore reads the slots, right after it has
+ * read the accessed bits. It then clears the bits of all slots. The epoch is void if the reading takes long.
  */
 #ifndef MALLOMETER_LEAK_SEARCH_H
 #define MALLOMETER_LEAK_SEARCH_H

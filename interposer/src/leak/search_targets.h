@@ -2,13 +2,13 @@
  * The sampled objects whose addresses a search (search.h) looks for, and the number of words that point to each of
  * them.
  *
- * A word points to an object if its lower 48 bits are the address of any of the object's bytes, so tagged pointers
- * and pointers into the middle count. The address after the last byte does not count, and neither does a word in the
- * object itself, such as the head of an empty list. Only aligned words are compared.
+ * A word points to an object if its lower 48 bits are the address of any of the object's bytes, so tagged pointers and
+ * pointers into the middle count. The address after the last byte does not count, and neither does a word in the object
+ * itself, such as the head of an empty list. Only aligned words are compared.
  *
- * Nearly all words of a process point to none of the objects. A set of hashes, one for each 64 KiB of addresses or
- * more, excludes most of them. Their distance from the objects excludes many others, such as pairs of 32-bit Java
- * references. The remaining words are searched in a sorted table.
+ * Nearly all words of a process point to none of the objects. Most words are excluded by a set of hashes. A hash covers
+ * 64 KiB of addresses or more. Many other words, such as pairs of 32-bit Java references, are excluded because they are
+ * far from all objects. The remaining words are searched in a sorted table.
  */
 #ifndef MALLOMETER_LEAK_SEARCH_TARGETS_H
 #define MALLOMETER_LEAK_SEARCH_TARGETS_H

@@ -12,8 +12,8 @@
 #include "platform/page_range.h"
 #include "platform/shared_words.h"
 
-/* The number of pages after the slots; each is a mapping of its own. A read of smaps returns a few mappings more than
- * it should. These pages are between the slots and large mappings of the program, so it does not reach those. */
+/* The number of pages after the slots; each is a mapping of its own. A read of smaps goes a few mappings beyond the
+ * slots. These pages keep the read from reaching large mappings of the program. */
 #define PAGES_BEHIND_SLOTS 24u
 /* The readable bytes after an object. Some programs read a few bytes past the end of an object, as glibc's chunks
  * allow. */
@@ -40,7 +40,8 @@ static struct {
 enum { FREE, IN_USE, LEAVING, RETIRED };
 #define STATES 4u
 
-/* Generation and time of the last access share one word, so that a time is never stored for a later object. */
+/* The generation and the time of the last access share one word. slot_touched() can therefore not store a time for a
+ * later object. */
 #define GENERATION_SHIFT 44
 #define TIME_MASK (((uint64_t)1 << GENERATION_SHIFT) - 1)
 
@@ -55,8 +56,8 @@ struct slot {
   uint32_t excess; /* the bytes of `taken` beyond the object's size */
   uint32_t usable;
   uint32_t next_free;
-  uint32_t unseen;   /* the lowest bits of the generation of the object whose accesses cannot be seen */
-  uint32_t disowned; /* the lowest bits of the generation of the object whose sample counts as freed */
+  uint32_t unseen;   /* the object whose accesses cannot be seen, by the lowest bits of its generation */
+  uint32_t disowned; /* the object whose sample counts as freed, by the lowest bits of its generation */
   bool apart;        /* whether the slot is a mapping of its own */
   bool to_merge;
   uint64_t born;     /* the time of the allocation, in the unit of `access` */
@@ -183,8 +184,8 @@ static uint32_t fresh(uint32_t class) {
   return NONE;
 }
 
-/* Makes a slot a mapping of its own, by a mark on its pages that its neighbours do not have (pages_mark()). An even
- * slot that was never accessible needs no mark, because its protection differs. */
+/* Makes a slot a mapping of its own, by a mark on its pages that the neighbouring slots do not have (pages_mark()).
+ * An even slot that was never accessible needs no call, because its pages have the mark PAGES_EVEN already. */
 static bool comes_apart(uint32_t number, uintptr_t begin, size_t bytes) {
   enum pages_mark mark = number % 2 == 1 ? PAGES_ODD : PAGES_EVEN;
   bool is_usual = mark == PAGES_EVEN && slots[number].opened == 0;
@@ -233,8 +234,8 @@ double slots_left(uint32_t class) {
 
 size_t slots_excess(void) { return __atomic_load_n(&excess_bytes, __ATOMIC_RELAXED); }
 
-/* Returns a random offset of the object in its slot, because objects at equal offsets would compete for the same
- * cache lines. glibc's free() accepts only offsets that are powers of two. */
+/* Returns a random offset of the object in its slot. Objects at equal offsets would compete for the same cache
+ * lines. The offset is a power of two, because glibc's free() accepts no other. */
 static size_t offset_for(const struct slot_request *request) {
   size_t offset = smallest_offset(request->alignment), taken = taken_by(request->size, offset);
   for (uint32_t bits = request->random; (bits & 3) && offset < SLOT_ALIGNMENT; bits >>= 2) {
@@ -317,9 +318,7 @@ static void copy(const struct slot *slot, uint64_t generation, struct slot_objec
   if (__atomic_load_n(&slot->disowned, __ATOMIC_RELAXED) == (uint32_t)generation) to->sample.site = NO_SITE;
 }
 
-/*
- * Exchanges the state word. This succeeds only if the slot still has the same object, because generations only grow.
- */
+/* The exchange of the state word succeeds only if the slot still has the same object, because generations only grow. */
 bool slot_remove(const void *object, struct slot_object *removed) {
   uint64_t state;
   struct slot *slot = slot_of(object, &state);
@@ -334,8 +333,8 @@ bool slot_remove(const void *object, struct slot_object *removed) {
 
 static size_t offset_of(const struct slot *slot) { return slot->object - slot_address((uint32_t)(slot - slots)); }
 
-/* Returns the bytes of an object's pages as glibc counts them. They differ from `taken` if glibc has unmapped some of
- * them or has added some after the slot. Implausible values in the header are ignored. */
+/* Returns the bytes of an object's pages according to glibc's header. They differ from `taken` if glibc has unmapped
+ * some of the pages, or has added pages after the slot. Implausible values in the header are ignored. */
 static size_t pages_of(const struct slot *slot) {
   size_t offset = offset_of(slot), bytes = glibc_mapped_bytes((const void *)slot->object, offset);
   bool by_glibc = bytes % bytes_of[0] == 0 && bytes > offset && bytes < SIZE_MAX / 2;
@@ -358,9 +357,9 @@ size_t slot_usable(const void *object) {
 }
 
 /*
- * Clears an object's pages. If they are locked, unlocks them first, as munmap of a freed object would. The program
- * may have locked all its memory (mlockall), so no object is moved into a slot until slot_limits_check() finds that
- * it no longer does.
+ * Clears an object's pages. Locked pages are unlocked first, as munmap of a freed object would do. The program may have
+ * locked all its memory (mlockall). No object is therefore moved into a slot until slot_limits_check() finds that
+ * memory is not locked.
  */
 static void clear(const struct slot *slot, uintptr_t begin) {
   if (pages_clear(begin, slot->taken)) return;
@@ -405,14 +404,15 @@ bool slot_read(uint32_t number, struct slot_object *object) {
   uint64_t state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
   if (state % STATES != IN_USE) return false;
   copy(slot, state / STATES, object);
-  /* If a copied word belongs to a later object, the load after this fence sees a later state. For the thread that
+  /* A copied word may belong to a later object. The load after this fence then sees a later state: the thread that
    * stored the word took the slot by pop(), which acquires what slot_give_back() released after it stored FREE. */
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
   return __atomic_load_n(&slot->state, __ATOMIC_RELAXED) == state;
 }
 
 /*
- * Needs no order with other stores: if the slot has a later object, its generation differs, and the exchange fails.
+ * The exchange needs no order with other stores. It fails if the slot has a later object, because that object's
+ * generation differs.
  */
 void slot_touched(const struct slot_object *object, uint64_t time) {
   uint64_t of_generation = object->generation << GENERATION_SHIFT, expected = of_generation | object->last_access;

@@ -2,23 +2,23 @@
  * Page slots: a few sampled objects live on pages of their own, so that the kernel's accessed bit shows whether they
  * are used.
  *
- * When the allocator has returned an object and the sampler has picked it, its contents are copied to a slot, and the
- * allocator gets it back. So slots cost nothing on malloc's fast path. They cost nothing on free's either: they have
- * low addresses, where the allocator puts no objects (allocator/bootstrap.h), and a comparison that the fast path
- * makes anyway finds them.
+ * When the allocator has returned an object and the sampler has picked it, the object's contents are copied to a slot,
+ * and the allocator gets the object back. Slots therefore cost nothing on malloc's fast path. They cost nothing on
+ * free's fast path either. Slots have low addresses, where the allocator puts no objects (allocator/bootstrap.h), and
+ * the fast path compares each address with low_range_end anyway.
  *
- * Each slot has a record outside of the range, with a word of state and generation that only compare-and-exchange
- * changes. A thread that frees an object changes the state from IN_USE to LEAVING, so a slot is given back only once
- * even if its object is freed twice. The generation differs for each object of a slot, so a new object is not
- * mistaken for an earlier one.
+ * Each slot has a record outside of the range, with one word for state and generation. A thread that frees an object
+ * changes the state from IN_USE to LEAVING by compare-and-exchange, so a slot is given back only once even if its
+ * object is freed twice. The generation differs for each object of a slot, so a new object is not mistaken for an
+ * earlier one.
  *
- * Before each object is the header that glibc writes for an object with its own mapping, so that free, realloc and
- * malloc_usable_size work if a library calls glibc's functions directly. glibc then unmaps or moves the pages, and
- * the slot is retired (not used again) when the observing thread notices that. The pages of a freed object return to
- * the kernel, which clears them.
+ * Before each object is the header that glibc writes for an object with its own mapping. free, realloc and
+ * malloc_usable_size therefore work if a library calls glibc's functions directly. glibc then unmaps or moves the
+ * pages. The slot is retired (not used again) when the observing thread notices that. The pages of a freed object
+ * return to the kernel, which clears them.
  *
- * The addresses are low also because smaps is read from the lowest address to the end of the slots. JVMs use low
- * addresses too, so where there is no room for all slots there are fewer large ones.
+ * Low addresses also shorten a read of smaps, which goes from the lowest address to the end of the slots. JVMs use low
+ * addresses, too. Where there is no room for all slots, there are fewer large ones.
  *
  * Slots with odd numbers have the advice MADV_RANDOM, only to make each slot a mapping of its own in smaps. If the
  * process has many mappings, those of free slots are given back (slot_limits.h).
@@ -41,8 +41,8 @@
 #define SLOT_ALIGNMENT 2048u
 #define SLOT_CONTENTS ((size_t)1 << 20)
 
-/* Times of slots are in units of 2^16 ns. The times of allocations and of the ends of epochs come from the coarse
- * clock, so an object that is born after an access never has an earlier time. */
+/* Times of slots are in units of 2^16 ns. Allocations and the ends of epochs use the same coarse clock. An object
+ * that is born after an access therefore never has an earlier time than the access. */
 #define SLOT_TIME_SHIFT 16
 
 /* The pages before the first slot are for tests of what the system can do. They are not accessible at first. */
@@ -121,8 +121,8 @@ bool slot_remove(const void *object, struct slot_object *removed);
 /* Clears the slot's pages and releases the slot for other objects. Preserves errno. */
 void slot_give_back(const struct slot_object *removed);
 
-/* slot_usable() returns the bytes that the program may use, slot_capacity() those whose contents a realloc must copy.
- * Both return 0 if there is no such object. */
+/* slot_usable() returns the bytes that the program may use. slot_capacity() returns the bytes whose contents a
+ * realloc must copy. Both return 0 if there is no such object. */
 size_t slot_usable(const void *object);
 size_t slot_capacity(const void *object);
 

@@ -40,7 +40,7 @@ static bool hold(uint32_t *busy) { return __atomic_exchange_n(busy, 1, __ATOMIC_
 static void let_go(uint32_t *busy) { __atomic_store_n(busy, 0, __ATOMIC_RELEASE); }
 
 /* Finds the record of a site and a kind of access, or a free record, and sets its `busy`. Returns NULL if there is
- * none, or if another thread uses a record that comes before it. */
+ * no such record, or if another thread uses one of the records before it. */
 static struct record *hold_record(uint32_t site, uint32_t kind) {
   for (size_t i = 0; i < RECORDS; i++) {
     struct record *record = &records[i];
@@ -132,16 +132,16 @@ __attribute__((noinline)) static void note(const struct watch *watch, uint32_t k
 /* ---- The stack of the handler ------------------------------------------------------------------------ */
 
 /*
- * The handler runs on the alternate signal stack of the thread, if there is one. The other stacks of such threads may
- * be too small, as in Go. The kernel first stores a signal frame of 1 to 3 KiB or more, and ends the program if it
- * does not fit. The alternate stack must have room for two frames, because the program may already be in a handler of
- * its own.
+ * The handler runs on the alternate signal stack of the thread, if there is one. The usual stack of such a thread may
+ * be too small, as in Go. The kernel first stores a signal frame of 1 to 3 KiB or more, and ends the program if the
+ * frame does not fit. The alternate stack must have room for two frames, because the thread may already be in a handler
+ * of the program.
  */
 static struct sigaction other_action;
 static bool uses_alternate_stacks = true;
 
-/* Returns whether an action calls a function. This also holds for sa_sigaction, because Linux stores both in one
- * field. SA_SIGINFO does not tell, because Linux keeps it even without a handler. */
+/* Returns whether an action calls a function. A test of sa_handler is enough, because Linux stores sa_handler and
+ * sa_sigaction in one field. The flag SA_SIGINFO is no help, because Linux keeps it even without a handler. */
 static bool is_handled(const struct sigaction *action) {
   return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
 }
@@ -154,8 +154,8 @@ static size_t left_of_stack(const ucontext_t *context) {
   return left < context->uc_stack.ss_size ? left : own_stack_left((uintptr_t)&here);
 }
 
-/* Returns whether the handler has room on the alternate signal stack of the calling thread. Also returns true if the
- * thread has none: then the handler itself checks its stack (left_of_stack()). */
+/* Returns whether the handler has room on the calling thread's alternate signal stack. Also returns true for a
+ * thread without an alternate stack, because the handler then checks the thread's own stack (left_of_stack()). */
 static bool has_stack_for_traps(void) {
   stack_t stack;
   if (sigaltstack(NULL, &stack) != 0) return false;
@@ -200,8 +200,9 @@ static bool handles_trap(const struct sigaction *action) {
   return (action->sa_flags & SA_SIGINFO) && action->sa_sigaction == on_trap;
 }
 
-/* Installs the handler of SIGTRAP. Returns false if the program has replaced it since. Uses the kind of stack that
- * the program's earlier handler asked for, because other traps are passed on to that handler. */
+/* Installs the handler of SIGTRAP. Returns false if the program has replaced it after an earlier call. The handler
+ * runs on the kind of stack that the program's earlier handler requested, because other traps are passed on to that
+ * handler. */
 static bool take_signal(void) {
   static uint32_t installed;
   struct sigaction now, ours = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
@@ -246,8 +247,8 @@ static void watch_instead(struct watch *watch, const struct slot_object *object)
   if (arm(watch, object->object)) watch->since_ns = now;
 }
 
-/* An event of perf_event_open(2) that counts nothing. While it is open, the kernel opens other events quickly, so
- * that an allocation never waits long for the kernel. */
+/* An event of perf_event_open(2) that counts nothing. While it is open, the kernel opens other events quickly, so an
+ * allocation that opens events never waits long. */
 static struct {
   uint32_t busy;
   bool held;

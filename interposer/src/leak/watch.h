@@ -2,13 +2,13 @@
  * Finds the last accesses to objects of suspect call sites with the processor's debug registers.
  *
  * A register stops the thread that accesses the first 8 bytes of an object, and a signal handler stores the thread's
- * stack. Each access overwrites the stored stack, so that of the last access remains. Objects that are already idle
- * would show no access. Therefore young objects of the same site are watched, from the moment when they are moved
+ * stack. Each access overwrites the stored stack, so the stack of the last access remains. Objects that are already
+ * idle would show no access. Young objects of the same site are watched instead, from the moment when they are moved
  * into a slot (slots.h), and only in the thread that allocated them.
  *
- * The kernel lends the registers (perf_event_open with a synchronous SIGTRAP, since 5.13). They are few, so two
- * objects at a time are watched, each for writes and for accesses of any kind. The kernel disarms a register after 8
- * accesses. Accesses by the kernel and by other threads are not seen.
+ * The kernel lends the registers (perf_event_open with a synchronous SIGTRAP, since 5.13). They are few, so two objects
+ * at a time are watched, each for writes and for accesses of any kind. The kernel disarms a register after 8 accesses.
+ * Accesses by the kernel and by other threads are not seen.
  *
  * Nothing is watched if the kernel refuses, if a debugger is attached, or if the program handles SIGTRAP itself;
  * mallometer_observation.watch_reason says why. Objects of threads whose alternate stack has no room for the handler
@@ -36,8 +36,8 @@ enum watch_trial {
   WATCH_REPEATS
 };
 
-/* Tests whether watching works, on memory of its own. One test is an access while SIGTRAP is blocked, at which
- * kernels before 5.18 end the process. So call this only in a process that may die and has no handler of SIGTRAP. */
+/* Tests whether watching works, on memory of its own. Call this only in a process that may die and has no handler of
+ * SIGTRAP: kernels before 5.18 end the process when the test accesses the memory while SIGTRAP is blocked. */
 enum watch_trial watch_self_test(void);
 
 const char *watch_trial_means(enum watch_trial trial);

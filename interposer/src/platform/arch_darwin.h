@@ -35,8 +35,8 @@ static inline void registers_to_context(struct registers registers, ucontext_t *
   REGISTERS_TO_CONTEXT(registers.pc, registers.stack_pointer, registers.frame_pointer, context->uc_mcontext);
 }
 
-/* Clears the bits of the signature with which functions of the system's libraries (arm64e) sign their return
- * addresses. Addresses of user space have 47 bits on macOS. */
+/* Clears the pointer authentication code that functions of the system's libraries (arm64e) put into their return
+ * addresses. User-space addresses have 47 bits on macOS. */
 static inline uintptr_t without_signature(uintptr_t return_address) {
   return return_address & (((uintptr_t)1 << 47) - 1);
 }

@@ -116,7 +116,7 @@ static inline uintptr_t without_signature(uintptr_t return_address) { return ret
 
 #endif
 
-/* No processor has register numbers that high, so no frame information is understood. */
+/* Unwind tables never have a return address register with such a high number, so the unwinder rejects each table. */
 enum { DWARF_FRAME_POINTER = 32, DWARF_STACK_POINTER = 33, DWARF_RETURN_ADDRESS = 1000 };
 
 static inline uintptr_t thread_pointer(void) { return (uintptr_t)pthread_self(); }
@@ -168,7 +168,7 @@ static inline bool is_tagged(const void *object) {
 #define GLIBC_OF_DLADDR1 NULL
 #define GLIBC_OF_ALIGNED_ALLOC NULL
 
-/* Defines an entry that does not work: a child that starts there reports a failure. */
+/* Calls `main` without arguments, because plain C cannot find the initial stack. */
 #define DEFINE_PROGRAM_ENTRY(entry, main)                           \
   __attribute__((visibility("hidden"), noreturn)) void entry(void); \
   void entry(void) { main((char *const[]){NULL, NULL, NULL}); }     \

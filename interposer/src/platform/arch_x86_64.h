@@ -45,7 +45,6 @@ static inline bool difference_exhausts(int64_t *difference, int64_t from, int64_
 
 static inline void order_frees_after_allocations(void) {}
 
-/* Uses base, index and offset in the address of one instruction. */
 #define LOCAL_DEC_WAS_ZERO(base, index, offset)                                                                   \
   __extension__({                                                                                                 \
     bool was_zero;                                                                                                \
@@ -53,8 +52,8 @@ static inline void order_frees_after_allocations(void) {}
     was_zero;                                                                                                     \
   })
 
-/* Loads the value by assembly, because the compiler would keep the variable's address in a register across a call,
- * and would save two registers first. rax is not used, because it contains the object's address on the fast path. */
+/* The compiler would save two registers, and keep the variable's address in a register across a call. Assembly
+ * avoids both. The value is in rdx, because rax contains the object's address on the fast path. */
 #define THREAD_LOCAL_VALUE(variable)                                                                    \
   __extension__({                                                                                       \
     __typeof__(variable) own_value;                                                                     \
@@ -90,8 +89,8 @@ static inline uintptr_t word_address(uintptr_t address, size_t position) { retur
 #define frameless_path(position) ((uintptr_t)0)
 static inline const void *frameless_caller(void) { return NULL; }
 
-/* The bit of number 0 is in the middle of the 65,536 bits, because the instruction btw treats the number as signed:
- * numbers from 32,768 on select bits before the address. */
+/* The instruction btw treats its bit number as signed: numbers from 32,768 on select bits below its address. The
+ * address is therefore the middle of `bits`. */
 #define FIRST_OF_65536 32768u
 static inline bool bit_of_65536(const uint8_t bits[8192], size_t number) {
   bool set;
@@ -103,7 +102,7 @@ static inline bool bit_of_65536(const uint8_t bits[8192], size_t number) {
 
 typedef unsigned floating_point; /* MXCSR */
 
-/* No exception has happened, none is trapped, and results are rounded to nearest. */
+/* Masks all exceptions, clears the exception flags, and rounds to nearest. */
 #define FLOATING_POINT_DEFAULT 0x1f80u
 
 static inline floating_point floating_point_enter(void) {
@@ -152,7 +151,8 @@ enum { DWARF_FRAME_POINTER = 6, DWARF_STACK_POINTER = 7, DWARF_RETURN_ADDRESS = 
 
 static inline uintptr_t without_signature(uintptr_t return_address) { return return_address; }
 
-/* The control block begins at the thread pointer, after the variables (variant II of Drepper, ELF handling for TLS). */
+/* The thread pointer is the address of the control block. Static thread-local variables lie below (variant II of
+ * Drepper, ELF Handling For Thread-Local Storage). */
 static inline uintptr_t thread_pointer(void) { return (uintptr_t)__builtin_thread_pointer(); }
 
 static inline uintptr_t thread_control_block(size_t bytes) {
@@ -160,7 +160,8 @@ static inline uintptr_t thread_control_block(size_t bytes) {
   return thread_pointer();
 }
 
-/* Searches for pushes of rbx, rbp and r12 to r15. No constant in the code looks like a push. */
+/* Searches the function's first 48 bytes for pushes of rbx, rbp and r12 to r15. The constants in these bytes do not
+ * look like pushes. */
 static inline bool stores_registers_at_once(const void *function) {
   enum { PUSH = 0x50, PUSH_OF_LATER = 0x41, RBX = 3, RBP = 5, R12 = 12, R15 = 15, BEGINNING = 48 };
   const unsigned char *code = (const unsigned char *)function;
@@ -184,8 +185,8 @@ static inline bool stores_registers_at_once(const void *function) {
 #define RELOCATION_OF_ADDRESS 1            /* R_X86_64_64 */
 #define TAG_OF_CALL_ENTRY_BYTES 0x70000003 /* DT_X86_64_PLTENT */
 
-/* Tests for a direct jump (e9, or d5 with a 64-bit address). Other entries have an indirect jump (ff 25), in some
- * files after endbr64. */
+/* A rewritten entry has a direct jump (opcode e9, or d5 with a 64-bit address). Other entries have an indirect jump
+ * (ff 25), sometimes after endbr64. */
 static inline bool call_entry_ignores_word(const unsigned char *entry, uintptr_t entry_bytes) {
   const unsigned char *begin = (const unsigned char *)((uintptr_t)entry & ~(entry_bytes - 1));
   return *entry == 0xe9 || *begin == 0xe9 || *begin == 0xd5;

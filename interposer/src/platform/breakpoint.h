@@ -1,9 +1,9 @@
 /*
- * Breakpoints on data, by the processor's debug registers: a thread that accesses the word gets a SIGTRAP. Needs
- * Linux 5.13 or later.
+ * Breakpoints on data, by the processor's debug registers: a thread that accesses the word gets a SIGTRAP. Needs Linux
+ * 5.13 or later.
  *
- * A breakpoint reacts only to accesses of the thread that has opened it, and not to those that the kernel makes for
- * that thread. A breakpoint is a file descriptor, which a forked child inherits.
+ * A breakpoint reacts to accesses by the thread that opened it. It does not react when the kernel accesses the word in
+ * a system call of that thread. A breakpoint is a file descriptor, which a forked child inherits.
  */
 #ifndef MALLOMETER_PLATFORM_BREAKPOINT_H
 #define MALLOMETER_PLATFORM_BREAKPOINT_H
@@ -21,20 +21,20 @@
 int breakpoint_open(const void *address, bool writes_only, uint32_t touches, uint64_t data);
 
 /*
- * Opens an event that counts nothing, so that breakpoints open quickly while it is open. Otherwise the first
- * breakpoint after a second without breakpoints makes Linux change its code and wait for all processors, which takes
- * 10 to 30 ms. Returns the same values as breakpoint_open().
+ * Opens an event that counts nothing, so that later breakpoints open quickly. After a second without an open event,
+ * Linux patches its own code when the next event is opened, and waits 10 to 30 ms for all processors. Returns a
+ * descriptor or a negative errno value, like breakpoint_open().
  */
 int breakpoint_open_idle(void);
 
-/* Closes a descriptor of the functions above; accepts negative values. Does nothing if the descriptor belongs to
- * another kind of file, because the program may have closed all descriptors and opened new ones. May change errno. */
+/* Closes a descriptor of the functions above; ignores negative values. Does nothing if the descriptor now belongs to
+ * another kind of file: the program may have closed all descriptors and opened new ones. May change errno. */
 void breakpoint_close(int descriptor);
 
 struct breakpoint_trap {
   uint64_t data;
-  /* Whether the signal was blocked at the access and came later. The registers in the signal's context are then of
-   * the later moment. */
+  /* Whether the signal was blocked at the access, and arrived later. The signal's context then has the registers of
+   * the later moment, not those at the access. */
   bool came_late;
 };
 

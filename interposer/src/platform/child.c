@@ -29,8 +29,8 @@ struct child {
   char stack_of_program[STACK_BYTES];
 };
 
-/* Makes the kernel kill this process when its parent thread ends. Otherwise the memory of an ended program, which
- * this process shares, would stay allocated. */
+/* Makes the kernel kill this process when its parent thread ends. Otherwise this process would keep the shared
+ * memory of the program allocated after the program has ended. */
 static void end_with_parent(void) { prctl(PR_SET_PDEATHSIG, SIGKILL); }
 
 static int execute(void *argument) {
@@ -51,8 +51,8 @@ static int code_of(int status) {
   return CHILD_KILLED;
 }
 
-/* Runs in the process between the program and the child. Gives SIGCHLD its default action, because a process that
- * ignores the signal, as some programs do, cannot wait for its child. */
+/* Runs in the keeper, the process between the program and the child (child.h). Gives SIGCHLD its default action: a
+ * process that ignores SIGCHLD, as some programs do, cannot wait for a child. */
 static int keep(void *argument) {
   struct child *child = argument;
   const struct sigaction usual = {.sa_handler = SIG_DFL};

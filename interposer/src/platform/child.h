@@ -1,15 +1,16 @@
 /*
- * A child process for tests that could end the program: the loader executes this library as a program. The child has
- * the same C library, but nothing of the program.
+ * Runs tests that could end the program in a child process, in which the loader executes this library as a program. The
+ * child has the same C library, but no other code and no memory of the program.
  *
- * A JVM must not be forked: the child would have the JVM's locks, but not its threads. Therefore a first process,
- * which shares the program's memory and makes few system calls, starts the second process, waits for it and ends. The
- * program receives no signal about them, and its calls of wait() do not return them.
+ * A JVM must not be forked: the child would have the JVM's locks, but not its threads. Therefore an intermediate
+ * process, the keeper, starts the child, waits for the child and ends. The keeper shares the program's memory and makes
+ * few system calls. The program receives no SIGCHLD for these processes, and its calls of wait() do not return them.
  */
 #ifndef MALLOMETER_PLATFORM_CHILD_H
 #define MALLOMETER_PLATFORM_CHILD_H
 
-/* The results for a child that did not pass a code to _exit; its own codes must differ from these. */
+/* The results of child_run() for a child that did not call _exit(). The child must not pass any of these values to
+ * _exit(). */
 enum child_end { CHILD_NOT_EXECUTED = 43, CHILD_TOO_LONG = 44, CHILD_NOT_STARTED = 45, CHILD_KILLED = 46 };
 
 /*

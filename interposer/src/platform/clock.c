@@ -19,8 +19,8 @@ static uint64_t latest, realtime_ahead;
 
 /* ---- The vDSO ------------------------------------------------------------------------------------------ */
 
-/* The symbol tables of the vDSO. `bias` is the difference between its address and the address for which it was
- * linked. It is not 0 on older kernels. */
+/* The symbol tables of the vDSO. `bias` is the vDSO's address in memory minus its link address. Older kernels have a
+ * link address other than 0. */
 struct tables {
   uintptr_t bias;
   const ElfW(Sym) * symbols;

@@ -2,13 +2,14 @@
  * Reads the kernel's clocks, in nanoseconds. No function changes errno or is a cancellation point.
  *
  * Inside of malloc, only coarse clocks may be read. The kernel updates them every 1 to 10 ms, and the vDSO reads them
- * without a system call. To read an exact clock, the vDSO needs the processor's counter, which some threads must not
- * access (PR_TSC_SIGSEGV, strict seccomp), and a system call would end a process under strict seccomp.
- *
- * Without a vDSO, the coarse time is the latest reading outside of malloc plus the time that coarse_clock_advance()
- * has added.
+ * without a system call. Exact clocks are unsafe there: the vDSO reads them from the processor's counter, which some
+ * threads must not access (PR_TSC_SIGSEGV, strict seccomp), and strict seccomp would end a process that reads them by a
+ * system call.
  *
  * Outside of malloc, exact clocks are read by system calls, which need no access to the counter.
+ *
+ * Without a vDSO, the coarse time is the latest result of monotonic_ns() plus the time that coarse_clock_advance() has
+ * added.
  */
 #ifndef MALLOMETER_PLATFORM_CLOCK_H
 #define MALLOMETER_PLATFORM_CLOCK_H
@@ -29,8 +30,8 @@ uint64_t thread_cpu_ns(void);
 uint64_t coarse_monotonic_ns(void);
 uint64_t coarse_realtime_ns(void);
 
-/* Adds the time that has passed since the latest call of monotonic_ns() or of this function, if there is no vDSO.
- * Does nothing if there is one. */
+/* Without a vDSO, adds `ns` to the coarse clocks: the time since the latest call of monotonic_ns() or of this
+ * function. With a vDSO, does nothing. */
 void coarse_clock_advance(uint64_t ns);
 
 #endif

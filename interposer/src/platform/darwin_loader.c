@@ -3,9 +3,9 @@
  * dynamic_symbols.h find nothing, and with_loader_lock() takes no lock.
  *
  * dyld takes its lock to look up an address, so malloc must not call it. Instead, dyld's callbacks, which run under
- * that lock, write each image to a table, and readers inside of malloc walk the table without a lock. A row is
- * written before the count that includes it, and never moves. In the row of an unloaded image, `begin` is
- * UINTPTR_MAX, so that no address is in it.
+ * that lock, write each image to the table `images`, and readers inside of malloc walk the table without a lock. A new
+ * row is complete before `image_count` includes it, and rows never move. Unloading sets the row's `begin` to
+ * UINTPTR_MAX, so that no address is in the row.
  */
 #include <dlfcn.h>
 #include <mach-o/dyld.h>
@@ -32,8 +32,8 @@ static struct image {
 } images[MOST_IMAGES];
 static uint32_t image_count;
 static uint64_t changes;
-/* Copies of the images' paths, because dyld may free its own copy when it unloads the image. When this room is used
- * up, the path of a new image is empty. */
+/* Copies of the images' paths, because dyld may free a path when it unloads the image. New images have an empty path
+ * when this buffer is full. */
 static char paths[PATH_BYTES];
 static size_t path_bytes;
 
@@ -169,7 +169,8 @@ void *already_loaded(const char *name) {
 
 uint64_t loader_changes(void) { return __atomic_load_n(&changes, __ATOMIC_RELAXED); }
 
-/* Calls `run` without a lock: on Darwin, an attach changes no words of loaded objects, so dyld does not interfere. */
+/* Calls `run` without a lock. On Linux, the lock protects the words of loaded objects that an attach changes; on
+ * Darwin, an attach changes none. */
 bool with_loader_lock(void (*run)(void *argument), void *argument) {
   run(argument);
   return true;
@@ -242,8 +243,8 @@ void around_forks(void (*before)(void), void (*in_parent)(void), void (*in_child
 
 void after_fork_in_child(void (*run)(void)) { around_forks(NULL, NULL, run); }
 
-/* The functions to run at exit, in the order of registration. atexit() calls run_without_status() once for each of
- * them and passes no status; the latest one runs first. */
+/* The functions to run at exit, in the order of registration. Each is called through run_without_status(), because
+ * atexit() passes no exit status. The latest one runs first. */
 static void (*to_run[MOST_AT_EXIT])(int status);
 static uint32_t to_run_count;
 

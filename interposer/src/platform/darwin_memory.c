@@ -1,5 +1,5 @@
-/* Implements memory.h, readable_memory.h and page_protection.h on Darwin. Darwin cannot report which pages were
- * accessed, or read memory that may be unmapped; functions for that fail. */
+/* Implements memory.h, readable_memory.h and page_protection.h on Darwin. Functions that report accessed pages, or
+ * read memory that may be unmapped, fail, because Darwin has no such services. */
 #include <errno.h>
 #include <mach/mach.h>
 #include <string.h>
@@ -112,13 +112,13 @@ bool pages_open_for_change(void *begin, size_t bytes, int *before) {
                    &object) != KERN_SUCCESS)
     return false;
   uintptr_t asked = (uintptr_t)begin;
-  if (address > asked || asked + bytes > address + size) return false; /* the pages may have different protections */
+  if (address > asked || asked + bytes > address + size) return false; /* beyond the region, protections may differ */
   *before = region.protection;
   if (*before & VM_PROT_WRITE) return true;
   return protect(begin, bytes, PROT_READ | PROT_WRITE);
 }
 
-/* Passes bits of VM_PROT_ as bits of PROT_, because both have the same values. */
+/* Passes VM_PROT_ bits to mprotect(2), because PROT_ bits have the same values. */
 bool pages_close_after_change(void *begin, size_t bytes, int before) {
   return (before & VM_PROT_WRITE) || protect(begin, bytes, before);
 }

@@ -27,7 +27,7 @@
 #include "platform/thread.h"
 #include "platform/wait.h"
 
-/* ---- Clocks: all but the CPU time are read from a page that the kernel shares, also inside of malloc ------ */
+/* ---- Clocks: read without system calls (except the CPU time), so that malloc may use them ---------------- */
 
 void clock_start(void) {}
 

@@ -2,7 +2,7 @@
  * The tables to which a loaded object's dynamic section points: the object's symbols, and the words that the loader
  * fills in.
  *
- * The format is that of the System V ABI, "Dynamic Linking"; DT_GNU_HASH, which is not part of it, has the format
+ * The format is that of the System V ABI, "Dynamic Linking". DT_GNU_HASH is not in that standard; its format is the one
  * that linkers commonly write. No function here calls the C library, which may not be ready yet.
  */
 #ifndef MALLOMETER_PLATFORM_DYNAMIC_SECTION_H
@@ -40,8 +40,8 @@ struct dynamic_section {
  */
 struct dynamic_section dynamic_section_read(const ElfW(Dyn) * entry, uintptr_t bias);
 
-/* Returns the number of symbols. The older hash table stores it. The GNU hash table (dynamic_symbols.c) does not, but
- * its last chain ends at the last symbol. */
+/* Returns the number of symbols. `hash` stores the number. `gnu_hash` does not, but its last chain ends at the last
+ * symbol (dynamic_symbols.c). */
 static inline uint32_t symbol_count(const uint32_t *hash, const uint32_t *gnu_hash) {
   if (hash) return hash[1];
   if (!gnu_hash) return 0;
@@ -54,7 +54,8 @@ static inline uint32_t symbol_count(const uint32_t *hash, const uint32_t *gnu_ha
   return last + 1;
 }
 
-/* Returns the symbol that a relocation names, or else the first symbol, which has no name. */
+/* Returns the symbol that a relocation names. A relocation without a symbol gets the first symbol, which has no
+ * name. */
 static inline const ElfW(Sym) * relocated_symbol(const struct dynamic_section *section, const ElfW(Rela) * relocation) {
   return &section->symbols[ELF64_R_SYM(relocation->r_info)];
 }

@@ -21,8 +21,8 @@ static bool is_same(const char *one, const char *other) {
 
 /* ---- Objects ------------------------------------------------------------------------------------------- */
 
-/* Finds the object that contains an address on musl, whose dladdr() returns the object's own pointer l_name. A musl
- * object begins with the members of glibc's struct link_map. */
+/* Finds the object that contains an address, on musl. musl's dladdr() returns the pointer `l_name` of the object,
+ * and musl's objects begin with the members of struct link_map. */
 static struct link_map *object_by_name_of(const void *address) {
   Dl_info info;
   if (!libc_is_musl() || !dladdr(address, &info)) return NULL;
@@ -72,8 +72,8 @@ bool file_begins_with(const struct link_map *object, const char *beginning) {
   return object && object->l_name && begins_with(file_of(object), beginning);
 }
 
-/* Returns an object's dynamic section. Returns an empty one for the kernel's vDSO, because the vDSO may lie at
- * another address than the one for which it was linked. */
+/* Returns an object's dynamic section. Returns an empty section for the kernel's vDSO, which may have been linked
+ * for another address. */
 static struct dynamic_section section_of(const struct link_map *object) {
   if (file_begins_with(object, "linux-vdso")) return (struct dynamic_section){0};
   return dynamic_section_read(object->l_ld, object->l_addr);
@@ -146,8 +146,8 @@ const void *first_definition(const char *name, const struct link_map *begin, con
 
 /* ---- References ---------------------------------------------------------------------------------------- */
 
-/* Returns whether a relocation refers to an undefined symbol that `matches` accepts. Searches the relocations,
- * because the number of symbols is unknown in an object that exports nothing. */
+/* Returns whether a relocation refers to an undefined symbol that `matches` accepts. The symbol table is not
+ * searched, because its length is unknown in an object that exports nothing. */
 static bool any_of(const struct relocations *relocations, const struct dynamic_section *section,
                    bool (*matches)(const char *)) {
   for (size_t i = relocations->without_symbol; relocations->first && i < relocations->count; i++) {

@@ -1,9 +1,10 @@
 /*
  * Finds which loaded object defines a function, and which objects refer to it, by the objects' dynamic sections.
  *
- * dlsym() cannot be used: it allocates memory if it does not find a name, and in an executable at fixed addresses it
- * may take a mere reference for a definition. The functions here do not allocate. They walk the loader's list without
- * taking its lock, which is safe only at the start, or if the caller has the lock (platform/loader_lock.h).
+ * dlsym() is unsuitable: it allocates memory if it does not find a name, and it may return an entry of the procedure
+ * linkage table instead of the function if the executable has fixed addresses. The functions here do not allocate. They
+ * walk the loader's list without taking its lock, which is safe only at the start, or if the caller has the lock
+ * (platform/loader_lock.h).
  */
 #ifndef MALLOMETER_PLATFORM_DYNAMIC_SYMBOLS_H
 #define MALLOMETER_PLATFORM_DYNAMIC_SYMBOLS_H
@@ -33,19 +34,19 @@ uintptr_t object_bias(const struct link_map *object);
 
 bool file_begins_with(const struct link_map *object, const char *beginning);
 
-/* Returns the address of the function that the object defines under this name, or of its resolver if it is an IFUNC;
- * NULL if there is none. */
+/* Returns the function's address in the object, or the address of the resolver if the function is an IFUNC; NULL if
+ * the object does not define the function. */
 const void *function_in(const struct link_map *object, const char *name);
 
 /* Like function_in(), but returns NULL if the function is an IFUNC. */
 const void *plain_function_in(const struct link_map *object, const char *name);
 
-/* Searches the objects from `begin` to the one before `end`, in the loader's order, for a definition of the function.
- * If `end` is NULL, searches up to the last object. Returns the first definition; NULL if there is none. */
+/* Returns the first definition of the function in the objects from `begin` up to, but not including, `end`, in the
+ * loader's order; NULL if there is none. If `end` is NULL, searches up to the last object. */
 const void *first_definition(const char *name, const struct link_map *begin, const struct link_map *end);
 
-/* Returns whether the object refers to a function that another object must define and that `matches` accepts; false
- * if `object` is NULL. */
+/* Returns whether the object refers to an undefined function whose name `matches` accepts; false if `object` is
+ * NULL. */
 bool refers_to(const struct link_map *object, bool (*matches)(const char *name));
 
 #endif

@@ -43,9 +43,9 @@ int file_create(const char *path);
 bool file_make_private(int file);
 
 /*
- * Locks the whole file without waiting. Fails with EAGAIN or EACCES if it is locked through another open file
- * description. The lock ends when all descriptors and mappings of this description are closed, also those of forked
- * children.
+ * Locks the whole file without waiting. Fails with EAGAIN or EACCES if another open file description has locked the
+ * file. The lock ends when all descriptors and mappings of the locking open file description are closed, including
+ * those in forked children.
  */
 bool file_lock(int file);
 
@@ -66,13 +66,13 @@ void file_unmap(void *mapping, size_t bytes);
 
 /*
  * Returns whether the program may store at `to`, which lies in a mapping of file_map(). If not, a store would raise
- * SIGBUS, because the file was truncated or there is no room for a copy of the page. Overwrites up to 16 bytes at
+ * SIGBUS: the file was truncated, or its file system has no room for a copy of the page. Overwrites up to 16 bytes at
  * `to`.
  */
 bool file_takes_stores(void *to);
 
-/* Fails with EEXIST if the new name exists. Some file systems cannot guarantee that, and may replace an existing
- * file. */
+/* Renames a file. Fails with EEXIST if `to` exists. Some file systems cannot guarantee this, and may replace the
+ * existing file. */
 bool file_rename_without_replacing(const char *from, const char *to);
 
 bool file_contains(const char *path, const void *bytes, size_t count);

@@ -1,14 +1,14 @@
 /*
  * The symbol versions of the C library that the built object may need.
  *
- * If a preloaded object needs a version that the system lacks, no program in the container can start. glibc 2.34 gave
- * the functions below a new version, but still offers the old one, which is used here. The old version depends on the
- * processor (platform/arch.h). Include this file wherever one of the functions is called; the build checks the result
- * (cmake/check_symbols.sh).
+ * If a preloaded object needs a version that the system lacks, no program in the container can start. glibc 2.34
+ * introduced new versions of the functions below. This library uses their old versions, which glibc still offers and
+ * which depend on the processor (platform/arch.h). Each file that calls one of these functions must include this
+ * header; the build checks the result (cmake/check_symbols.sh).
  *
- * musl ignores versions, but ends the program before main if the preloaded object refers to a function that musl
- * lacks. References to such functions are therefore weak, and each is checked before a call (platform/libc.h); the
- * test `musl` verifies that.
+ * musl ignores versions, but ends the program before main if the preloaded object refers to a function that musl lacks.
+ * References to such functions are therefore weak, and are checked before each call (platform/libc.h). The test `musl`
+ * verifies that.
  */
 #ifndef MALLOMETER_PLATFORM_GLIBC_VERSIONS_H
 #define MALLOMETER_PLATFORM_GLIBC_VERSIONS_H
@@ -53,7 +53,8 @@ OLD_SYMBOL(pthread_getcpuclockid, GLIBC_FIRST);
 #pragma weak gnu_get_libc_version
 #pragma weak on_exit
 
-/* The statically linked pthread_atfork calls this function. Unloading `object` removes the handlers. */
+/* glibc's pthread_atfork(), which is statically linked, calls this function. glibc removes the handlers when
+ * `object` is unloaded. */
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *object);
 #pragma weak __register_atfork
 

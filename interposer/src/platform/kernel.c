@@ -203,7 +203,8 @@ static bool begins_with_directory(const char *path, const char *directory) {
   return strncmp(path, directory, length) == 0 && (path[length] == '\0' || path[length] == '/');
 }
 
-/* A container without a cgroup namespace sees the host's path, but mounts only its own part of the hierarchy. */
+/* /proc/self/cgroup has the host's path if a container has no cgroup namespace. The container mounts only a part of
+ * the hierarchy, which begins at `root`. */
 static const char *path_below(const char *relative, const char *root) {
   if (strcmp(root, "/") == 0) return relative;
   return begins_with_directory(relative, root) ? relative + strlen(root) : "";
@@ -298,8 +299,8 @@ void memory_read(const struct memory_cgroup *cgroup, struct memory_reading *read
 }
 
 /*
- * Returns the bytes of cached files. The kernel counts shared memory among them, so it is subtracted. If memory.stat
- * lacks either number, returns the bytes of inactive files. In version 1, the names in memory.stat begin with
+ * Returns the bytes of cached files, minus shared memory, which the kernel includes in their number. Returns the bytes
+ * of inactive files if memory.stat lacks one of the two numbers. In version 1, the names in memory.stat begin with
  * `prefix`.
  */
 static uint64_t cached_files(const char *stat, const char *prefix, const char *files) {

@@ -35,12 +35,12 @@ struct memory_reading {
  * Only the files of platform/ may call this. */
 size_t kernel_text(const char *path, char *text, size_t capacity);
 
-/* Sets the number of the mount on which an open file lies. Returns false if it is unknown. Neither this function nor
- * mount_type() calls the file system, so neither waits for a network. */
+/* Sets `mount` to the number of the mount of an open file. Returns false if the number is unknown. Neither this
+ * function nor mount_type() accesses the file system, which may wait for a network. */
 bool mount_of_file(int file, uint64_t *mount);
 
-/* Copies the type of a mount's file system. The type is empty if it is unknown, as for pipes and for mounts of other
- * mount namespaces. */
+/* Copies the name of the mount's file system type. Copies an empty string if the type is unknown, as for pipes and
+ * for mounts of other mount namespaces. */
 void mount_type(uint64_t mount, char *type, size_t capacity);
 
 /* The members are all in bytes. */

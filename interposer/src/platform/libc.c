@@ -50,8 +50,8 @@ bool dlopen_depends_on_caller(void) { return !libc_is_musl(); }
 
 /* ---- Forks --------------------------------------------------------------------------------------------- */
 
-/* Registers handlers by __register_atfork(), as glibc's pthread_atfork() does, which is linked statically into each
- * object. musl's pthread_atfork() is looked up by its name. */
+/* Calls glibc's __register_atfork() directly, because glibc's pthread_atfork() is linked statically into each
+ * object. Looks up musl's pthread_atfork() by its name. */
 void around_forks(void (*before)(void), void (*in_parent)(void), void (*in_child)(void)) {
   int (*register_handlers)(void (*)(void), void (*)(void), void (*)(void));
   if (__register_atfork) {
@@ -70,8 +70,8 @@ void after_fork_in_child(void (*run)(void)) { around_forks(NULL, NULL, run); }
 /* Calls `run` with the byte of the status that the parent process receives. */
 static void run_with_status(int status, void *run) { ((void (*)(int))(uintptr_t)run)(status & 0xff); }
 
-/* The functions to run at exit, in the order of registration. atexit() calls run_without_status() once for each of
- * them and passes no status; the latest one runs first. */
+/* The functions to run at exit, in the order of registration. Each is called through run_without_status(), because
+ * atexit() passes no exit status. The latest one runs first. */
 static void (*to_run[MOST_AT_EXIT])(int status);
 static uint32_t to_run_count;
 

@@ -34,13 +34,13 @@ bool thread_keys_exist(void);
 /* Returns some address in glibc's libc.so.6; NULL if the process does not have glibc. */
 const void *address_in_libc(void);
 
-/* Registers handlers before each fork, and after it in the parent and in the child, for as long as the library is
- * loaded. Does nothing if the C library has no such service. Allocates; enters the loader. */
+/* Registers handlers that run before each fork, and after each fork in the parent and in the child. The handlers
+ * stay registered while the library is loaded. Does nothing if the C library has no such service. Allocates; enters
+ * the loader. */
 void around_forks(void (*before)(void), void (*in_parent)(void), void (*in_child)(void));
 void after_fork_in_child(void (*run)(void));
 
-/* Returns whether dlopen uses the search path and namespace of the code that calls it, which musl's dlopen does not.
- * Enters the loader. */
+/* Returns whether dlopen uses the search path and the namespace of its caller; false with musl. Enters the loader. */
 bool dlopen_depends_on_caller(void);
 
 /* The status that at_exit() passes if the C library does not report the exit status. */

@@ -76,9 +76,9 @@ bool loaded_object_remains(const struct loaded_object *object) {
 /* ---- New objects --------------------------------------------------------------------------------------- */
 
 /*
- * Updates the table when an object is loaded, before its constructors run: the start code of an object (crti.o of
- * glibc) calls __gmon_start__ if it exists. The name belongs to the profiler gprof. An executable that is compiled
- * for gprof has its own function, which is found first.
+ * Updates the table when an object is loaded, before the object's constructors run: the object's start code (crti.o of
+ * glibc) calls __gmon_start__ if such a function exists. The name is reserved for the profiler gprof. An executable
+ * that is compiled for gprof has its own function, which is called instead.
  */
 EXPORT void on_object_start(void) __asm__("__gmon_start__");
 void on_object_start(void) { loaded_objects_refresh(); }

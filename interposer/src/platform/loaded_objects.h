@@ -20,20 +20,21 @@ struct loaded_object {
    * empty. */
   uintptr_t bias;
   const char *path;
-  /* Distinguishes this object from a later one at the same address; 0 if the object is not from the table
-   * (object_table.h). An object of the table may have been unloaded. */
+  /* Distinguishes an object of the table (object_table.h) from a later object at the same address, because objects
+   * of the table may be unloaded. 0 for an object that does not come from the table. */
   uint64_t mark;
 };
 
 /*
- * Prepares loaded_object_at(): looks up glibc's _dl_find_object, or else makes the table (object_table.h). The table
- * is made only if `kernel_tells`, that is, if the kernel reports readable memory (readable_memory.h). Returns false
- * if neither succeeds; then only this library's own object is known. Enters the loader.
+ * Prepares loaded_object_at(). Looks up glibc's _dl_find_object; if the function is missing and `kernel_tells` is true,
+ * makes the table (object_table.h). `kernel_tells` is whether the kernel reports readable memory (readable_memory.h).
+ * Returns false if there is neither the function nor the table; then only this library's own object is known. Enters
+ * the loader.
  */
 bool loaded_objects_start(bool kernel_tells);
 
-/* Updates the table. Most loads of objects update it without this call; unloads do not. Must not be called inside of
- * malloc. Takes the lock of dl_iterate_phdr. Preserves errno. */
+/* Updates the table. Most objects update the table when they are loaded, but not when they are unloaded. Must not be
+ * called inside of malloc. Takes the lock of dl_iterate_phdr. Preserves errno. */
 void loaded_objects_refresh(void);
 
 void loaded_objects_forked(void);
@@ -44,9 +45,8 @@ size_t loaded_objects_footprint(void);
 bool loaded_object_at(uintptr_t address, struct loaded_object *object);
 
 /*
- * Returns whether the object is still loaded where it was found. Call this before reading the object's memory.
- * Afterwards the object stays loaded if the calling thread will return to its code. May make two system calls and
- * change errno.
+ * Returns whether the object is still loaded at its address. Call this before reading the object's memory. The object
+ * then stays loaded if the calling thread will return to the object's code. May make two system calls and change errno.
  */
 bool loaded_object_remains(const struct loaded_object *object);
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 /* Frees the loader's error message after look-ups that may have failed. Otherwise the program's next dlerror() would
- * return it, and tools would report it as leaked memory. */
+ * return the message, and tools would report the message as leaked memory. */
 void forget_loader_errors(void);
 
 /* Returns a handle of a library; NULL if it is not loaded. The library stays loaded until the handle is closed. Calls

@@ -9,8 +9,8 @@
 #include "platform/loader.h"
 #include "platform/visibility.h"
 
-/* The variables are volatile, because the compiler assumes that dlsym, a leaf function, calls no function in this
- * file. */
+/* The compiler assumes that dlsym calls no function of this file (attribute leaf). Volatile variables are
+ * nevertheless stored before the call and read after it. */
 static void (*volatile pending)(void *);
 static void *volatile pending_argument;
 
@@ -27,9 +27,9 @@ __attribute__((used)) static nothing_function *resolve(void) {
 EXPORT void mallometer_under_loader_lock(void) __attribute__((ifunc("resolve")));
 
 /*
- * Returns a handle of this library, so that dlsym does not find the symbol of another copy of it. The handle is the
- * same pointer as the link map. It becomes valid only when the library is opened, which this function does: a library
- * that was loaded because another object needs it was never opened.
+ * Returns a handle of this library, so that dlsym does not find the symbol in another copy of the library. The handle
+ * equals the address of the link map, but it is invalid until the library is opened. A library that was loaded as a
+ * dependency was never opened, so this function opens it.
  */
 static void *open_own_object(void) {
   const struct link_map *own = own_object();

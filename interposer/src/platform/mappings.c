@@ -9,8 +9,8 @@
 #include "platform/sorted.h"
 #include "platform/system_calls.h"
 
-/* The most mappings that are read. The default limit of mappings (vm.max_map_count) is 65,530; databases raise it to
- * this number. */
+/* The maximum number of mappings that are read. The default limit (vm.max_map_count) is 65,530; database
+ * installations raise it to 262,144. */
 #define MOST_ROWS ((size_t)262144)
 
 /* A parser of lines "begin-end rwxp offset device inode name", see proc(5). Device and inode are 0 if there is no
@@ -25,7 +25,7 @@ struct parser {
 
 static bool begins_with(const char *name, const char *begin) { return strncmp(name, begin, strlen(begin)) == 0; }
 
-/* A file below /dev may be memory. */
+/* Some files below /dev are memory, not devices. */
 static bool is_device(const char *name) {
   if (begins_with(name, "anon_inode:") || begins_with(name, "/sys/") || begins_with(name, "/dmabuf")) return true;
   return begins_with(name, "/dev/") && !begins_with(name, "/dev/shm/") && !begins_with(name, "/dev/zero") &&

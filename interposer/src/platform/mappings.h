@@ -1,5 +1,5 @@
-/* The mappings of the process and their protection, as the kernel reports them at one moment. The protection is
- * needed to restore it after a word was changed in a page that the loader has made read-only. */
+/* The mappings of the process and their protection, as the kernel reports them at one moment. Code that changes a
+ * word in a read-only page needs the protection to restore it. */
 #ifndef MALLOMETER_PLATFORM_MAPPINGS_H
 #define MALLOMETER_PLATFORM_MAPPINGS_H
 

@@ -42,7 +42,7 @@ static void note(unsigned first, unsigned behind, uintptr_t begin, size_t bytes)
     if (!__atomic_compare_exchange_n(&own_ranges[i].begin, &none, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
       continue;
     __atomic_store_n(&own_ranges[i].end, begin + bytes,
-                     __ATOMIC_RELEASE); /* A thread that reads this end also sees the 1 in `begin`. */
+                     __ATOMIC_RELEASE); /* A reader of this end also sees 1 in `begin`, and reads again. */
     __atomic_store_n(&own_ranges[i].begin, begin, __ATOMIC_RELEASE);
     return;
   }
@@ -60,8 +60,8 @@ void memory_own_remove(uintptr_t begin) {
 
 /* ---- Mappings ------------------------------------------------------------------------------------------ */
 
-/* Returns whether pages are locked, by dropping them, which fails for locked pages. The pages must be empty, because
- * dropping loses their contents. */
+/* Returns whether pages are locked. Tries to drop the pages, which fails for locked pages. Dropping loses the pages'
+ * contents, so the pages must be empty. */
 static bool is_locked(void *pages, size_t bytes) {
   return madvise(pages, bytes, MADV_DONTNEED) != 0 && errno == EINVAL;
 }
@@ -88,7 +88,7 @@ void memory_give_back(void *memory, size_t bytes) {
 void *memory_map(void *wish, size_t bytes) {
   void *memory = call_mmap(wish, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return NULL;
-  /* Otherwise this memory could share a huge page with the program's memory. */
+  /* Prevents the kernel from putting this memory and memory of the program into one huge page. */
   madvise(memory, bytes, MADV_NOHUGEPAGE);
   if (!wish) note(MOST_PRIVATE_RANGES, MOST_OWN_RANGES, (uintptr_t)memory, memory_whole_pages(bytes));
   return memory;
@@ -149,7 +149,8 @@ static bool locks_new_mappings(void) {
   return locked;
 }
 
-/* Returns whether earlier mappings are locked: only mlockall() can have locked this empty page of the library. */
+/* Returns whether the process has locked earlier mappings. Tests `old`, an empty page that only mlockall() can have
+ * locked. */
 static bool has_locked_old_pages(void) {
   static _Alignas(LARGEST_PAGE_BYTES) char old[LARGEST_PAGE_BYTES];
   return memory_page_bytes() <= sizeof old && is_locked(old, memory_page_bytes());

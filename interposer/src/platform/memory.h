@@ -1,12 +1,12 @@
 /*
  * Memory for the library's tables. Each table is a mapping of its own that becomes resident page by page.
  *
- * This memory has no huge pages: the first access to one would zero 2 MiB in the middle of a malloc, and almost all
- * of the table would become resident. memory_reserve() also keeps its memory unlocked in a process that locks what it
- * maps (mlockall(2)), because the tables contain no data of the program.
+ * This memory has no huge pages: the first access to a huge page would zero 2 MiB in the middle of a malloc, and almost
+ * all of the table would become resident. memory_reserve() also keeps its memory unlocked if the process locks new
+ * mappings (mlockall(2)), because the tables contain no data of the program.
  *
  * Reserved memory counts in full against RLIMIT_AS and RLIMIT_DATA, which are meant for the program. A table is
- * therefore reserved when it is first needed, and only if the limit leaves the program much more than the table
+ * therefore reserved when it is first needed, and only if the limit leaves the program much more memory than the table
  * takes.
  */
 #ifndef MALLOMETER_PLATFORM_MEMORY_H
@@ -28,8 +28,8 @@ static inline void memory_touch(void *memory, size_t bytes) {
   at[bytes - 1] = at[bytes - 1];
 }
 
-/* Returns zeroed memory between two inaccessible pages, which keep the kernel from merging it with a neighbour.
- * Returns NULL and sets errno if there is no memory. Makes system calls. */
+/* Returns zeroed memory between two inaccessible pages, which keep the kernel from merging the memory with a
+ * neighbouring mapping. Returns NULL and sets errno if there is no memory. Makes system calls. */
 void *memory_reserve(size_t bytes);
 void memory_give_back(void *memory, size_t bytes);
 
@@ -42,12 +42,12 @@ void *memory_map(void *wish, size_t bytes);
 void memory_unmap(void *memory, size_t bytes);
 
 /*
- * Sets the bounds of one range of the library's own memory. Returns false if the number has no range. May be called
- * from any thread.
+ * Sets `begin` and `end` to the range of the library's own memory with this number. Returns false if there is no such
+ * range. May be called from any thread.
  *
- * Numbers below MOST_PRIVATE_RANGES are for memory without data of the program (memory_reserve(), memory_own_add());
- * the others, below MOST_OWN_RANGES, are for memory_map(). When all numbers of a kind are used, further ranges are
- * not recorded.
+ * Numbers below MOST_PRIVATE_RANGES are for memory that contains no data of the program (memory_reserve(),
+ * memory_own_add()). Larger numbers, below MOST_OWN_RANGES, are for memory_map(). A range is not recorded if all
+ * numbers of its kind are in use.
  */
 #define MOST_PRIVATE_RANGES 32u
 #define MOST_OWN_RANGES 288u
@@ -68,8 +68,8 @@ bool memory_is_unmapped(const void *page);
 /* Describes the limit on the process's memory (RLIMIT_AS or RLIMIT_DATA); NULL if none is set. */
 const char *memory_limit(void);
 
-/* Describes the limit (RLIMIT_AS or RLIMIT_DATA) that leaves less than 64 times `bytes` for the program; NULL if
- * there is none. */
+/* Describes the limit (RLIMIT_AS or RLIMIT_DATA) that would leave the program less than 64 times `bytes`; NULL if
+ * there is no such limit. */
 const char *memory_shortage(size_t bytes);
 
 /* Returns whether the process has locked its mappings (MCL_CURRENT) or locks new ones (MCL_FUTURE). */

@@ -13,13 +13,13 @@
 #include <stdint.h>
 
 /*
- * The probe otel_memory:alloc. `object` is the address that the program receives. `requested` is the requested size
- * in bytes, above 0. `weighted_bytes` is the number of bytes that the sample stands for: the sum over all samples is
- * an unbiased estimate of all requested bytes. Must be called before the program receives the object.
+ * The probe otel_memory:alloc. `object` is the address that the program receives. `requested` is the requested size in
+ * bytes, above 0. `weighted_bytes` is the number of bytes that the sample stands for: the sum over all samples is an
+ * unbiased estimate of all requested bytes. Must be called before the program receives the object.
  *
- * A sampled object that realloc may move is reported as freed before the realloc, because afterwards another object
- * may have its address. If the realloc fails, the object is reported as allocated again, which makes the sum of
- * allocations too high.
+ * Before a realloc that may move a sampled object, the object is reported as freed, because another object may have its
+ * address after the realloc. If the realloc fails, the object is reported as allocated again, so the sum of allocations
+ * is too high.
  */
 void probe_allocation(const void *object, size_t requested, uint64_t weighted_bytes);
 

@@ -31,10 +31,12 @@ static bool find_in(const struct table *table, uintptr_t address, struct loaded_
 }
 
 /*
- * Searches the current table. `readers` is incremented before `current` is read. Both operations are sequentially
- * consistent, as are the exchange in publish() and the load in free_old(): either the thread that publishes a new
- * table sees this reader, or this reader sees the new table (test/litmus/old-table). The release at the end keeps the
- * reads of the table before the decrement.
+ * Searches the current table.
+ *
+ * The increment of `readers` comes before the load of `current`. The exchange in publish() comes before the load of
+ * `readers` in free_old(). All four operations are sequentially consistent: either the publishing thread sees this
+ * reader, or this reader sees the new table (test/litmus/old-table). The release orders the reads of the table before
+ * the decrement.
  */
 bool object_table_find(uintptr_t address, struct loaded_object *object) {
   __atomic_fetch_add(&readers, 1, __ATOMIC_SEQ_CST);
@@ -46,8 +48,8 @@ bool object_table_find(uintptr_t address, struct loaded_object *object) {
 
 /* ---- Paths --------------------------------------------------------------------------------------------- */
 
-/* The bytes for paths. Paths are never freed, because readers may still use them after a table was unmapped. The path
- * is NULL when this room is used up. */
+/* The bytes for paths. Paths are never freed, because a reader may still use a path after the table was unmapped.
+ * New objects have the path NULL when all bytes are used. */
 #define BYTES_OF_PATHS 65536u
 
 static char *paths;
@@ -68,8 +70,8 @@ static const char *keep_path(const char *path) {
 
 /* ---- Unloaded objects ------------------------------------------------------------------------------------ */
 
-/* A mark distinguishes an object from a later one at the same address. It is computed from this many words at the
- * beginning of the file (sizes, entry) and as many of the unwind table (first functions). */
+/* A mark distinguishes an object from a later object at the same address. It is a hash of the first WORDS_OF_MARK
+ * words of the file (sizes, entry point) and of the unwind table (first functions). */
 enum { WORDS_OF_MARK = 8 };
 
 static bool mix(uint64_t *mark, const void *from) {
@@ -205,8 +207,8 @@ static void refresh_if_changed(void) {
   }
 }
 
-/* `busy` is set while a thread makes a table. Meanwhile another thread, or a signal handler, sets `wanted`, and the
- * first thread then makes one more table. */
+/* `busy` is set while a thread makes a table. Each caller sets `wanted`. If a caller finds `busy` set, the busy
+ * thread makes one more table. */
 static bool busy, wanted;
 
 bool object_table_refresh(void) {

@@ -2,13 +2,14 @@
  * A table of the loaded objects, for C libraries whose own list must not be read inside of malloc (musl, and glibc
  * before 2.35).
  *
- * A table is sorted and never changes; a new one replaces it when objects were loaded or unloaded. Readers take no
- * lock and never wait, so they may be signal handlers, even of the thread that is making a table.
+ * A table is sorted and never changes; a new one replaces it when objects were loaded or unloaded. Readers take no lock
+ * and never wait, so they may be signal handlers, even of the thread that is making a table.
  *
- * A reader increments the number of readers before it reads the pointer to the current table. If that number is 0
- * after the pointer was changed, no thread has an old table, and old tables are unmapped. If a reader never ends (a
- * handler that jumps out of malloc, a thread that does not exist in a forked child), old tables stay. When there are
- * MOST_OLD_TABLES of them, the current table stays, and later objects are not known.
+ * A reader increments the number of readers, then reads the pointer to the current table. A writer changes the pointer,
+ * then reads the number of readers: if the number is 0, no thread uses an old table, and old tables are unmapped. Old
+ * tables stay if a reader never ends (a handler that jumps out of malloc, a thread that does not exist in a forked
+ * child). When MOST_OLD_TABLES old tables exist, the current table is not replaced anymore, and later objects are
+ * unknown.
  *
  * Unloads do not always update the table, so a result must be checked again before the object's memory is read.
  */

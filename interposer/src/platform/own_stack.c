@@ -10,8 +10,8 @@
 #include "platform/libc.h"
 #include "platform/readable_memory.h"
 
-/* The assumed maximum of the first thread's stack, in bytes. The kernel keeps at least twice as many bytes below that
- * stack free of other memory. */
+/* The maximum size that is assumed for the first thread's stack. The kernel keeps at least 128 MiB below that stack
+ * free of other memory. */
 #define LARGEST_FIRST_STACK ((uintptr_t)64 << 20)
 
 #ifndef AT_MINSIGSTKSZ /* Kernels report this value since 5.14. */
@@ -26,8 +26,8 @@ static struct own_stack first;
 
 /* ---- The first thread ---------------------------------------------------------------------------------- */
 
-/* Returns the end of the mapping of the first thread's stack, where the kernel has put the name of the executed file,
- * after all other data. */
+/* Returns the end of the mapping of the first thread's stack. The kernel puts the path of the executed file
+ * (AT_EXECFN) there, after all other data. */
 static uintptr_t end_of_mapping(uintptr_t stack_end) {
   const char *name = (const char *)getauxval(AT_EXECFN);
   uintptr_t end = name ? (uintptr_t)name + strlen(name) : 0;
@@ -36,8 +36,8 @@ static uintptr_t end_of_mapping(uintptr_t stack_end) {
 
 static void find_first_stack(void) {
   struct rlimit limit;
-  /* If the loader's variable is missing, the kernel's random bytes mark the end: they lie above all frames and above
-   * the arrays of arguments and environment variables. */
+  /* Without __libc_stack_end, the kernel's random bytes (AT_RANDOM) mark the end. They lie above all frames and
+   * above the arrays of arguments and environment variables. */
   uintptr_t end = &__libc_stack_end ? (uintptr_t)__libc_stack_end : (uintptr_t)getauxval(AT_RANDOM);
   if (!end || getrlimit(RLIMIT_STACK, &limit) != 0) return;
   uintptr_t largest = limit.rlim_cur < LARGEST_FIRST_STACK ? (uintptr_t)limit.rlim_cur : LARGEST_FIRST_STACK;
@@ -47,15 +47,16 @@ static void find_first_stack(void) {
 
 /* ---- Later threads ------------------------------------------------------------------------------------- */
 
-/* The bytes of a control block that are searched. In all versions of glibc since 2.17, the block is larger. */
+/* The bytes of a control block that are searched. The control block is larger in all versions of glibc since 2.17. */
 #define SEARCHED_BYTES 2048u
-/* The bounds of a stack's size in bytes. No pointer is that small, so a word within these bounds is not a pointer. */
+/* The smallest and largest size of a stack in bytes. Pointers are larger, so a word between these bounds is not a
+ * pointer. */
 #define SMALLEST_STACK ((uintptr_t)16384)
 #define LARGEST_STACK ((uintptr_t)1 << 38)
 
-/* A C library that only offers glibc's names has another control block. */
+/* False for a C library that only offers glibc's names, because its control block is different. */
 static bool is_glibc;
-/* The size that glibc exports for debuggers, in bytes; 0 if glibc does not export it. */
+/* The size of glibc's control block in bytes, which glibc exports for debuggers; 0 if glibc does not export it. */
 static size_t control_block_bytes;
 /* The offset in the control block of three words: the stack's lowest address, its size, and the size of its guard
  * pages. The offset is 0 until it is known. */
@@ -68,8 +69,8 @@ static bool describes_stack(const uintptr_t *words, uintptr_t control_block) {
          end - control_block < MOST_BYTES_ABOVE_CONTROL_BLOCK;
 }
 
-/* musl's pthread_getattr_np() and pthread_attr_getstack(). They are not called for the first thread, where they would
- * make system calls. */
+/* The functions pthread_getattr_np() and pthread_attr_getstack() of musl; NULL with other C libraries. They are not
+ * called in the first thread, where they would make system calls. */
 static pthread_t first_thread;
 static int (*describe_thread)(pthread_t thread, pthread_attr_t *attributes);
 static int (*stack_of_thread)(const pthread_attr_t *attributes, void **begin, size_t *bytes);

@@ -1,12 +1,14 @@
 /*
- * Finds the stack that the system gave the calling thread, without a system call or a lock, so that it works inside
+ * Finds the stack that the system gave the calling thread. Makes no system call and takes no lock, so it works inside
  * of malloc.
  *
- * glibc's pthread_getattr_np() would allocate. Instead, the stack's beginning and size are searched in the thread's
- * control block, which lies at the top of the stack: their sum must be an address right after the control block,
- * which is checked in each thread. musl's function is called, because it only copies words. The process's first
- * thread has a stack of the kernel, which may grow up to the RLIMIT_STACK of the start of the process. With other C
- * libraries, the stacks of later threads are unknown.
+ * With glibc, pthread_getattr_np() would allocate. Instead, the thread's control block, which lies at the top of the
+ * stack, is searched for the stack's lowest address and size. Their sum must lie a little above the address of the
+ * control block; this is checked in each thread. With musl, pthread_getattr_np() is called, because it only copies
+ * words. With other C libraries, the stacks of later threads are unknown.
+ *
+ * The process's first thread has a stack of the kernel, which may grow up to the RLIMIT_STACK of the start of the
+ * process.
  */
 #ifndef MALLOMETER_PLATFORM_OWN_STACK_H
 #define MALLOMETER_PLATFORM_OWN_STACK_H

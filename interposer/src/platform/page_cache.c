@@ -69,8 +69,8 @@ static int64_t cached(struct subject subject, uint64_t bytes) {
 
 /* ---- Files --------------------------------------------------------------------------------------------- */
 
-/* Returns whether a file system of this type may wait for another machine or for a process. Compares only the type's
- * first characters. */
+/* Returns whether accesses to a file system of this type may wait for another machine or process. Compares only the
+ * beginning of the type's name. */
 static bool is_remote(const char *type) {
   static const char *const remote[] = {"nfs",  "cifs",    "smb",    "9p",      "fuse", "virtiofs", "ceph",
                                        "afs",  "gluster", "lustre", "beegfs",  "gpfs", "orangefs", "coda",

@@ -25,8 +25,8 @@ void page_cache_probe(void);
 
 /*
  * Returns the cached bytes of a mapping of a file, estimated by mincore(2). Includes pages that the process has
- * written, although they are copies. -EPERM: the process neither owns nor may write the file, and the kernel may then
- * report all pages as cached; -ENOMEM: the memory was unmapped.
+ * written, which are private copies. -EPERM: the process neither owns the file nor may write to it, so that the kernel
+ * may report all pages as cached. -ENOMEM: the memory was unmapped.
  */
 int64_t page_cache_of_mapping(uintptr_t begin, size_t bytes);
 

@@ -12,8 +12,8 @@
 #define MAP_FIXED_NOREPLACE 0x100000 /* Kernels before 4.17 take the address only as a hint. */
 #endif
 
-/* The bounds of the reserved range: far above executables at fixed addresses, and below 4 GiB. Otherwise only
- * mappings that need a 32-bit address lie there. */
+/* The bounds of the reserved range: far above executables at fixed addresses, and below 4 GiB. The only other
+ * mappings there are those that need a 32-bit address. */
 #define LOWEST ((uintptr_t)0x10000000)
 #define HIGHEST ((uintptr_t)0x100000000)
 #define STEP ((uintptr_t)0x1000000)
@@ -56,7 +56,7 @@ bool pages_mark(uintptr_t begin, size_t bytes, enum pages_mark mark) {
   return madvise((void *)begin, bytes, advice[mark]) == 0;
 }
 
-/* Maps new pages, because the kernel does not merge mappings whose pages were ever accessed. */
+/* Maps new pages: the kernel would not merge the old mappings, because their pages were accessed. */
 bool pages_renew(uintptr_t begin, size_t bytes) {
   if (call_mmap((void *)begin, bytes, PROT_READ | PROT_WRITE, ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
     call_mmap((void *)begin, bytes, PROT_NONE, ANONYMOUS | MAP_FIXED, -1, 0); /* This needs no memory. */

@@ -26,8 +26,8 @@ bool pages_clear(uintptr_t begin, size_t bytes);
 void pages_unlock(uintptr_t begin, size_t bytes);
 
 /*
- * The kernel reports accesses for each mapping, not for each page. Different marks (advice of madvise(2)) keep it
- * from merging neighbouring pages into one mapping; they have no other effect on anonymous memory. Pages for which
+ * Different marks (advice of madvise(2)) keep neighbouring pages in separate mappings, because the kernel reports
+ * accesses for each mapping, not for each page. The marks have no other effect on anonymous memory. Pages for which
  * pages_open() was never called have the mark PAGES_EVEN.
  */
 enum pages_mark { PAGES_EVEN, PAGES_ODD, PAGES_MERGED };

@@ -22,8 +22,8 @@ static char piece_of_file[16384];
 
 /* ---- Reading smaps, see proc(5) ------------------------------------------------------------------------ */
 
-/* Reads smaps in pieces, which may cut a line anywhere. Only the beginning of a line, as much as `line` holds, is
- * needed. */
+/* Reads smaps in pieces, which may cut a line anywhere. `line` stores only the beginning of a line, because no more
+ * is needed. */
 struct smaps_reader {
   bool (*mapping)(uintptr_t begin, bool used);
   uintptr_t begin;
@@ -81,12 +81,12 @@ const char *page_use_read_name(void) { return SMAPS; }
 /* ---- Clearing ------------------------------------------------------------------------------------------ */
 
 /*
- * Clears accessed bits. Pages that the program has locked keep them. ENOMEM means that some pages are unmapped; the
- * others are cleared.
+ * Clears accessed bits. Pages that the program has locked keep their bits. ENOMEM means that some pages are unmapped;
+ * the bits of the other pages are cleared.
  *
- * Linux collects up to 31 newly touched pages for each processor, and clears their bits only on that processor. Such
- * a page may count as accessed in the next reading, too. The call empties the collection of the processor on which it
- * runs.
+ * Linux collects up to 31 newly touched pages in a batch for each processor, and clears their bits only on that
+ * processor. Such a page may count as accessed in the next reading, too. The call empties the batch of the processor on
+ * which it runs.
  */
 bool page_use_clear(void *pages, size_t bytes) { return madvise(pages, bytes, MADV_COLD) == 0 || errno == ENOMEM; }
 

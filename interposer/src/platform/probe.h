@@ -1,10 +1,10 @@
 /*
- * Probes for tracers. A probe is one instruction that does nothing, and a note in the file with the instruction's
- * address and the registers of the probe's arguments. A tracer (bpftrace, perf, the OpenTelemetry eBPF profiler)
- * reads the note and replaces the instruction by a breakpoint.
+ * Probes for tracers. A probe consists of an instruction that does nothing, and of a note in the library's file. The
+ * note has the instruction's address and the registers of the probe's arguments. A tracer (bpftrace, perf, the
+ * OpenTelemetry eBPF profiler) reads the note and replaces the instruction by a breakpoint.
  *
- * The note has the format of SystemTap's user-space probes (systemtap wiki, "UserSpaceProbeImplementation"), type 3
- * of owner "stapsdt": the addresses of the instruction, of .stapsdt.base and of a semaphore, which is absent here;
+ * The note has the format of SystemTap's user-space probes (systemtap wiki, "UserSpaceProbeImplementation"), type 3 of
+ * owner "stapsdt". It has the addresses of the instruction, of .stapsdt.base and of a semaphore, which is absent here;
  * then provider, name and arguments. The note's section takes no memory in the process, and stays when the file is
  * stripped.
  */
@@ -33,8 +33,8 @@
   "_.stapsdt.base:\n\t.space 1\n\t.size _.stapsdt.base, 1\n"                  \
   "\t.popsection\n\t.endif\n"
 
-/* Puts the arguments into the registers in which functions receive their first arguments. The note names these
- * registers, but some tracers do not read it and always look there. */
+/* Puts the arguments into the registers of a function's first arguments. The note names these registers, but some
+ * tracers assume them without reading the note. */
 #define PROBE_1(provider, name, value)                                                                      \
   do {                                                                                                      \
     register uintptr_t first __asm__(ARGUMENT_REGISTER_1) = (value);                                        \

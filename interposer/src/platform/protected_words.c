@@ -22,8 +22,8 @@ static void close_page(struct protected_words *words) {
   words->page = 0;
 }
 
-/* Returns whether a page could be made read-only again after a change. Tests it once, by setting the protection that
- * the page has already. */
+/* Returns whether a page could be made read-only again after a change. Tests this once, by setting the protection
+ * that the page already has, and stores the result for all pages. */
 static bool may_open(struct protected_words *words, uintptr_t page, int protection) {
   if (!words->tried) words->may_open = mprotect((void *)page, memory_page_bytes(), protection) == 0;
   words->tried = true;
@@ -69,7 +69,8 @@ bool protected_words_close(struct protected_words *words) {
   return words->refused == 0;
 }
 
-/* A forked child that kept the descriptor of /proc/self/mem could write to all memory. */
+/* Also called in a forked child: the descriptor of /proc/self/mem would let the child write to all memory of its
+ * parent. */
 static void close_all(struct protected_words *words) {
   close_page(words);
   if (words->file >= 0) call_close(words->file);
@@ -83,9 +84,9 @@ static uint32_t forks; /* The number of forks under way, plus CHANGING while wor
 static struct protected_words *open_words;
 
 /*
- * Waits until no words are being changed, but at most a second: the change may wait for the lock of dl_iterate_phdr,
- * which the forking thread may hold. If the fork happens during a change, the child closes the open page and the
- * descriptor.
+ * Waits until no words are being changed, but at most a second. The limit prevents a deadlock: the thread that changes
+ * words may wait for the lock of dl_iterate_phdr, which the forking thread may hold. After a fork during a change, the
+ * child closes the open page and the descriptor.
  */
 static void before_fork(void) {
   enum { LONGEST_MS = 1000 };

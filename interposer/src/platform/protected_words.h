@@ -7,9 +7,9 @@
  * /proc/self/mem, which ignores the protection. In both cases an aligned word changes atomically.
  *
  * Only one thread at a time may change words. It must have the loader's lock (platform/loader_lock.h), because the
- * loader might otherwise close a page in between. Forks wait for the changes, because the child would have an open
- * page, the open file, and only some of the changes; a fork by a direct system call does not wait. Signals are
- * blocked, because their handlers may fork or never return.
+ * loader might otherwise close a page in between. Forks wait for the changes. Otherwise the child would have an open
+ * page, the open file, and only some of the changes. A fork by a direct system call does not wait. Signals are blocked,
+ * because their handlers may fork or never return.
  */
 #ifndef MALLOMETER_PLATFORM_PROTECTED_WORDS_H
 #define MALLOMETER_PLATFORM_PROTECTED_WORDS_H
@@ -50,8 +50,8 @@ bool protected_words_close(struct protected_words *words);
 
 /*
  * Registers a function that closes descriptors in each forked child. At most two functions can be registered;
- * registering one again has no effect. This file's only fork handler calls both, because a fork that is under way
- * during a registration might run one of two handlers without the other.
+ * registering one again has no effect. This file's fork handlers call both functions. If each function were a fork
+ * handler of its own, a fork during its registration could miss it.
  */
 void close_in_children(void (*close)(void));
 

@@ -13,9 +13,9 @@
 #define BYTES_OF_MASK 8u
 
 /*
- * Asks for an invalid change of the signal mask, with the page as the new mask: the kernel answers EFAULT if it
- * cannot read the page, otherwise EINVAL. A system call meant for reading memory is not used, because some sandboxes
- * end a program that makes one; no sandbox forbids rt_sigprocmask.
+ * Asks the kernel for an invalid change of the signal mask, with the page as the new mask. The kernel answers EFAULT if
+ * it cannot read the page, otherwise EINVAL. System calls that are meant for reading memory are not used: some
+ * sandboxes end a program that makes one, but no sandbox forbids rt_sigprocmask.
  */
 bool page_is_readable(uintptr_t page) {
   const int unknown_change = -1;
@@ -60,8 +60,8 @@ bool without_forks(void (*act)(void)) {
   return blocked;
 }
 
-/* Opens the files for one more thread, unless they are open already. Only one thread at a time runs this function,
- * because its caller must block forks, which only one thread can do. */
+/* Adds a user of the files, and opens the files if they are closed. Callers block forks (without_forks()), so only
+ * one thread at a time runs this function. */
 static void add_user(void) {
   __atomic_add_fetch(&users, 1, __ATOMIC_RELAXED);
   if (memory < 0) memory = call_open("/proc/self/mem", O_RDONLY);

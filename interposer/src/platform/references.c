@@ -57,8 +57,8 @@ static bool leads_to_function(const ElfW(Rela) * relocation) {
          (type == RELOCATION_OF_ADDRESS && relocation->r_addend == 0);
 }
 
-/* Returns whether calls ignore the relocation's word, because the loader has rewritten the entry of the procedure
- * linkage table. The linker's option -z mark-plt stores the entry's address in the relocation's addend. */
+/* Returns whether calls bypass the word of this relocation, because the loader has rewritten the entry of the
+ * procedure linkage table. The relocation's addend is the entry's address if the object was linked with -z mark-plt. */
 static bool is_ignored(const struct walked_object *object, const ElfW(Rela) * relocation) {
   uintptr_t entry_bytes = object->section.call_entry_bytes;
   if (entry_bytes == 0 || relocation->r_addend == 0) return false;
@@ -107,8 +107,8 @@ static void look_for_auditor(const struct walked_object *object, void *found) {
   if (object->is_executable && object->section.has_auditor) *(bool *)found = true;
 }
 
-/* Returns true for any auditor, because only the loader knows whether an auditor audits calls: the auditor is loaded
- * into a namespace of its own. */
+/* Returns true if there is any auditor. Only the loader knows whether an auditor audits calls, because auditors are
+ * loaded into namespaces of their own. */
 bool calls_are_audited(void) {
   bool found = getenv("LD_AUDIT") || getenv("LD_PROFILE");
   objects_visit(look_for_auditor, &found);

@@ -1,9 +1,10 @@
 /*
- * The words by which loaded objects (executable and libraries) refer to functions by name, in procedure linkage
- * tables, global offset tables and variables. The loader fills these words in; relocations say where they are.
+ * The references of loaded objects (executable and libraries) to functions by name. A reference is a word in a
+ * procedure linkage table, a global offset table or a variable. The loader fills the words in; relocations say where
+ * they are.
  *
- * The caller of every function here must have the loader's lock (platform/loader_lock.h), or use only the references
- * of an object that is not being loaded. The functions do not allocate.
+ * The caller of every function here must have the loader's lock (platform/loader_lock.h), or use only references of an
+ * object that is not being loaded. The functions do not allocate.
  */
 #ifndef MALLOMETER_PLATFORM_REFERENCES_H
 #define MALLOMETER_PLATFORM_REFERENCES_H
@@ -35,7 +36,7 @@ bool object_contains(const struct walked_object *object, uintptr_t address);
 struct reference {
   uintptr_t *word;
   const char *name;
-  bool is_call;    /* The word is for a PLT call; until the first call it may point into the object's own PLT. */
+  bool is_call;    /* A PLT entry reads the word; until the first call, the word may point into the PLT. */
   bool is_own;     /* The object defines the function itself. */
   bool is_ignored; /* Calls do not read the word, because the loader has rewritten the PLT entry. */
 };
@@ -43,14 +44,14 @@ struct reference {
 void references_visit(const struct walked_object *object, void (*visit)(const struct reference *, void *),
                       void *argument);
 
-/* Visits the aligned words of the object's data that the loader or the object may have written. Visits only the first
- * 16 MiB of each segment, because some objects have gigabytes of zeros that would become resident. */
+/* Visits the aligned words of the object's writable segments, but only the first 16 MiB of each segment: some
+ * objects have gigabytes of zeros that would become resident. */
 void data_words_visit(const struct walked_object *object, void (*visit)(uintptr_t *word, void *argument),
                       void *argument);
 
 /*
- * Returns whether calls may lead through an auditor (rtld-audit(7)) or the loader's profiler. The loader keeps the
- * addresses for such calls on the heap, and never stores a function's address in the object's own word for the call.
+ * Returns whether an auditor (rtld-audit(7)) or the loader's profiler may intercept calls. The loader keeps the
+ * addresses of intercepted functions on the heap, and never stores them in the object's own words.
  */
 bool calls_are_audited(void);
 

@@ -43,7 +43,7 @@ static bool read_pagemap(uintptr_t begin, size_t pages, uint8_t states[]) {
   return true;
 }
 
-/* If one page is unmapped, a call for all pages fails, and each page gets a call of its own. */
+/* mincore() fails for all pages if one of them is unmapped. Each page then gets a call of its own. */
 static bool ask_mincore(uintptr_t begin, size_t pages, uint8_t states[]) {
   size_t page = memory_page_bytes();
   bool at_once = mincore((void *)begin, pages * page, states) == 0;
@@ -80,7 +80,7 @@ static size_t copy_by_readv(uintptr_t from, void *to, size_t bytes) {
   return copied > 0 ? (size_t)copied : 0;
 }
 
-/* A write into the pipe stores only as many bytes as have room. All of them are read before the next write. */
+/* A write may store only a part of the bytes in the pipe. The inner loop reads this part before the next write. */
 static size_t copy_through_pipe(uintptr_t from, char *to, size_t bytes) {
   size_t copied = 0;
   while (copied < bytes) {

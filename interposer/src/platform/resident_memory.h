@@ -30,7 +30,7 @@ bool page_states(enum memory_telling by, uintptr_t begin, size_t pages, uint8_t 
 enum memory_copying { COPY_BY_READV, COPY_BY_PIPE };
 
 /*
- * Copies memory that may be unmapped. Returns how many bytes could be read from its beginning. Use this only for
+ * Copies memory that may be unmapped. Returns the number of bytes from `from` on that could be read. Use this only for
  * resident pages, because reading makes pages resident. A sandbox may end a process that makes these system calls, so
  * try each way in a child first.
  */

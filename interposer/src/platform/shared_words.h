@@ -14,7 +14,8 @@ static inline bool raise_to(int64_t *highest, int64_t value) {
   return true;
 }
 
-/* Returns the first of `count` reserved numbers, or `limit` if not enough are left. */
+/* Reserves `count` consecutive numbers and returns the first. Returns `limit` if too few numbers are left below
+ * `limit`. */
 static inline uint32_t reserve_numbers(uint32_t *taken, uint32_t count, uint32_t limit) {
   uint32_t first = __atomic_load_n(taken, __ATOMIC_RELAXED);
   do {
@@ -45,8 +46,8 @@ typedef uint64_t free_list;
 
 static inline uint64_t head_after(uint64_t head, uint32_t first) { return ((head >> 32) + 1) << 32 | first; }
 
-/* Pushes the record with this index. `next` is the record's word for the link. The store of the head releases the
- * store of the link (test/litmus/free-list). */
+/* Pushes the record with this index. `next` is the place of the record's link. The store of the head releases the
+ * link (test/litmus/free-list). */
 static inline void free_list_push(free_list *list, uint32_t index, uint32_t *next) {
   uint64_t head = __atomic_load_n(list, __ATOMIC_RELAXED);
   do __atomic_store_n(next, (uint32_t)head, __ATOMIC_RELAXED);
@@ -54,8 +55,8 @@ static inline void free_list_push(free_list *list, uint32_t index, uint32_t *nex
                                       __ATOMIC_RELAXED));
 }
 
-/* Pops a record and returns its index; UINT32_MAX if the list is empty. The load of the head acquires the store of
- * the record's link. If the head changes after that load, the link may be wrong, but the exchange then fails. */
+/* Pops a record and returns its index; UINT32_MAX if the list is empty. The load of the head acquires the record's
+ * link. If another thread changes the head after that load, the link may be wrong, but the exchange then fails. */
 static inline uint32_t free_list_pop(free_list *list, uint32_t *(*next_of)(uint32_t index)) {
   uint64_t head = __atomic_load_n(list, __ATOMIC_ACQUIRE);
   while ((uint32_t)head) {

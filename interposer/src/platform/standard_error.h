@@ -1,5 +1,5 @@
-/* Writes to the program's standard error without SIGPIPE: if the reader of that output has ended, the signal would
- * end the program because of this library's line. */
+/* Writes to the program's standard error without SIGPIPE. If the reader of that output has ended, a line of this
+ * library must not end the program. */
 #ifndef MALLOMETER_PLATFORM_STANDARD_ERROR_H
 #define MALLOMETER_PLATFORM_STANDARD_ERROR_H
 

@@ -8,7 +8,7 @@
 #include "platform/memory.h"
 
 struct symbol_table {
-  ElfW(Dyn) entry; /* This entry has the copy's address; the loader's word points to it while the copy is installed. */
+  ElfW(Dyn) entry; /* Has the address of the copy. While the copy is installed, `*word` points to this entry. */
   const ElfW(Dyn) * *word;
   const ElfW(Dyn) * before;
   uintptr_t bias;
@@ -21,9 +21,9 @@ struct symbol_table {
 static struct symbol_table tables[4];
 
 /*
- * Finds the loader's word that has the address of the entry DT_SYMTAB. In glibc's struct link_map, the members that
- * link.h declares are followed by an array of pointers to the entries of the dynamic section, by their tags (at
- * offset 64 in versions 2.31 to 2.43). Four of these pointers identify the array.
+ * Finds the loader's pointer to the entry DT_SYMTAB. In glibc's struct link_map, the members that link.h declares are
+ * followed by the array l_info of pointers to the entries of the dynamic section, indexed by tag (at offset 64 in
+ * versions 2.31 to 2.43). The pointers for four tags identify the array.
  */
 static const ElfW(Dyn) * *find_word(const struct link_map *object) {
   enum { KNOWN_TAGS = DT_SYMENT + 1, FARTHEST = 256 };
@@ -53,12 +53,12 @@ struct symbol_table *symbol_table_of(const struct link_map *object, const struct
   if (!table) return NULL;
   const ElfW(Dyn) **word = find_word(object);
   if (!word || !protected_word_is_writable(words, word)) return NULL;
-  /* If the word differs from `before`, another library has changed it, or another object is at this address. A new
-   * copy is then made. */
+  /* The word differs from `before` if another library has changed it, or if another object is at this address. Such
+   * a change requires a new copy. */
   if (table->symbols && !table->installed && *word != table->before) table->before = NULL;
   if (table->symbols && table->before) return table;
   struct dynamic_section section = dynamic_section_read(object->l_ld, object->l_addr);
-  /* The table in use may be another library's copy, whose addresses must stay in effect. */
+  /* Copies the table in use. It may be another library's copy, whose addresses must stay in effect. */
   const ElfW(Sym) *in_use = (const ElfW(Sym) *)(*word)->d_un.d_ptr;
   size_t count = symbol_count(section.hash, section.gnu_hash);
   ElfW(Sym) *copy = section.symbols && count > 0 ? memory_map(NULL, count * sizeof *copy) : NULL;

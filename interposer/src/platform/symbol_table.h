@@ -1,9 +1,9 @@
 /*
  * Changes the addresses that the loader finds for names, by a copy of an object's table of dynamic symbols.
  *
- * The loader reaches the table through one word of its own record of the object (glibc: l_info[DT_SYMTAB] of struct
- * link_map), which is always writable. When the word leads to a copy, everything that is loaded, bound or looked up
- * later gets the copy's addresses, before the constructors of a library run. Pages of the object are not changed.
+ * The loader reaches the table through one pointer in its own record of the object (glibc: l_info[DT_SYMTAB] of struct
+ * link_map), which is always writable. When the pointer leads to the copy, later loads, bindings and look-ups get the
+ * copy's addresses. A library gets them before its constructors run. Pages of the object are not changed.
  *
  * Copies are never freed, because the loader may still read them without a lock.
  *
@@ -24,16 +24,16 @@ struct symbol_table;
  * where glibc has it or is not writable, if there is no memory, or if four objects already have copies. */
 struct symbol_table *symbol_table_of(const struct link_map *object, const struct protected_words *words);
 
-/* Changes the address of a function in the copy from `from` to `to`. A function that a resolver would choose (IFUNC)
- * becomes an ordinary one. Returns how many symbols of that name then have the address `to`. */
+/* Changes the address of a function in the copy from `from` to `to`. Turns an IFUNC, whose address a resolver would
+ * choose, into an ordinary function. Returns how many symbols of that name then have the address `to`. */
 unsigned symbol_table_change(struct symbol_table *table, const char *name, uintptr_t from, uintptr_t to);
 
 /* Makes look-ups of functions use the copies of the symbol tables. Returns false if another library has changed one
  * of the loader's words that lead to the tables. */
 bool symbol_tables_install(void);
 
-/* Makes look-ups use the objects' own tables again. A copy that another library has replaced by its own table stays
- * in use; the caller should change the copy's addresses back (symbol_table_change()). */
+/* Makes look-ups use the objects' own tables again. If another library has changed the loader's pointer to a copy,
+ * the copy stays installed; the caller should then change the copy's addresses back (symbol_table_change()). */
 void symbol_tables_remove(void);
 
 #endif

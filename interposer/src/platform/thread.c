@@ -19,7 +19,7 @@
 
 uint32_t thread_id(void) { return (uint32_t)syscall(SYS_gettid); }
 
-/* Computes the ID from the kernel's number for the clock of the thread's CPU time (clock_getcpuclockid(3)). */
+/* The thread ID is a part of the ID of the thread's CPU-time clock (clock_getcpuclockid(3)). */
 uint32_t thread_id_known(void) {
   clockid_t clock;
   if (!pthread_getcpuclockid || pthread_getcpuclockid(pthread_self(), &clock) != 0) return 0;
@@ -84,8 +84,8 @@ bool thread_sleeps(uint32_t id) {
   return end_of_name && end_of_name[1] == ' ' && memchr("SZX", end_of_name[2], 3);
 }
 
-/* The number of words of a waiting thread's stack, from its stack pointer on, that are searched for a return address
- * into the C library's function that waits for a condition. */
+/* The number of words, from a waiting thread's stack pointer on, that are searched for a return address into
+ * pthread_cond_wait or a similar function. */
 #define MOST_WORDS_BELOW ((size_t)64)
 
 struct code {
@@ -93,8 +93,8 @@ struct code {
   size_t bytes;
 };
 
-/* Returns the code of a function that begins by storing registers. Otherwise, or if the function's end is unknown,
- * the range is empty. */
+/* Returns the code of a function that begins by storing the callee-saved registers. The range is empty for other
+ * functions, and if the function's end is unknown. */
 static struct code storing_code(const char *name) {
   const ElfW(Sym) *symbol = NULL;
   Dl_info info;
@@ -121,7 +121,7 @@ static const struct code *waits(void) {
 bool thread_has_stored_registers(const struct waiting_thread *thread, const uintptr_t *words, size_t count) {
   const struct code *codes = waits();
   bool has = false;
-  /* A thread in another system call may still have the return address of an earlier wait on its stack. */
+  /* The stack of a thread in another system call may still contain the return address of an earlier wait. */
   if (thread->call != SYS_futex) return false;
   for (size_t i = 0; i < WAITS; i++) {
     has |= is_in(&codes[i], thread->pc);
@@ -146,9 +146,8 @@ void thread_name_of(uint32_t id, char name[THREAD_NAME_BYTES]) {
 void thread_set_name(const char *name) { prctl(PR_SET_NAME, name); }
 
 /*
- * Returns the bytes of a thread's stack that glibc takes for itself: it puts a copy of all thread-local variables
- * there, which may leave nothing of a small stack. No header declares glibc's function for this, but the JVM calls
- * it, too.
+ * Returns the bytes of a thread's stack that glibc needs. glibc puts a copy of all thread-local variables there, which
+ * may fill a small stack. No header declares __pthread_get_minstack, but the JVM calls it, too.
  */
 static size_t bytes_of_c_library(const pthread_attr_t *attributes) {
   size_t (*minimum)(const pthread_attr_t *);

@@ -16,11 +16,12 @@ uint32_t thread_id(void);
 /* Makes no system call. Returns 0 if the C library does not store the ID. */
 uint32_t thread_id_known(void);
 
-/* Returns the count; 0 if the kernel does not report the threads. Does not allocate. May change errno. */
+/* Stores at most `capacity` thread IDs of this process in `ids`, and returns their number; 0 if the kernel does not
+ * report the threads. Does not allocate. May change errno. */
 size_t thread_ids(uint32_t *ids, size_t capacity);
 
-/* Returns the address of a thread's list of robust locks (set_robust_list(2)); 0 if there is none, or the kernel does
- * not report it. In glibc, it has the same offset in each thread's control block. May change errno. */
+/* Returns the address of a thread's list of robust locks (set_robust_list(2)); 0 if there is none, or the kernel
+ * does not report it. glibc has the list at the same offset in each thread's control block. May change errno. */
 uintptr_t thread_robust_list(uint32_t id);
 
 struct waiting_thread {
@@ -29,8 +30,8 @@ struct waiting_thread {
   uintptr_t stack_pointer, pc;
 };
 
-/* Does not stop the thread. Returns false if it is running or has ended, or if the kernel does not describe it. May
- * change errno. */
+/* Describes a waiting thread without stopping it. Returns false if the thread is running or has ended, or if the
+ * kernel does not describe it. May change errno. */
 bool thread_waits(uint32_t id, struct waiting_thread *thread);
 
 /*
@@ -41,10 +42,10 @@ bool thread_waits(uint32_t id, struct waiting_thread *thread);
 bool thread_sleeps(uint32_t id);
 
 /*
- * Returns whether a waiting thread has stored all callee-saved registers on its stack. That is so if it waits for a
- * condition (pthread_cond_wait(3), as a parked thread of a JVM does), because the C library's code for that stores
- * these registers first. `words` is the thread's stack from its stack pointer on. The first call enters the loader.
- * Only one thread may call this at a time.
+ * Returns whether a waiting thread has stored all callee-saved registers on its stack. pthread_cond_wait(3) stores
+ * these registers first, so a thread that waits for a condition, such as a parked thread of a JVM, has stored them.
+ * `words` is the thread's stack from its stack pointer on. The first call enters the loader. Only one thread may call
+ * this at a time.
  */
 bool thread_has_stored_registers(const struct waiting_thread *thread, const uintptr_t *words, size_t count);
 

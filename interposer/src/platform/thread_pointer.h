@@ -20,10 +20,9 @@
 
 #if !defined(__APPLE__) && !defined(THREAD_POINTERS_BY_KEY) /* Tests build the variant with keys. */
 
-/* A library that dlopen loads shares 64 bytes of TLS with others; a pointer takes 8 of them. */
+/* Libraries that are loaded by dlopen share 64 bytes of TLS. A pointer takes 8 of them. */
 #define DECLARE_THREAD_POINTER(type, name) extern HIDDEN __thread type *name __attribute__((tls_model("initial-exec")))
-/* The TLS model keeps the file that defines the variable from accessing it through a call of the loader
- * (__tls_get_addr). */
+/* With this TLS model, the file that defines the variable accesses it without a call of the loader (__tls_get_addr). */
 #define DEFINE_THREAD_POINTER(type, name, initial) \
   __thread type *name __attribute__((tls_model("initial-exec"))) = (initial)
 #define THREAD_POINTER_START(name) ((void)0)
@@ -65,7 +64,7 @@ static inline void thread_pointer_start(struct thread_pointer *pointer) {
 
 #define DECLARE_THREAD_POINTER(type, name) extern HIDDEN struct thread_pointer name
 /* Defines the pointer, and the destructor of its key. When a thread ends, the value is cleared before each of four
- * rounds of destructors; this destructor sets it again, because other destructors may allocate. */
+ * rounds of destructors. The destructor sets the value again, because other destructors may allocate. */
 #define DEFINE_THREAD_POINTER(type, name, first)                                \
   static void name##_stays(void *value) { thread_pointer_set(&(name), value); } \
   struct thread_pointer name = {.initial = (first), .stays = name##_stays}

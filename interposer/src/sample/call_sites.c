@@ -38,8 +38,8 @@ enum {
   BETWEEN_LOOKS = 60,
 };
 
-/* The value of site.latest until the site has a sample: the code that makes a site has too little stack to read the
- * clock. The next search for stale sites replaces the value by its own time. */
+/* The value of site.latest until the site has a sample. Code that makes a site may have too little stack to read the
+ * clock. The next search for stale sites stores its own time instead. */
 #define NO_SAMPLE_YET UINT32_MAX
 
 /* The value in the hash table `slots` for a site that was forgotten. */
@@ -59,7 +59,7 @@ struct site {
   uint32_t stack; /* The innermost node of the stack; in a record without a site, the link of the list sites_free. */
   uint16_t frames;
   uint16_t leaving; /* Set while the site is being forgotten: new samples do not find it. */
-  uint32_t number;  /* The record's index plus a multiple of SITES. */
+  uint32_t number;  /* The record's index, plus SITES for each earlier site of the record. */
   uint32_t latest;  /* The live_sample_birth() of the latest sample. */
   int32_t mapped;   /* The number of ranges of mapped memory that refer to the site. */
   struct sums allocated;
@@ -67,15 +67,15 @@ struct site {
 };
 
 /*
- * A site sums freed samples separately for each of the latest FREED_AFTER collections of the old generation: a freed
- * sample belongs to the latest collection before its free. The index of an entry is the collection's number modulo
- * FREED_AFTER.
+ * A site has separate sums of freed samples for each of the latest FREED_AFTER collections of the old generation. A
+ * freed sample belongs to the latest collection before its free. The sums of a collection are at the collection's
+ * number modulo FREED_AFTER.
  */
 enum { FREED_AFTER = 4 };
 #define BEING_RESET UINT64_MAX
 
-/* The samples of one site that cleaner threads (collections.h) freed; `old` also counts those that other threads
- * freed. The counts are apart from the sites, because few sites have such samples. */
+/* Counts the samples of one site that cleaner threads (collections.h) freed. `old` also counts samples that other
+ * threads freed. The counts are not in struct site, because few sites have such samples. */
 struct cleaned {
   uint32_t samples;
   uint32_t after_first_young;
@@ -221,8 +221,8 @@ static void discard(struct site *fresh) {
   if (fresh) __atomic_store_n(&fresh->frames, 0, __ATOMIC_RELEASE);
 }
 
-/* The first slot for a hash that has no site, and the content of that slot. `slot` is NULL if all slots for the hash
- * have sites. */
+/* The first slot without a site in a hash's probe sequence, and the content of that slot. `slot` is NULL if all
+ * slots of the sequence have sites. */
 struct gap {
   uint16_t *slot;
   uint16_t content;
@@ -262,16 +262,16 @@ static uint32_t site_of(const uint64_t *frames, uint32_t count, bool may_be_new,
 /* ---- Forgetting sites --------------------------------------------------------------------------------- */
 
 /*
- * A site must not be forgotten while a thread may add a sample to it. So a thread calls enter() before it takes a
- * sample and leave() afterwards, and belongs to the turn (a number) in which it entered. One thread at a time forgets
- * sites, in three steps:
+ * A site must not be forgotten while a thread may add a sample to it. A thread therefore calls enter() before it takes
+ * a sample, and leave() afterwards. The thread belongs to the turn (a number) in which it entered. One thread at a time
+ * forgets sites, in three steps:
  *
- * 1. Mark sites as leaving, so that find_site() does not find them.
- * 2. Forget the marked sites without live samples and mappings, and release the stack nodes that only they used.
- * 3. Make these nodes free for reuse. Threads that entered in the previous turn may have held them.
+ * - Mark sites as leaving, so that find_site() does not find them.
+ * - Forget the marked sites without live samples and mappings, and release the stack nodes that only they used.
+ * - Make these nodes free for reuse. Threads that entered in the previous turn may have held them.
  *
- * Each step begins a new turn. It is taken only when all threads that entered in earlier turns have left. No thread
- * waits for that: a later call takes the step.
+ * Each step begins a new turn. A step is taken only when all threads that entered in earlier turns have left. No thread
+ * waits for them: a later call of call_sites_make_room() takes the step.
  */
 static uint32_t turn;
 static uint32_t inside[2]; /* The number of threads in a section, for even and odd turns. */
@@ -316,7 +316,8 @@ static bool is_referred_to(const struct site *site) {
 static unsigned staleness(const struct site *site, uint32_t now) {
   uint32_t latest = __atomic_load_n(&site->latest, __ATOMIC_RELAXED), idle = now - latest;
   bool last_number = site->number > INT32_MAX - SITES;
-  /* If a sample came after `now` was read, `idle` is close to 2^32 and the sum wraps around, so the site is young. */
+  /* A sample after the reading of `now` makes `idle` wrap around to almost 2^32. The sum then wraps around, too, so
+   * the site is young. */
   bool is_young = latest == NO_SAMPLE_YET || idle + YOUNGEST_FORGOTTEN < 2 * YOUNGEST_FORGOTTEN;
   if (!__atomic_load_n(&site->hash, __ATOMIC_ACQUIRE) || is_young || last_number) return 0;
   return is_referred_to(site) ? 0 : 31 - (unsigned)__builtin_clz(idle);
@@ -327,7 +328,7 @@ static void note_time(struct site *site, uint32_t now) {
   __atomic_compare_exchange_n(&site->latest, &none, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-/* Returns the highest staleness that at least FORGOTTEN_AT_ONCE sites reach; 1 if fewer sites are stale. */
+/* Returns the highest staleness that at least FORGOTTEN_AT_ONCE sites have or exceed; 1 if fewer sites are stale. */
 static unsigned least_staleness(uint32_t now, uint32_t count) {
   uint32_t sites[32] = {0}, enough = 0;
   unsigned stale = 32;
@@ -390,8 +391,8 @@ static void forget_marked_sites(void) {
 
 static uint32_t room_taken(void);
 
-/* Takes the next of the three steps. Returns whether another step remains: false after the last step, if there is
- * nothing to do, or if a sample that began before the previous step is still being taken. */
+/* Takes the next of the three steps. Returns whether another step remains. Returns false after the last step, if
+ * there is nothing to do, or if a thread is still taking a sample that it began before the previous step. */
 static bool take_step(void) {
   if (!earlier_sections_ended()) return false;
   if (step == IDLE && (room_taken() < 2 || !mark_stalest_sites())) return false;
@@ -419,8 +420,8 @@ static bool keep(const void *object, const struct live_sample *sample) {
   return false;
 }
 
-/* Announces an object to profilers again, because the realloc that was to move it has failed. It had been announced
- * as freed before the realloc, because afterwards another object might already have had its address. */
+/* Announces an object to profilers again after a failed realloc. Before the realloc, the object was announced as
+ * freed, because another object might have its address afterwards. */
 __attribute__((noinline)) static void announce_again(const void *object, const struct live_sample *sample) {
   probe_allocation(object, sample->bytes, (uint64_t)((double)sample->bytes / sample->probability + 0.5));
 }
@@ -432,7 +433,7 @@ void call_sites_put_back(const void *object, struct live_sample sample) {
   floating_point_leave(of_program);
 }
 
-/* Returns NULL while another thread resets the sums, or if they belong to a later collection (FREED_AFTER). */
+/* Returns NULL while another thread resets the sums, or if the sums are for a later collection (FREED_AFTER). */
 static struct mallometer_outlived *sums_after(struct cleaned *cleaned, uint64_t collection) {
   struct mallometer_outlived *sums = &cleaned->old[collection % FREED_AFTER];
   uint64_t before = __atomic_load_n(&sums->collection, __ATOMIC_ACQUIRE);
@@ -494,7 +495,7 @@ void call_sites_forget(void) { live_samples_remove_all(call_sites_count_free); }
 
 /* ---- Samples ------------------------------------------------------------------------------------------ */
 
-/* Returns how many quarters of the room are taken, for sites or for stack nodes, whichever is more. */
+/* Returns how many quarters of the sites, or of the stack nodes, are in use: the larger of the two numbers. */
 static uint32_t room_taken(void) {
   uint32_t of_sites = sites_in_use() / (SITES / 4);
   uint32_t of_nodes = stack_tree_in_use(&memory->stacks) / (STACK_NODES / 4);
@@ -512,12 +513,12 @@ static bool is_of_jvm(const uint64_t *frames, uint32_t count) {
 
 /*
  * Returns the number of innermost frames to store. Compilers and class loading in the JVM always allocate from new
- * stacks. To leave room for the program, stacks without Java frames are cut when half of the room is taken, and more
- * in the last quarter.
+ * stacks, so stacks are cut to leave room for the program. Stacks without Java frames are cut to FRAMES_WHEN_CROWDED
+ * when half of the room is taken, and to FRAMES_WHEN_FULL in the last quarter.
  *
- * Stacks on which Java code made the JVM allocate for itself are cut only in the last quarter, because a cut stack
- * lacks the program's method. If nearly every allocation is sampled, they are cut from half of the room on, to their
- * native frames and a few Java frames. Other stacks with Java frames stay whole.
+ * A stack on which Java code made the JVM allocate for itself is cut only in the last quarter, because a cut stack
+ * lacks the program's method. If nearly every allocation is sampled, such a stack is also cut from half of the room on,
+ * to its native frames and a few Java frames. Other stacks with Java frames stay whole.
  */
 static uint32_t kept_frames(const uint64_t *frames, uint32_t count, uint32_t taken, bool samples_all) {
   if (taken < 2 || count <= FRAMES_WHEN_FULL) return count;
@@ -530,9 +531,10 @@ static uint32_t kept_frames(const uint64_t *frames, uint32_t count, uint32_t tak
 }
 
 /*
- * Returns whether a sample with a new stack gets a site. The start of a JVM has thousands of stacks that allocate a
- * few bytes once, and they must leave room for later stacks. So once half of the room is taken, only large samples
- * get a site: those with probability 1, those that stand for a minimum of bytes, and mappings of at least a mebibyte.
+ * Returns whether a sample with a new stack gets a site. The start of a JVM has thousands of stacks that allocate a few
+ * bytes once; they must leave room for later stacks. When half of the room is taken, only large samples get a site:
+ * samples with probability 1, samples that stand for many bytes (BYTES_WHEN_CROWDED, BYTES_WHEN_FULL), and mappings of
+ * at least a mebibyte.
  */
 static bool deserves_site(const struct sample *sample) {
   uint32_t taken = room_taken();
@@ -580,7 +582,7 @@ __attribute__((noinline)) static void *add_to_site(struct sample *sample, uint32
   if (moved) {
     sample->work += WORK_SLOT;
     announce(sample, moved, true);
-    return moved; /* The mover keeps the live sample. */
+    return moved; /* The mover, not keep(), stores the live sample. */
   }
   announce(sample, sample->object, keep(sample->object, &live));
   return sample->object;
@@ -611,8 +613,8 @@ static void *add_with_stack(struct sample *sample, const uint64_t *frames, uint3
   return add_to_site(sample, site);
 }
 
-/* Returns `found`, but at most `most`, and sets `cut` if the stack has more frames. To find that out, callers ask for
- * one frame more than `most`. */
+/* Returns `found`, but at most `most`. Sets `cut` if `found` is larger. Callers ask for one frame more than `most`,
+ * so that `found` shows whether the stack has more frames. */
 static uint32_t keep_at_most(uint32_t most, uint32_t found, bool *cut) {
   *cut |= found > most;
   return found > most ? most : found;
@@ -631,9 +633,9 @@ __attribute__((noinline)) static void *take_native(struct sample *sample) {
 }
 
 /*
- * If compiled Java code called native code by the foreign-function interface, inserts a frame that records the call
- * (java_stacks.note_call) before the Java frames. Only after such a call does the innermost Java frame have a
- * bytecode index. `frames` must have room for the new frame. Returns the number of inserted frames.
+ * Inserts a frame before the Java frames (java_stacks.note_call) if compiled Java code called native code by the
+ * foreign-function interface. Only after such a call does the innermost Java frame have a bytecode index. `frames` must
+ * have room for the new frame. Returns the number of inserted frames.
  */
 static uint32_t note_call(const struct java_stacks *stacks, const struct registers *caller, uint64_t *frames,
                           uint32_t native, uint32_t java) {
@@ -645,8 +647,8 @@ static uint32_t note_call(const struct java_stacks *stacks, const struct registe
   return 1;
 }
 
-/* Moves the last frame to the beginning. It is the method that a compiler thread compiles; stacks with equal outer
- * frames then share the nodes of these frames. */
+/* Moves the last frame, the method that a compiler thread compiles, to the beginning. Stacks that differ only in
+ * this method then share the nodes of all other frames. */
 static void put_first(uint64_t *frames, uint32_t last) {
   uint64_t frame = frames[last];
   memmove(frames + 1, frames, last * sizeof *frames);
@@ -674,9 +676,9 @@ __attribute__((noinline)) static void *take_with_java(struct sample *sample, con
 }
 
 /*
- * The bytes of stack that must be left for a walk, with a margin of 16 and 4 KiB. The stack of a Java thread ends with
- * HotSpot's own guard pages, 16 KiB by default. Above them, HotSpot keeps 80 KiB free for native code that Java calls;
- * a walk uses 20 KiB of these.
+ * The bytes of stack that must be left for a walk. A Java thread's stack ends with HotSpot's guard pages: 16 KiB by
+ * default, counted here with a margin of 16 KiB. Above these pages, HotSpot keeps 80 KiB free for native code that Java
+ * calls. A walk uses 20 KiB of this room, counted here with a margin of 4 KiB.
  */
 #define GUARD_PAGES_OF_JVM ((size_t)32 << 10)
 #define ROOM_FOR_JAVA_STACK (((size_t)24 << 10) + GUARD_PAGES_OF_JVM)
@@ -769,7 +771,8 @@ uint32_t call_sites_stack_at(struct registers here, uint64_t *frames, uint32_t c
   return count + add_java_frames(block, &caller, frames + count, capacity - count);
 }
 
-/* Measured, a walk of the stack took 1.7 KiB of stack, and 16 KiB with Java frames, including AsyncGetCallTrace. */
+/* Measured walks used 1.7 KiB of stack without Java frames, and 16 KiB with Java frames, including
+ * AsyncGetCallTrace. */
 size_t call_sites_stack_use(void) { return java_gate_is_open() ? 24576 : 4096; }
 
 /* ---- Readers ------------------------------------------------------------------------------------------ */
@@ -811,7 +814,7 @@ uint32_t call_sites_copy(struct mallometer_site *sites, uint32_t capacity, uint3
   return copied;
 }
 
-/* Returns zeros if the entry is for another collection, or becomes so while it is read. */
+/* Returns zeros if the entry is for another collection, or is reset for another collection during the copy. */
 static struct mallometer_outlived copy_after(const struct cleaned *cleaned, uint64_t collection) {
   const struct mallometer_outlived *sums = &cleaned->old[collection % FREED_AFTER];
   if (__atomic_load_n(&sums->collection, __ATOMIC_ACQUIRE) != collection) return (struct mallometer_outlived){0};

@@ -72,7 +72,7 @@ size_t call_sites_stack_use(void);
 /* Returns whether the thread is on its own stack and has room there to walk the stack. */
 bool call_sites_may_walk(struct origin origin);
 
-/* Returns the object's address, which may change. Preserves errno. */
+/* Records a sample. Returns the object's address, which changes if the object is moved. Preserves errno. */
 void *call_sites_record(struct sample *sample);
 
 /*
@@ -91,8 +91,8 @@ void call_sites_release_all(void);
 
 /*
  * Moves a sampled object into a slot, where its accesses can be observed. Returns the new address; NULL if the object
- * is not moved. After a move, the mover keeps the live sample until the object is freed. It runs inside of malloc, so
- * it must not allocate or lock, and must preserve errno.
+ * is not moved. A mover that moves the object also stores the live sample until the object is freed. Called inside of
+ * malloc, so it must not allocate or lock, and must preserve errno.
  */
 typedef void *sample_mover(const struct sample *sample, const struct live_sample *live);
 
@@ -126,8 +126,8 @@ void call_sites_make_room(void);
  */
 uint32_t call_sites_copy(struct mallometer_site *sites, uint32_t capacity, uint32_t first);
 
-/* Describes the sites with objects that cleaners freed, one in each row, and returns the number of rows. A row has
- * sums for two collections of the old generation: the one with the number `collection`, and the one before it. */
+/* Writes a row for each site with objects that cleaners freed, and returns the number of rows. A row has sums for
+ * two collections of the old generation: the collection with the number `collection`, and the one before. */
 uint32_t call_sites_copy_cleaned(struct mallometer_cleaned *rows, uint32_t capacity, uint64_t collection);
 
 /*
@@ -141,8 +141,8 @@ int call_site_stack(uint32_t site, uint64_t *frames, uint32_t capacity);
 
 struct call_sites_totals {
   uint32_t sites;
-  /* Samples that got no site, for lack of room; and samples whose object had no room in the table of live samples, or
-   * whose free was not seen. */
+  /* without_site counts samples that got no site, for lack of room. without_place counts samples whose object had no
+   * room in the table of live samples, or whose free was not seen. */
   uint64_t without_site;
   uint64_t without_place;
   /* Samples of a site whose stack had more frames than are stored. */

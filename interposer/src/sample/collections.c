@@ -16,8 +16,8 @@ bool collections_known(void) { return known() != NULL; }
 
 static int64_t value_of(const volatile int64_t *word) { return word ? *word : 0; }
 
-/* A full collection can end a cycle of G1 between its two pauses. missing_pauses counts the pauses that are lost in
- * this way; full_seen is the number of full collections at the latest check. */
+/* A full collection can end a cycle of G1 between its two pauses, so that the second pause is missing.
+ * `missing_pauses` counts such pauses. `full_seen` is the number of full collections at the latest check. */
 static int64_t missing_pauses;
 static int64_t full_seen;
 
@@ -39,10 +39,11 @@ static void see_full(const struct collection_counters *from) {
     __atomic_fetch_add(&missing_pauses, 1, __ATOMIC_RELAXED);
 }
 
-/* The latest collections of the old generation, each at its number modulo SEEN. */
+/* The latest SEEN collections of the old generation. A collection's place is its number modulo SEEN. */
 enum { SEEN = 4 };
 static struct seen {
-  /* The number of all collections up to this one in the upper 32 bits, of old ones in the lower; 0 during a store. */
+  /* The upper 32 bits are the number of all collections so far, the lower 32 bits the number of old ones; 0 during a
+   * store. */
   uint64_t collections;
   uint64_t ns;
 } seen[SEEN];

@@ -20,7 +20,7 @@ struct thread_block;
 struct collection_counters {
   const volatile int64_t *young;
   const volatile int64_t *full;
-  /* Concurrent collections of the old generation (cycles) are counted by their pauses; each has pauses_in_cycle
+  /* Counts the pauses of concurrent collections (cycles) of the old generation. Each cycle has pauses_in_cycle
    * pauses. */
   const volatile int64_t *pauses;
   int64_t pauses_in_cycle;
@@ -39,25 +39,25 @@ struct collections {
 void collections_set(const struct collection_counters *counters);
 bool collections_known(void);
 
-/* Returns the numbers of collections so far; 0 without counters. Also stores when a collection of the old generation
- * is first seen, for collection_seen_ns(). */
+/* Returns the numbers of collections so far; 0 without counters. If a collection of the old generation is seen for
+ * the first time, stores the time for collection_seen_ns(). */
 struct collections collections_now(void);
 
 /* Returns when collections_now() first saw the old generation's collection with this number, by the coarse clock; 0
  * if unknown. */
 uint64_t collection_seen_ns(uint32_t old);
 
-/* Returns whether the latest old collection was first seen at most 5 s ago, and at most one other collection has begun
- * since. */
+/* Returns whether collections_now() first saw the latest old collection at most 5 s ago, and at most one other
+ * collection has begun since then. */
 bool collection_just_began(struct collections now);
 
 /* Returns whether the JVM counts a collection of the old generation only after its marking (G1). */
 bool collections_mark_first(void);
 
 /*
- * Returns whether an object may have been allocated while this old collection marked: at most 2 s before the
- * collection was first seen. The collection keeps such an object even if it is unreachable. Returns false if the time
- * is unknown, or if collections_mark_first() is false.
+ * Returns whether an object may have been allocated while the old collection with this number marked. The function
+ * assumes this for the last 2 s before the collection was first seen. The collection keeps such an object even if it is
+ * unreachable. Returns false if the time is unknown, or if collections_mark_first() is false.
  */
 bool allocated_while_marking(uint64_t born_ns, uint32_t old);
 

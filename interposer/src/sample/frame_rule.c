@@ -1,9 +1,9 @@
 /*
  * Finds and executes the call frame information of a function. See frame_rule.h.
  *
- * Each loaded object has a table of its functions, sorted by address. The table leads to a description of the
- * function (FDE), which begins with a part that several functions share (CIE). Both are small programs, which track
- * where each instruction of the function finds the saved registers. All reads are checked against the object's
+ * Each loaded object has a table of its functions, sorted by address. The table leads to a description of the function
+ * (FDE), which begins with a part that several functions share (CIE). Both parts contain operations (DW_CFA_*), which
+ * say for each instruction of the function where the saved registers are. All reads are checked against the object's
  * bounds, so damaged information only makes the stack shorter.
  */
 #include "sample/frame_rule.h"

@@ -20,8 +20,8 @@ enum frame_base {
   /* The canonical frame address is this register plus `cfa_offset`. */
   BASE_STACK_POINTER,
   BASE_FRAME_POINTER,
-  /* The canonical frame address is the word at the frame pointer plus `cfa_offset`; functions that align their stack
-   * need this. */
+  /* The canonical frame address is stored in memory, at the frame pointer plus `cfa_offset`. Functions that align
+   * their stack need this. */
   BASE_AT_FRAME_POINTER
 };
 

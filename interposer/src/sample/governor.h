@@ -1,21 +1,22 @@
 /*
  * Limits the CPU time of samples to a share of one processor: the target.
  *
- * The limit is an account of time. Time is credited at the rate of the target, and each sample spends the time of its
- * work (work.h), at most 100 us. The credit is 2 ms at the start of a process and grows to at most 100 ms. While the
- * credit is used up and still falls, the probabilities of sampling are halved, at most once in 5 ms. While at least
- * 2.5 ms are saved, they are doubled, at most fifty times a second. Debts above 10 ms are forgiven, so that at the
+ * The limit is an account of time. Credit grows at the rate of the target, and each sample spends the time of its work
+ * (work.h), at most 100 us. The credit is 2 ms at the start of a process and grows to at most 100 ms. While the credit
+ * is negative and still falls, the sampling probabilities are halved, at most once in 5 ms. While the credit is above
+ * 2.5 ms, the probabilities are doubled, at most fifty times a second. Debts above 10 ms are forgiven, so that at the
  * default target the probabilities recover within three seconds after a burst of new code.
  *
- * The first three halvings reduce the samples of busy call paths (sampler.h), the next six those of code that
- * allocates rarely, and the last three all samples due by size. After twelve halvings the probabilities do not fall
- * further, however much time samples take. Each sample's probability is known, so the estimates stay unbiased and
- * only become less certain.
+ * The first three halvings reduce the samples of busy call paths (sampler.h). The next six reduce the samples of code
+ * that allocates rarely, and the last three reduce all samples due by size. After twelve halvings the probabilities do
+ * not fall further, however much time samples take. Each sample's probability is known, so the estimates stay unbiased
+ * and only become less certain.
  *
  * Each thread also has a limit of its own, so that one thread's burst of new code does not spend the credit of the
- * whole process. The limit is 2 ms in a period of 20 ms, or the target's share of 20 ms if that is more. When half of
- * it is spent, the thread's probabilities are halved, and again for each further sixteenth: at most twelve times, and
- * those by size at most three times. A sample after the end of a period begins the next one.
+ * whole process. The limit is the target's share of a period of 20 ms, but at least 2 ms. When a thread has spent half
+ * of its limit, its probabilities are halved. Each further sixteenth of the limit halves them again, up to twelve
+ * times. The probabilities by size are halved at most three times. A sample after the end of a period begins the next
+ * period.
  */
 #ifndef MALLOMETER_SAMPLE_GOVERNOR_H
 #define MALLOMETER_SAMPLE_GOVERNOR_H
@@ -52,8 +53,8 @@ struct governor {
  * be lost. */
 void governor_spend(struct governor *governor, uint64_t begin_ns, uint64_t end_ns);
 
-/* The factors (1, 0.5, 0.25, ...) by which the governor reduces the probability of a sample: on busy call paths, on
- * paths with few allocations so far, and of allocations chosen for their size. */
+/* The factors (1, 0.5, 0.25, ...) by which the governor reduces sampling probabilities: of_busy on busy call paths,
+ * of_numbers on call paths with few allocations so far, and of_sizes for allocations chosen for their size. */
 struct governor_shares {
   double of_busy;
   double of_numbers;

@@ -1,5 +1,5 @@
-/* Implements the gate by one pointer. A thread that may call functions of the JVM has a mark in its thread_block. See
- * java_gate.h. */
+/* Implements the gate by one pointer. While a thread may call functions of the JVM, `walks_java` is set in its
+ * thread_block. See java_gate.h. */
 #include "sample/java_gate.h"
 
 #include <stddef.h>
@@ -37,8 +37,8 @@ bool is_code_of_jvm(uintptr_t address) {
   return stacks && address >= stacks->jvm_begin && address < stacks->jvm_end;
 }
 
-/* walks_java must be stored before the pointer is read again. A thread that closes the gate first sets the pointer to
- * NULL, and then waits only for threads whose walks_java is 1. */
+/* Sets walks_java before it reads the pointer again. A thread that closes the gate first sets the pointer to NULL,
+ * and then waits only for threads whose walks_java is 1. */
 bool java_gate_enter(struct thread_block *block, const struct java_stacks **stacks) {
   if (!java_gate_is_open() || !block || block->walks_java) return false;
   __atomic_store_n(&block->walks_java, 1, __ATOMIC_SEQ_CST);

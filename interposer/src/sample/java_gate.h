@@ -1,5 +1,5 @@
-/* The gate between samples and the JVM. src/jvm opens the gate with the functions that read a thread's Java frames.
- * It can close the gate and wait until no thread runs these functions. */
+/* The gate between samples and the JVM. src/jvm opens the gate, and passes functions that read a thread's Java
+ * frames. It can also close the gate, and wait until no thread runs these functions. */
 #ifndef MALLOMETER_SAMPLE_JAVA_GATE_H
 #define MALLOMETER_SAMPLE_JAVA_GATE_H
 
@@ -15,13 +15,13 @@ struct java_stacks {
    * no walk. */
   void *(*thread)(void);
   /*
-   * Writes the Java frames of the calling thread, innermost first (see stack_tree.h). `caller` has the registers of
-   * the code that called native code. Returns the number of frames, at most `capacity`; negative if the JVM cannot
-   * walk the stack.
+   * Writes the Java frames of the calling thread, innermost first (see stack_tree.h). `caller` has the registers of the
+   * Java or generated code at its call of native code. Returns the number of frames, at most `capacity`; negative if
+   * the JVM cannot walk the stack.
    */
   int (*walk)(void *thread, const struct registers *caller, uint64_t *frames, uint32_t capacity);
-  /* Returns an extra frame that stands for the return address of a call from compiled Java code to native code
-   * (jvm/foreign_calls.h); 0 if none is needed. `outermost` is the outermost native frame, or 0. */
+  /* Returns an extra frame for a call from compiled Java code to native code, which stands for the call's return
+   * address (jvm/foreign_calls.h); 0 if no frame is needed. `outermost` is the outermost native frame, or 0. */
   uint64_t (*note_call)(const struct registers *caller, uint64_t outermost);
   /* The address range of the JVM's library. Both are 0 if the range is unknown, or if the JVM is linked into the
    * program's file. */

@@ -17,8 +17,8 @@ void latest_samples_keep(void) {
 
 void latest_samples_forked(void) { __atomic_store_n(&kept, false, __ATOMIC_RELAXED); }
 
-/* Stores an entry of the ring. The fence keeps the stores of the entry after the store of 0, which marks the entry as
- * incomplete. */
+/* Stores an entry of the ring. The store of 0 marks the entry as incomplete. The fence keeps the following stores
+ * from becoming visible before this 0. */
 __attribute__((noinline)) static void store(uint32_t site, uint64_t bytes) {
   uint64_t number = __atomic_add_fetch(&taken, 1, __ATOMIC_RELAXED);
   struct latest_sample *entry = &ring[number % LATEST_SAMPLES];

@@ -25,8 +25,8 @@ enum { EMPTY = 0, BEING_WRITTEN = 1, GONE = 2 };
 static struct table {
   struct live entries[PLACES];
   struct home {
-    uint8_t objects; /* the number of live samples whose hash leads to this place; stays at 255 once it is reached */
-    uint8_t reach;   /* the highest probe that ever stored one of these samples */
+    uint8_t objects; /* the number of live samples whose first probe is this place; never changes after it is 255 */
+    uint8_t reach;   /* the highest probe at which one of these samples was ever stored */
   } homes[PLACES];
 } * table;
 
@@ -61,10 +61,10 @@ static void change_count(uint8_t *count, int change) {
 }
 
 /*
- * A hash's bit in live_filter is set while a live sample has that hash. The removal of the last sample marks the
- * count CLOSING, clears the bit, and then sets the count to 0, so it cannot clear the bit of a sample that is being
- * inserted. An insertion fails while the count is CLOSING. It must not wait, because a signal handler may have
- * interrupted the thread that marked the count.
+ * A hash's bit in live_filter is set while a live sample has that hash. The thread that removes the last sample marks
+ * the count CLOSING, clears the bit, and then sets the count to 0. Insertions fail while the count is CLOSING, so the
+ * removal cannot clear the bit of a sample that is being inserted. An insertion must not wait, because a signal handler
+ * may have interrupted the thread that marked the count.
  */
 static uint8_t *count_of(uintptr_t address) { return &counts[(uint16_t)(address >> 4)]; }
 
@@ -94,16 +94,17 @@ static void filter_remove(uintptr_t address) {
   __atomic_store_n(count, 0, __ATOMIC_RELEASE);
 }
 
-/* Sets to 0 the counts that threads of the parent process had marked CLOSING; these threads do not exist in the
- * child. Their bits in live_filter may stay set. A free of such an address then searches the table in vain. */
+/* Sets the counts to 0 that threads of the parent process had marked CLOSING, because these threads do not exist in
+ * the child. The bits of such counts in live_filter may stay set; a free of an object with such a hash then searches
+ * the table in vain. */
 void live_samples_forked(void) {
   if (!__atomic_load_n(&table, __ATOMIC_RELAXED)) return;
   for (uint8_t *closed = counts; (closed = memchr(closed, CLOSING, (size_t)(counts + LIVE_HASHES - closed)));)
     *closed = 0;
 }
 
-/* Counts a sample under two independent hashes. If another object has the first hash by chance, the count of its
- * second hash is nearly always 0, which ends the search. */
+/* Counts a sample under two independent hashes: in `counts` and in `homes`. A search for another object with the
+ * same first hash then nearly always ends at once, because the count of its second hash is 0. */
 static bool count_sample(uintptr_t address) {
   if (!filter_add(address)) return false;
   change_count(&home_of(address)->objects, 1);
@@ -115,8 +116,8 @@ static void uncount_sample(uintptr_t address) {
   filter_remove(address);
 }
 
-/* Raises the number of probes that a search for this address makes. Without this limit a search would soon make all
- * PROBES, because a used entry never becomes EMPTY again. */
+/* Raises the number of probes of a search for this address. Without this limit, a search would soon make all PROBES
+ * probes, because a used entry never becomes EMPTY again. */
 static void extend_reach(uintptr_t address, size_t probe) {
   uint8_t *reach = &home_of(address)->reach, before = __atomic_load_n(reach, __ATOMIC_RELAXED);
   while (before < probe &&
@@ -152,7 +153,8 @@ bool live_sample_insert(const void *object, const struct live_sample *sample) {
 static struct live *find(uintptr_t address) {
   if (!__atomic_load_n(&table, __ATOMIC_ACQUIRE)) return NULL;
   /* Relaxed loads suffice for the thread that frees the object: it received the address after the insertion, and the
-   * loads depend on the address. For another object, an old value only makes the search fail or take longer. */
+   * loads depend on the address. A search for another object may read old values, and then only fails or takes
+   * longer. */
   const struct home *home = home_of(address);
   if (!__atomic_load_n(&home->objects, __ATOMIC_RELAXED)) return NULL;
   size_t reach = __atomic_load_n(&home->reach, __ATOMIC_RELAXED);

@@ -1,9 +1,9 @@
 /*
- * The live samples by address. Each free looks its object up here, to find out whether it was sampled.
+ * The live samples by address. Each free tests here whether its object was sampled.
  *
- * A filter of one bit for each of 65,536 hashes (8 KiB) is enough for nearly every free. The other frees search a
- * hash table with open addressing. There are no locks: a thread claims an entry, fills it, and publishes it by
- * storing the address.
+ * A filter of one bit for each of 65,536 hashes (8 KiB) answers nearly every test. The other frees search a hash table
+ * with open addressing. There are no locks: a thread claims an entry, fills it, and publishes it by storing the
+ * address.
  */
 #ifndef MALLOMETER_SAMPLE_LIVE_SAMPLES_H
 #define MALLOMETER_SAMPLE_LIVE_SAMPLES_H
@@ -31,12 +31,12 @@ static inline bool may_be_sampled(const void *object) {
   return __builtin_expect(bit_of_65536(live_filter, (uintptr_t)object >> 4), 0);
 }
 
-/* Returns whether an object is a live sample. The caller must be the one that frees the object, so that no other
+/* Returns whether an object is a live sample. Must be called by the thread that frees the object, so that no other
  * thread frees it meanwhile. */
 bool is_live_sample(const void *object);
 
-/* Adds a sample. Returns false if there is no room, or if another thread is just removing the last other sample with
- * the same hash. The address must not have a sample yet. */
+/* Adds a sample. Returns false if there is no room, or if another thread is removing the last live sample with the
+ * same hash. The address must not have a sample yet. */
 bool live_sample_insert(const void *object, const struct live_sample *sample);
 
 /* Removes and returns the sample of an object; NO_LIVE_SAMPLE if it has none. Must be called before the object is
@@ -49,7 +49,7 @@ void live_samples_remove_all(void (*removed)(struct live_sample sample));
 
 uint32_t live_samples_count(void);
 
-/* Repairs the filter in the child of a fork, where changes that other threads of the parent had begun never end. */
+/* Repairs the filter in a forked child, where changes by other threads of the parent remain unfinished. */
 void live_samples_forked(void);
 
 /* Returns the sample of an object; NO_LIVE_SAMPLE if it has none. Other threads may free the object meanwhile. */
@@ -58,8 +58,8 @@ struct live_sample live_sample_find(const void *object);
 /* Reads the next sample and advances `place`, which begins at 0. Returns false at the end. */
 bool live_samples_next(size_t *place, const void **object, struct live_sample *sample);
 
-/* Writes a row for each sample that the filter chooses to `objects`, from index `first` on. Returns the index after
- * the last row. */
+/* Copies the samples that `filter` chooses to `objects`, from index `first` on. Returns the index after the last
+ * row. */
 uint32_t live_samples_copy(struct mallometer_object *objects, uint32_t capacity, uint32_t first,
                            const struct object_filter *filter);
 

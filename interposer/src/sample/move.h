@@ -1,5 +1,5 @@
-/* Says whether a sampled object may be moved to a slot, where its accesses are observed (src/leak), before the
- * program receives its address. */
+/* Describes whether a sampled object may be moved to a slot before the program receives its address. Accesses to
+ * objects in slots are observed (src/leak). */
 #ifndef MALLOMETER_SAMPLE_MOVE_H
 #define MALLOMETER_SAMPLE_MOVE_H
 

@@ -55,9 +55,9 @@ static inline __attribute__((always_inline)) bool read_word(struct readable *sta
 /* ---- The cache of rules ------------------------------------------------------------------------------- */
 
 /*
- * A cached rule, packed into one word, and its key. The key contains the return address, mixed with the rule, so that
- * an entry that two threads wrote at the same time matches no address. It also contains the address of the object's
- * table, because another library may be loaded in the place of an unloaded one.
+ * A cached rule, packed into one word, and its key. The key combines the return address, the rule, and the address of
+ * the object's unwind table. Because of the rule, an entry that two threads wrote at the same time matches no address.
+ * Because of the table, the rule of an unloaded library does not match another library in its place.
  */
 #define REMEMBERED_RULES 4096u
 
@@ -66,10 +66,10 @@ static struct {
   uint64_t rule;
 } remembered[REMEMBERED_RULES];
 
-#define FRAME_BITS 25 /* the bits of the canonical frame address's offset */
-#define SAVED_BITS 17 /* the bits of each of the two other offsets */
-/* The packed value for an address without a rule, at which a walk ends. It is cached, too, because nearly all stacks
- * end at the same few addresses. */
+#define FRAME_BITS 25 /* the bits of cfa_offset */
+#define SAVED_BITS 17 /* the bits of saved_offset, and of return_offset */
+/* The packed value for an address without a rule, where a walk ends. The value is cached, too, because nearly all
+ * stacks end at the same few addresses. */
 #define NO_RULE ((uint64_t)1 << 62)
 
 static uint64_t pack_offset(int32_t offset, unsigned bits) { return (uint32_t)offset & (((uint32_t)1 << bits) - 1); }
@@ -106,7 +106,8 @@ static bool rule_at(uintptr_t pc, struct loaded_object *object, struct frame_rul
   uint64_t key = (uint64_t)pc ^ (uint64_t)(uintptr_t)object->unwind_table << 20;
   uint64_t *place_of_key = place_of(pc);
   uint64_t *place_of_rule = place_of_key + 1;
-  /* The two loads need no order: each key contains its rule, so it matches no rule of another entry. */
+  /* A key contains its rule, so a key and a rule of different entries do not match. The two loads therefore need no
+   * order. */
   uint64_t packed = __atomic_load_n(place_of_rule, __ATOMIC_RELAXED);
   if (packed && __atomic_load_n(place_of_key, __ATOMIC_RELAXED) == (key ^ packed)) {
     unpack(packed, rule);

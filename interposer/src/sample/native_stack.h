@@ -23,7 +23,7 @@
 
 enum unwinding { UNWIND_OFF, UNWIND_BY_TABLES, UNWIND_BY_FRAME_POINTERS };
 
-/* Prepares walks and returns the method that they use: the wanted one, or frame pointers if its tables are not
+/* Prepares walks. Returns the method that walks use: `wanted`, or frame pointers if the tables for `wanted` are not
  * available. Must be called at the start, where entering the loader is allowed. */
 enum unwinding native_stack_start(enum unwinding wanted);
 
@@ -35,10 +35,10 @@ enum unwinding native_stack_start(enum unwinding wanted);
 static inline bool stack_has_room(const void *stack, size_t bytes) { return own_stack_left((uintptr_t)stack) >= bytes; }
 
 /*
- * Writes the return addresses of the stack, innermost first, beginning with that of the program's call to the hook.
+ * Writes the return addresses of the stack, innermost first; the first is that of the program's call to the hook.
  * Returns their number, at most `capacity`; 0 if they are unknown. `caller` may be NULL. If the walk ends at code
- * outside of any loaded object, such as Java code, `caller` receives the registers of that code at its call,
- * otherwise 0. Adds the work to `work` (sample/work.h). Does not allocate or lock; preserves errno.
+ * outside of any loaded object, such as Java code, `caller` receives the registers of that code at its call, otherwise
+ * 0. Adds the work to `work` (sample/work.h). Does not allocate or lock; preserves errno.
  */
 uint32_t native_stack(struct origin origin, uint64_t *frames, uint32_t capacity, struct registers *caller,
                       uint32_t *work);
@@ -47,8 +47,9 @@ uint32_t native_stack(struct origin origin, uint64_t *frames, uint32_t capacity,
 uint32_t native_stack_at(struct registers here, uint64_t *frames, uint32_t capacity, struct registers *caller,
                          uint32_t *work);
 
-/* Walks the calling thread's stack, so that the caller can time it. Removes one cached rule first, so that the walk
- * includes a search for a rule. Returns the work; 0 if no walk was possible. Must not be called inside of malloc. */
+/* Walks the calling thread's stack, so that the caller can time a walk. Removes one cached rule first, so that the
+ * walk includes a search for a rule. Returns the work; 0 if no walk was possible. Must not be called inside of
+ * malloc. */
 uint32_t native_stack_rehearse(void);
 
 #endif

@@ -16,22 +16,22 @@
  * in sampler.h. */
 #define FIRST_SAMPLES 4u
 #define USUAL_UNIT_PS 25000u /* the picoseconds of a unit of work (sample/work.h) before they are measured */
-/* The number of stack walks that are timed together. The first finds little in the processor's caches and the others
- * find everything there; the mean is about the time of a sample. */
+/* The number of stack walks that are timed together. The first walk finds little of its data in the processor's
+ * caches, and the other walks find everything there. Their mean is about the time of a sample. */
 #define REHEARSALS 3u
 #define SAMPLE_ALL_INTERVAL 8u
 #define HIGHEST_LEVEL 7u
 #define LEVEL_MASK 7u
-/* Marks a counter that should begin above 255, which it cannot hold. The counter reaches 0 too early, so no sample is
- * taken then. */
+/* Marks a counter for which a number above 255 was drawn. The counter cannot hold this number, begins at 255 and
+ * reaches 0 too early, so no sample is taken then. */
 #define UNFINISHED 0x80u
 #define PATHS 16384u /* a power of two */
 #define PROBES 8u
-/* The probability of a call path falls if the sizes of its allocations call for more samples than this in about two
- * seconds. This is e in sampler.h. */
+/* A call path is busy if the sizes of its allocations call for more samples than this in about two seconds. The
+ * probability of a busy path falls. This is e in sampler.h. */
 #define ENOUGH_SAMPLES 512.0
-/* The lowest factor by which a thread's own limit (burst_share()) reduces the probability of an allocation by size.
- * An allocation of at least eight sampling intervals is therefore always sampled, unless its call path is busy. */
+/* The lowest factor by which a thread's own limit (burst_share()) reduces probabilities by size. An allocation of at
+ * least eight sampling intervals is therefore always sampled, unless its call path is busy. */
 #define LEAST_SHARE_OF_SIZES 0.125
 /* The table of call paths counts time in ticks of 2^27 ns, 0.13 s. */
 #define TICK_SHIFT 27
@@ -49,7 +49,7 @@ static uint64_t estimated_bytes;
 static uint64_t without_path;
 static uint64_t visits_ns;
 
-/* Sets all levels and counters of all threads to 0. Otherwise a counter that was drawn for a longer interval would
+/* Sets all levels and counters of all threads to 0, because a counter that was drawn for a longer interval would
  * delay samples. A thread that is drawing a counter at that moment may overwrite the 0. */
 static void visit_all_at_once(void) {
   for (uint32_t i = 0; i < thread_block_count(); i++) {
@@ -61,8 +61,8 @@ static void visit_all_at_once(void) {
   }
 }
 
-/* Stores first the sampling probability and then the interval. A thread that takes a sample meanwhile uses either the
- * old or the new probability, and weights the sample by the one that it used. */
+/* Stores the sampling probability before the interval. A thread that takes a sample meanwhile uses the old or the
+ * new probability, and weights the sample by the probability that it used. */
 void sampler_set_interval(size_t bytes) {
   double rate = bytes ? 1.0 / (double)bytes : 0;
   __atomic_store(&samples_per_byte, &rate, __ATOMIC_RELAXED);
@@ -107,7 +107,7 @@ static double negative_log2(uint32_t random) {
 }
 
 /* Sets a counter to a geometrically distributed number, so that each later allocation reaches the sampler with
- * probability 2^-level. The number exceeds g with probability (1 - 2^-level)^(g + 1). */
+ * probability 2^-level. P(number > g) = (1 - 2^-level)^(g + 1). */
 static void draw_counter(uint32_t random, unsigned level, uint8_t *left, uint8_t *level_of_left) {
   /* scale[level] is 1 / -log2(1 - 2^-level). */
   static const double scale[HIGHEST_LEVEL + 1] = {0, 1, 2.409421, 5.190893, 10.740054, 21.832302, 44.013936, 88.375812};
@@ -140,7 +140,7 @@ static void count_visit_cost(struct thread_block *block) {
   __atomic_fetch_add(&visits_ns, time_of(visits * WORK_VISIT), __ATOMIC_RELAXED);
 }
 
-/* Changes the time of a unit of work by an eighth at most, so that an interrupted measurement has little effect. */
+/* Changes `unit_ps` by an eighth at most, so that an interrupted measurement has little effect. */
 void sampler_measure(void) {
   uint64_t before = monotonic_ns(), begin = monotonic_ns();
   uint32_t work = 0;
@@ -203,7 +203,7 @@ static struct path *path_at(uint64_t hash, uint32_t now) {
   return &overflow_path;
 }
 
-/* Returns what is left of a sum after some ticks. The sum is halved every eight ticks, and falls linearly in
+/* Returns a sum after it has decayed for `ticks`. The sum is halved every eight ticks, and falls linearly in
  * between. */
 static double fade(double sum, uint32_t ticks) {
   if (ticks >= 8 * 31) return 0;
@@ -229,8 +229,8 @@ static uint32_t count_seen(struct path *path, double visits) {
   return before;
 }
 
-/* Hashes a call path. The stack height is measured from an address of the thread, so that a call path has the same
- * hash in all threads. */
+/* Hashes a call path. The stack height is the distance of the stack from the thread pointer, so that a call path has
+ * the same hash in all threads. */
 static uint64_t path_of(struct origin origin, size_t size_class) {
   uintptr_t height = thread_pointer() - (uintptr_t)origin.stack;
   return mix((uintptr_t)origin.caller + height * 0x9e3779b97f4a7c15u + ((uint64_t)size_class << 58));
@@ -262,8 +262,8 @@ static bool samples_all(void) { return sampler_interval() <= SAMPLE_ALL_INTERVAL
 
 static double at_most_1(double value) { return value < 1 ? value : 1; }
 
-/* Returns the wanted sampling probability of an allocation that stands for `visits` allocations, and counts it for
- * its call path. */
+/* Counts an allocation for its call path, and returns the wanted sampling probability. The allocation stands for
+ * `visits` allocations. */
 static double wanted_probability(const struct sample *allocation, double visits) {
   uint64_t now = coarse_monotonic_ns();
   struct governor_shares left = shares(allocation->block, now);
@@ -279,9 +279,9 @@ static double wanted_probability(const struct sample *allocation, double visits)
 }
 
 /*
- * Returns the next level. It falls immediately, but rises by one only in a random quarter of the calls. A call path
- * that shares a counter with a frequent path allocates in bursts, and a slow rise lets the later allocations of a
- * burst reach the sampler, too.
+ * Returns the next level. The level falls immediately, but rises by one only in a random quarter of the calls. The slow
+ * rise helps a call path that allocates in bursts and shares its counter with a frequent path: the later allocations of
+ * a burst reach the sampler, too.
  */
 static unsigned step_level(unsigned wanted_level, unsigned level, uint32_t random) {
   return wanted_level > level ? level + (random % 4 == 0) : wanted_level;
@@ -344,8 +344,9 @@ void *sampler_visit(struct thread_block *block, void *object, size_t requested, 
   return allocation.object;
 }
 
-/* An allocation whose call path the thread does not remember always comes here, so it stands for itself alone. While
- * the interval is 0, the counter is marked as unfinished, so that no sample is taken when it reaches 0. */
+/* An allocation whose call path is not among the thread's large paths always comes here, so it stands for itself
+ * alone. While the interval is 0, the counter is marked as UNFINISHED, so that no sample is taken when the counter
+ * reaches 0. */
 void *sampler_visit_large(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                           struct origin origin) {
   uint32_t tag = large_tag(origin, size_class(requested));

@@ -1,40 +1,38 @@
 /*
  * The sampler chooses the allocations that are examined closely.
  *
- * An allocation of s bytes should be sampled with probability p = max(k / n, s / interval * min(1, e / d)), at most
- * 1:
+ * An allocation of s bytes should be sampled with probability p = max(k / n, s / interval * min(1, e / d)), at most 1:
  * - n is the number of allocations that its call path had so far in the whole process; k is 4.
  * - The interval is 512 KiB by default.
- * - d is the number of samples that the sizes of the path's allocations called for in about the last two seconds: the
- *   sum of s / interval, at most 1 for each allocation; e is 512.
+ * - d is the number of samples due by size in about the last two seconds: the sum of min(1, s / interval). e is 512.
  *
  * The term k / n finds code that allocates rarely, and takes only k (1 + ln (n / k)) samples of n allocations of hot
- * code. Because of the second term, large memory is never missed. A path with d above e gets some 240 samples a
- * second, however much it allocates. A call path here consists of return address, stack height and size class,
- * because in a JVM most calls have the same return address.
+ * code. The second term finds large memory. A path with d above e gets some 240 samples a second, however much it
+ * allocates. A call path here consists of return address, stack height and size class, because in a JVM most calls have
+ * the same return address.
  *
- * The fast path has no time to look n up. It hashes the call path to one of 256 counters of its thread and counts
- * that counter down. Only an allocation that finds the counter at 0 reaches the sampler; this is called a visit. Each
- * visit draws the counter anew from a geometric distribution, so that every allocation is visited with the same
- * probability v = 2^-level. The visit samples the allocation with probability p / v, so the result is p even if call
- * paths share a counter; p cannot exceed v. Levels end at 7: a new call path that shares its counter with a hot one
- * is found at about its 128th allocation, and a visit of 300 instructions costs less than three instructions for each
- * allocation.
+ * The fast path has no time to look n up. It hashes the call path to one of 256 counters of its thread and counts that
+ * counter down. Only an allocation that finds the counter at 0 reaches the sampler; this is called a visit. Each visit
+ * draws a new number for the counter from a geometric distribution, so that every allocation is visited with the same
+ * probability v = 2^-level. The visit samples the allocation with probability p / v, so the total probability is p,
+ * even if call paths share a counter. p is limited to v. Levels end at 7: a new call path that shares its counter with
+ * a hot one is found at about its 128th allocation, and a visit of 300 instructions costs less than three instructions
+ * for each allocation.
  *
- * The table of call paths has room for 16,384. A new path replaces the stalest path of its probe sequence. If all of
- * these were used within the last ten seconds, the new path finds no room: its visits are counted (without_path), and
- * its allocations are sampled by their size alone.
+ * The table of call paths has room for 16,384. A new path replaces the stalest path of its probe sequence. If all paths
+ * of the sequence were used within the last ten seconds, the new path finds no room: its visits are counted
+ * (without_path), and its allocations are sampled by their size alone.
  *
  * While samples take more time than the target (governor.h), the sampler lowers by a common factor first e, then k,
- * then all p. The target does not reduce visits: in hot code about one in 110 allocations is visited. With an
- * interval of 1 every allocation is sampled, however much time that takes. With an interval of at most 8 and without
- * a target, every allocation of at least 8 bytes is sampled after the interval was set. An allocation of at least
- * eight intervals is always sampled, unless its path is a busy one.
+ * then all p. The target does not reduce visits: in hot code about one in 110 allocations is visited. With an interval
+ * of 1 every allocation is sampled, however much time that takes. With an interval of at most 8 and without a target,
+ * every allocation of at least 8 bytes is sampled after the interval was set. An allocation of at least eight intervals
+ * is always sampled, unless its path is a busy one.
  *
  * Requests above 32 KiB are so rare that their call path is looked up. Each thread keeps 32 of these paths in eight
- * sets, each path with a counter of its own. An allocation whose path is not in its set is visited, and its path
- * replaces a random one of the four paths in the set. Estimates stay unbiased, because the choice of the replaced
- * path does not depend on how its counter was drawn.
+ * sets, and each path has a counter of its own. An allocation whose path is not in its set is visited, and its path
+ * replaces a random one of the four paths in the set. Estimates stay unbiased, because the choice of the replaced path
+ * does not depend on how its counter was drawn.
  *
  * A sample of probability p stands for 1 / p allocations like it. p may depend on earlier allocations: for any p that
  * was fixed before the draw, the expected sum of s / p over samples is the sum of s over allocations.
@@ -118,9 +116,9 @@ static inline bool large_filter_visits(struct thread_block *block, uint32_t tag)
 }
 
 /*
- * Decides whether to sample an allocation whose counter was at zero. `bytes` is the object's size as all counters
- * count it: the usable or the requested bytes. Returns the object's address, which may change. Does not allocate or
- * lock; preserves errno.
+ * Decides whether to sample an allocation whose counter was at zero. `bytes` is the object's size as the counters count
+ * it: the usable or the requested size. Returns the object's address, which may change. Does not allocate or lock;
+ * preserves errno.
  */
 void *sampler_visit(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                     struct origin origin);
@@ -129,8 +127,8 @@ void *sampler_visit(struct thread_block *block, void *object, size_t requested, 
 void *sampler_visit_large(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                           struct origin origin);
 
-/* Counts an allocation. If its counter was at 0, decides whether to sample it. Returns the object's address, which may
- * change. */
+/* Counts an allocation. Decides whether to sample it if the counter of its call path was at 0. Returns the object's
+ * address, which may change. */
 static inline void *sampler_offer(struct thread_block *block, void *object, size_t requested, size_t bytes,
                                   struct move move, struct origin origin) {
   size_t class = size_class(requested);
@@ -147,12 +145,12 @@ static inline void *sampler_offer(struct thread_block *block, void *object, size
 void *sampler_visit_always(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                            struct origin origin);
 
-/* Counts the cost of work for a sample, done when the sample is taken or later. `block` is the calling thread's, or
- * NULL. May be called from any thread. */
+/* Counts the cost of work for a sample. The work may be done when the sample is taken, or later. `block` is the
+ * calling thread's, or NULL. May be called from any thread. */
 void sampler_spend(struct thread_block *block, uint32_t work);
 
-/* Measures the time of a unit of work (sample/work.h), by walking a stack. Should be called after a sleep, so that
- * little of the walk's data is in the processor's caches, as for a sample. */
+/* Measures the time of a unit of work (sample/work.h), by walking a stack. Should be called after a sleep: the walk
+ * then finds little of its data in the processor's caches, like the walk of a sample. */
 void sampler_measure(void);
 
 /* Returns 64 random bits. The state is the thread's own, or a shared one if `block` is NULL. */

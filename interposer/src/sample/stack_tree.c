@@ -7,7 +7,8 @@
 #include "platform/shared_words.h"
 #include "sample/work.h"
 
-/* If other threads take the slot of a new node first in ATTEMPTS attempts, the stack counts as one without room. */
+/* A thread makes ATTEMPTS attempts to store a new node, because other threads may take the slot first. If all
+ * attempts fail, the stack counts as one without room. */
 enum { PROBES = 32, ATTEMPTS = 4 };
 
 static uint64_t place_of(uint32_t caller, uint64_t frame) {
@@ -95,8 +96,8 @@ static uint32_t find_node(struct stack_tree *tree, uint32_t caller, uint64_t fra
 
 /*
  * Returns 1 + the number of the node with this caller and frame, new or known; 0 if there is no room. The store into
- * the hash table publishes a new node. Not inlined: a stack without frames is added where the thread's stack may have
- * no room for this function.
+ * the hash table publishes a new node. Must not be inlined: the code that adds a stack without frames may have too
+ * little stack for this function.
  */
 static __attribute__((noinline)) uint32_t node_of(struct stack_tree *tree, uint32_t caller, uint64_t frame,
                                                   uint32_t *work) {

@@ -57,7 +57,7 @@ struct stack_tree {
   uint32_t taken;              /* the number of nodes that were ever used */
   uint32_t unused;
   uint64_t free;    /* the first free node; the upper 32 bits count removals, against the ABA problem */
-  uint32_t leaving; /* the list of the nodes that have left the index but that a thread may still hold */
+  uint32_t leaving; /* the list of nodes removed from the index, which a thread may still hold */
 };
 
 #define NODE_LEFT ((uint32_t)1 << 31)

@@ -1,5 +1,5 @@
-/* Replaces src/platform/arch.h in tests of the logic. It implements the additions of that file in C, with a point in
- * the middle at which the test can interrupt them (given.h). The test sets the caller's frame pointer. */
+/* Replaces src/platform/arch.h in tests of the logic. The additions are written in C here, with a point of
+ * interruption (given.h) between the load and the store. The test sets the caller's frame pointer. */
 #ifndef MALLOMETER_PLATFORM_ARCH_H
 #define MALLOMETER_PLATFORM_ARCH_H
 

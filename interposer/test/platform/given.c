@@ -136,7 +136,7 @@ void *memory_reserve(size_t bytes) {
   return begin;
 }
 
-/* Clears the memory. The test can reserve it again only if it was reserved last. */
+/* Clears the memory. Only memory that was reserved last can be reserved again. */
 void memory_give_back(void *memory, size_t bytes) {
   char *begin = memory;
   size_t whole = memory_whole_pages(bytes);
@@ -342,8 +342,8 @@ static bool reading_fails(void) {
   return true;
 }
 
-/* Calls `mapping` with each mapping of the range and whether it was accessed, and with an accessed mapping before the
- * range and one after it, as if the program had mapped them. */
+/* Calls `mapping` for each mapping of the range, with whether the mapping was accessed. Also reports two accessed
+ * mappings that stand for memory of the program: one before the range, and one after it. */
 bool page_use_read(bool (*mapping)(uintptr_t begin, bool used)) {
   size_t count = range_taken / given_page_bytes, end;
   given_cpu_ns += given_reading_ns;

@@ -1,8 +1,10 @@
 /*
- * The platform for tests of the library's logic. It implements the functions of src/platform by arrays and by
- * variables that the test sets. The test sets the clock, refuses memory, chooses the size of pages and which were
- * accessed, and lets the library's thread run step by step. At each point where another thread could act, it can call
- * a function that acts as that thread.
+ * The platform for tests of the library's logic. It implements the functions of src/platform by arrays and by variables
+ * that the test sets.
+ *
+ * The test sets the clock, the size of pages and the pages that were accessed. It can refuse requests for memory, and
+ * lets the library's thread run step by step. At each point where another thread could act, the test can call a
+ * function that acts as that thread.
  */
 #ifndef MALLOMETER_TEST_PLATFORM_GIVEN_H
 #define MALLOMETER_TEST_PLATFORM_GIVEN_H
@@ -56,7 +58,8 @@ extern uint8_t (*given_page_state)(uintptr_t address);
 extern void (*given_while_copying)(void);
 /* The results of safety_test_copying(), by enum memory_copying, and of safety_test_mincore(). */
 extern const char *given_trials_of_copying[2], *given_trial_of_mincore;
-/* The enum memory_copying of the latest memory_copy(). */
+/* `given_no_pagemap` simulates a missing /proc/self/pagemap. `given_swapped_bytes` is the result of
+ * process_swapped_bytes(). */
 extern int given_copying;
 /* Simulates that /proc/self/pagemap is missing, and the result of process_swapped_bytes(). */
 extern bool given_no_pagemap;
@@ -68,7 +71,8 @@ extern uint64_t given_swapped_bytes;
 extern size_t given_range_bytes;
 extern char *const given_range;
 
-/* These functions mark the pages of the bytes as accessed, lock or unlock them as mlock(2) does, and unmap them. */
+/* given_use() marks the pages of the bytes as accessed. given_lock() locks or unlocks them as mlock(2) and
+ * munlock(2) do. given_unmap() unmaps them. */
 void given_use(const void *begin, size_t bytes);
 void given_lock(const void *begin, size_t bytes, bool locked);
 void given_unmap(const void *begin, size_t bytes);
@@ -96,7 +100,7 @@ extern bool given_threads_refused;
 void thread_goes_on(void);
 
 /* The other threads of the process. thread_has_stored_registers() returns true if the word at a thread's stack
- * pointer is the address of the instruction at which it waits. */
+ * pointer is the address of the instruction at which the thread waits. */
 struct given_thread {
   bool waits;
   struct waiting_thread waiting;
@@ -104,8 +108,8 @@ struct given_thread {
 extern struct given_thread given_threads[2];
 extern size_t given_thread_count;
 
-/* Advances the clock by `ns`. Meanwhile the thread of thread_goes_on() runs whenever the word for which it waits has
- * changed or its waiting time is over. */
+/* Advances the clock by `ns`. Meanwhile the thread of the code under test runs whenever it has a reason to wake up:
+ * the word for which it waits has changed, or its waiting time is over. */
 void time_passes(uint64_t ns);
 
 /* A function of the test that wait_until() calls after it has set the clock. */

@@ -1,6 +1,7 @@
 /*
- * Precedes each file of the code under test. It makes each atomic load, compare-and-exchange and change of bits a point
- * of interruption, at which the test can act as another thread (given.h).
+ * The compiler includes this header before each source file under test (-include). The header makes each atomic load,
+ * compare-and-exchange and change of bits a point of interruption, at which the test can act as another thread
+ * (given.h).
  */
 #ifndef MALLOMETER_TEST_PLATFORM_INTERRUPT_H
 #define MALLOMETER_TEST_PLATFORM_INTERRUPT_H

@@ -21,8 +21,8 @@ public final class Work {
     keepDeflater();
     System.out.println("child: " + child());
     System.out.println("ready");
-    // A recorded stack has Java frames only if mallometer's Java code already runs. So this thread
-    // allocates for 4 s, during which that code starts.
+    // Recorded stacks have Java frames only after mallometer's Java code has started. The thread
+    // allocates for 4 s, which is long enough.
     Thread keeper = new Thread(Work::keepSome);
     keeper.setDaemon(true);
     keeper.start();

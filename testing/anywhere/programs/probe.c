@@ -1,7 +1,7 @@
 /*
- * Shows the test runner that mallometer counts in a process. This library is preloaded after mallometer. When the
- * process ends, it writes the program's name and number of allocations to the file descriptor in the variable
- * ANYWHERE_PROBE.
+ * A library that is preloaded after mallometer and shows the test runner that mallometer counts. At the end of the
+ * process it writes the program's name and the number of allocations to a file descriptor. The variable ANYWHERE_PROBE
+ * contains the number of the descriptor.
  */
 #include <errno.h>
 #include <stdio.h>

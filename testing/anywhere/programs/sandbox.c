@@ -2,9 +2,9 @@
  * sandbox [NAME=VALUE...] PROGRAM ARGUMENT... : runs a program for which perf_event_open, process_vm_readv,
  * memfd_create and every later execve fail with EPERM, as under the seccomp filters of containers and services.
  *
- * The filter must allow the one execve that starts the program, but it sees only the address of the path, not the
- * path. So the path is put at a fixed address, and the filter allows an execve whose path has this address. It
- * compares the lower 32 bits only.
+ * The filter must allow the execve that starts the program. A filter sees only the address of the path, so the path
+ * lies at a fixed address, and an execve with this address is allowed. The filter compares only the lower 32 bits of
+ * the address.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -22,8 +22,8 @@ import java.util.Optional;
 import java.util.concurrent.ThreadFactory;
 
 /**
- * A fake {@link Mallometer} for tests of code that takes one. It returns the counts that the test
- * sets, at the time that the test sets, without a library.
+ * A fake {@link Mallometer} for tests of code that takes one. It needs no library: the test sets
+ * the counts and the time.
  *
  * <pre>{@code
  * try (FakeMallometer mallometer = new FakeMallometer()) {
@@ -119,8 +119,8 @@ public final class FakeMallometer extends Mallometer {
   }
 
   /**
-   * Polls as the background thread does, which also stores the call sites when live bytes reach a
-   * new peak.
+   * Polls, and stores the call sites if the live bytes have reached a new peak. The background
+   * thread of the real class does the same.
    */
   public void keepPeak() {
     engine.profiles().published(engine.poller().poll());

@@ -120,7 +120,7 @@ public class Mallometer implements AutoCloseable {
   }
 
   /**
-   * Opens an instance without options: the options of another open instance apply, or {@link
+   * Opens an instance with the options of another open instance, or else with {@link
    * MallometerOptions#defaults()}. Never throws for an absent or unreachable library.
    */
   public static Mallometer open() {
@@ -149,9 +149,9 @@ public class Mallometer implements AutoCloseable {
   }
 
   /**
-   * Returns a snapshot for code that reads values one by one, such as a scrape. Calls on one thread
-   * return the same snapshot for at most 5 s, until the thread calls {@link #poll()} or makes no
-   * call for 250 ms.
+   * Returns a snapshot for code that reads values one by one, such as a scrape. Successive calls on
+   * one thread return the same snapshot for at most 5 s. A newer one is returned once the thread
+   * has called {@link #poll()} or has made no call for 250 ms.
    */
   public Snapshot scraped() {
     return poller.scraped();
@@ -166,9 +166,9 @@ public class Mallometer implements AutoCloseable {
   }
 
   /**
-   * Reports that the application begins to start ({@code true}) or has started ({@code false}).
-   * Growth is measured from the end of the start; without this call, from two minutes after the
-   * start of the JVM. Only the first start of a process counts.
+   * Reports that the application's start begins ({@code true}) or has ended ({@code false}). Growth
+   * is measured from the end of the start. Without this call, growth is measured from two minutes
+   * after the start of the JVM. Only the first start of a process counts.
    */
   public void starting(boolean begins) {
     engine.starting(begins);
@@ -176,8 +176,8 @@ public class Mallometer implements AutoCloseable {
 
   /**
    * Calls {@code listener} after each poll, on the thread that polled, until the subscription or
-   * this instance is closed. A closed instance ignores the call. The first exception of a listener
-   * is logged. Without the library only callers of {@link #poll()} poll.
+   * this instance is closed. Has no effect on a closed instance. The first exception of a listener
+   * is logged. Without the library, no background thread polls; only calls of {@link #poll()} do.
    */
   public Subscription onPoll(Consumer<Snapshot> listener) {
     Poller.Subscriber subscriber = new Poller.Subscriber(listener);
@@ -216,9 +216,9 @@ public class Mallometer implements AutoCloseable {
   }
 
   /**
-   * Returns class metadata by class loader, also without the library. A reading stops the program
-   * for about a microsecond for each class and each loader. If this may exceed 20 ms, the reading
-   * is refused with the reason. Results are held for 30 s.
+   * Returns class metadata by class loader, also without the library. A reading pauses the program
+   * for about a microsecond for each class and each loader. A reading that may take more than 20 ms
+   * is refused, and the result has the reason. A result is reused for 30 s.
    */
   public ClassLoaders classLoaders() {
     return engine.loaders().read();
@@ -341,13 +341,13 @@ public class Mallometer implements AutoCloseable {
     private Counting() {}
 
     /**
-     * Begins to count in a JVM that was started without the library. Of earlier allocations only
-     * the sum is known. Does nothing if a library counts already. Counting continues until {@link
-     * #detach} or the end of the process, also after the instance is closed.
+     * Begins to count in a JVM that was started without the library. Does nothing if a library
+     * counts already. Only the sum of earlier allocations is known. Counting continues until {@link
+     * #detach} or the end of the process, even after this instance is closed.
      *
-     * <p>Takes up to half a second, most of it for JNA's start: call it on a thread that no other
-     * thread waits for. Never throws: a refusal leaves the process unchanged, and the status has
-     * the reason. {@code MALLOMETER_ATTACH=off} in the environment refuses.
+     * <p>Takes up to half a second, most of it for JNA's start: call this method on a thread that
+     * no other thread waits for. Never throws: after a refusal the process is unchanged, and the
+     * status has the reason. {@code MALLOMETER_ATTACH=off} in the environment forbids attaching.
      *
      * @return the status afterwards
      */
@@ -424,8 +424,8 @@ public class Mallometer implements AutoCloseable {
 
     /**
      * Returns the resident set, divided by the code that requested the memory: call sites of
-     * mappings and of malloc, files, and other kinds. Waits at most ten seconds until the polling
-     * thread has read it. The same reading is returned for at least a second.
+     * mappings and of malloc, files, and other kinds. The polling thread takes the reading; this
+     * method waits for it, at most ten seconds. A reading is reused for at least a second.
      */
     public ResidentStacks resident() {
       try {
@@ -446,9 +446,10 @@ public class Mallometer implements AutoCloseable {
 
     /**
      * Returns the changes of the call sites between two moments of the last hour; {@code to} may be
-     * the present. Compares the nearest stored readings: there is one every 15 s for the last ten
-     * minutes, and one a minute before. A reading that is more than two minutes away is not used.
-     * If {@code from} is before the first reading, the changes begin with that reading.
+     * the present. Compares the stored readings that are nearest to these moments, and at most two
+     * minutes away. A reading is stored every 15 s for the last ten minutes, and every minute for
+     * the time before. If {@code from} is before the first reading, the changes begin with that
+     * reading.
      */
     public SiteChanges changes(Instant from, Instant to) {
       try {
@@ -459,9 +460,9 @@ public class Mallometer implements AutoCloseable {
     }
 
     /**
-     * Returns the changes of the call sites from a stored reading to the given one. The stored
-     * reading is the one nearest to {@code over} ago, as in {@link #changes(Instant, Instant)}; the
-     * result has its time. Takes no new reading.
+     * Returns the changes of the call sites from a stored reading to {@code now}. The stored
+     * reading is the one nearest to the moment {@code over} ago, as in {@link #changes(Instant,
+     * Instant)}. The result has the time of the stored reading. Takes no new reading.
      *
      * @param now the result of {@link #read()}
      */
@@ -474,9 +475,9 @@ public class Mallometer implements AutoCloseable {
     }
 
     /**
-     * Returns the call sites at the latest moment of a kind, such as the peak: at most 2,048 sites,
-     * those with most live and with most allocated bytes. If there was no such moment, the result
-     * is empty and has a reason.
+     * Returns the call sites at the latest moment of a kind, such as the peak. The result has at
+     * most 2,048 sites: those with the most live bytes and those with the most allocated bytes. If
+     * there was no such moment, the result is empty and has a reason.
      */
     public CallSites at(KeptMoment moment) {
       try {
@@ -487,9 +488,9 @@ public class Mallometer implements AutoCloseable {
     }
 
     /**
-     * Returns the live bytes of groups of call sites in the last hour: of the groups with most live
-     * bytes, and of those that grew most. The latest reading is at most 15 s old, or at most 30 s
-     * if readings are expensive.
+     * Returns the live bytes of groups of call sites in the last hour: the groups with the most
+     * live bytes, and the groups that grew most. The latest reading is at most 15 s old, or at most
+     * 30 s if readings are expensive.
      *
      * @param most the number of groups of each kind
      */
@@ -513,7 +514,8 @@ public class Mallometer implements AutoCloseable {
     }
 
     /**
-     * Reads the call sites anew, without ages. Never throws: a reading that fails has the reason.
+     * Takes a new reading of the call sites, without the ages of their memory. Never throws: a
+     * reading that fails has the reason.
      */
     public CallSites read() {
       try {
@@ -523,7 +525,7 @@ public class Mallometer implements AutoCloseable {
       }
     }
 
-    /** Ends the period. When all periods have ended, sampling is as before. */
+    /** Ends the period. Sampling returns to its usual rate when every period has ended. */
     @Override
     public void close() {
       if (ended.compareAndSet(false, true)) {
@@ -549,9 +551,9 @@ public class Mallometer implements AutoCloseable {
     }
 
     /**
-     * Acknowledges the call sites of a name, whatever their verdict, or withdraws the
-     * acknowledgement. Applies to all instances until the process ends; later processes keep it
-     * with {@link Setting#LEAK_ACKNOWLEDGED_SITES_FILE}.
+     * Acknowledges the call sites with a name, whatever their verdict, or withdraws the
+     * acknowledgement. An acknowledgement applies to all instances until the process ends. With
+     * {@link Setting#LEAK_ACKNOWLEDGED_SITES_FILE}, it also applies to later processes.
      *
      * @param site the name; a name that ends in {@code *} is a prefix
      */
@@ -571,12 +573,12 @@ public class Mallometer implements AutoCloseable {
 
     /**
      * Searches the Java heap for the objects that hold sampled live memory of a call site. Runs on
-     * the calling thread. Each walk over the heap stops the program, for about a second or more for
-     * each GiB. A walk that may exceed {@link Setting#OWNERS_MAX_PAUSE} is refused with the reason.
+     * the calling thread. Each walk over the heap pauses the program, for about a second or more
+     * per GiB. A walk that may exceed {@link Setting#OWNERS_MAX_PAUSE} is refused with the reason.
      *
      * @param site the call site's number
-     * @param links the number of references to follow from these objects to what keeps them, 0 to
-     *     8; each takes another walk
+     * @param links the number of references to follow from these objects to the objects that keep
+     *     them alive, 0 to 8; each reference takes another walk
      */
     public OwnerReport owners(int site, int links) {
       return engine.owners().search(site, links);
@@ -604,10 +606,10 @@ public class Mallometer implements AutoCloseable {
     private Allocator() {}
 
     /**
-     * Asks the allocator to return retained memory to the operating system. Takes up to seconds on
-     * the calling thread; a thread that allocates waits while its arena is trimmed. Refused if the
-     * latest trim of this class loader is less than {@link Setting#TRIM_MINIMUM_INTERVAL} ago. A
-     * new snapshot is read afterwards.
+     * Asks the allocator to return retained memory to the operating system. Takes up to several
+     * seconds on the calling thread. A thread that allocates waits while its arena is trimmed.
+     * Refused if the latest trim of this class loader is less than {@link
+     * Setting#TRIM_MINIMUM_INTERVAL} ago. A new snapshot is read after a trim.
      */
     public TrimReport trim() {
       TrimReport report = engine.trim();
@@ -619,9 +621,9 @@ public class Mallometer implements AutoCloseable {
 
     /**
      * Returns the latest reading of the memory pools of other libraries, such as Netty's; empty if
-     * none was found. Pools are read once a minute; this call makes the next reading come ten
-     * seconds after the latest. If readings are expensive, they come later, after at most two
-     * minutes.
+     * none was found. Pools are read once a minute. A call of this method makes the next reading
+     * come ten seconds after the latest one, or up to two minutes after it if readings are
+     * expensive.
      */
     public Optional<PoolReport> pools() {
       engine.pools().ask();
@@ -631,7 +633,7 @@ public class Mallometer implements AutoCloseable {
     /**
      * Trims at an interval, whenever a trim would return at least {@code leastShare} of the
      * resident set, until the subscription is closed. Each trim is logged at level INFO. {@link
-     * Setting#TRIM_MINIMUM_INTERVAL} applies as to {@link #trim()}.
+     * Setting#TRIM_MINIMUM_INTERVAL} also applies to these trims.
      *
      * @param leastShare 0 to 1
      */
@@ -644,9 +646,9 @@ public class Mallometer implements AutoCloseable {
 
     /**
      * Calls {@code listener} once for each request above {@link SelfReport#hugeThresholdBytes()},
-     * also for earlier ones that the library still stores, until the subscription or the instance
-     * is closed. Reports at most 64 requests a second, and the number of those left out. The first
-     * exception of a listener is logged.
+     * until the subscription or the instance is closed. Earlier requests that the library still
+     * stores are reported too. Reports at most 64 requests a second, and the number of requests
+     * that it leaves out. The first exception of a listener is logged.
      */
     public Subscription onHugeAllocation(HugeAllocationListener listener) {
       HugeAllocationWatch watch =
@@ -656,18 +658,19 @@ public class Mallometer implements AutoCloseable {
   }
 
   /**
-   * The ready-made monitors. No Java code runs inside an allocation: the library counts, and the
-   * polls evaluate the counts. So an event arrives up to a poll interval after its cause. It is
-   * logged at level WARNING, kept, and passed to listeners. No monitor aborts the program.
+   * The ready-made monitors. No Java code runs inside an allocation: the library counts, and each
+   * poll evaluates the counts. An event therefore arrives up to a poll interval after its cause.
+   * Each event is logged at level WARNING, stored, and passed to listeners. No monitor aborts the
+   * program.
    */
   public final class Monitors {
 
     private Monitors() {}
 
     /**
-     * Starts a monitor, which runs until the subscription or this instance is closed. When a {@link
-     * MonitorOptions#threshold} monitor is closed, it first reports the requests that it has not
-     * reported yet, on the thread that closes it.
+     * Starts a monitor, which runs until the subscription or this instance is closed. Closing a
+     * {@link MonitorOptions#threshold} monitor first reports the requests that are not reported
+     * yet, on the closing thread.
      */
     public Subscription start(MonitorOptions monitor) {
       BuiltInMonitors.RunningMonitor started = BuiltInMonitors.of(monitor, engine.monitorParts());
@@ -692,9 +695,10 @@ public class Mallometer implements AutoCloseable {
     }
 
     /**
-     * Calls {@code listener} for each event of any monitor of the process, whichever instance
-     * started it, until the subscription or this instance is closed. Runs on a thread of mallometer
-     * that only listeners share. The first exception of a listener is logged.
+     * Calls {@code listener} for each event of any monitor of the process, until the subscription
+     * or this instance is closed. It does not matter which instance started the monitor. The
+     * listener runs on a thread that mallometer uses only for listeners. The first exception of a
+     * listener is logged.
      */
     public Subscription onEvent(Consumer<MonitorEvent> listener) {
       Consumer<MonitorEvent> own = listener::accept;
@@ -713,9 +717,9 @@ public class Mallometer implements AutoCloseable {
     }
 
     /**
-     * Returns the number of allocations of the process by usable size, counted while monitors
-     * {@link MonitorOptions#usableSizes()} run; empty if none runs. Subtract two readings for the
-     * allocations between them.
+     * Returns the number of the process's allocations by usable size; empty if no monitor {@link
+     * MonitorOptions#usableSizes()} runs. Allocations are counted while such a monitor runs. The
+     * difference of two readings has the allocations between them.
      */
     public Optional<SizeDistribution> returnedSizes() {
       return engine.monitorBook().returnedSizes();
@@ -727,8 +731,8 @@ public class Mallometer implements AutoCloseable {
     }
 
     /**
-     * Ends the process's current phase, and begins the next. A process has one phase at a time,
-     * whichever instance begins it; scopes, such as {@link Counting#processScope()}, may overlap.
+     * Ends the process's current phase, and begins the next. All instances share one phase at a
+     * time. Scopes, such as {@link Counting#processScope()}, may overlap instead.
      *
      * @param name the name of the next phase; an empty name begins none
      * @return the phase that ended; empty if there was none
@@ -772,8 +776,9 @@ public class Mallometer implements AutoCloseable {
     private History() {}
 
     /**
-     * Returns the last hour, oldest first, at most 550 points: every poll of the latest five
-     * minutes, a point every ten seconds up to a quarter of an hour ago, and one a minute before.
+     * Returns at most 550 points of the last hour, oldest first. The latest five minutes have a
+     * point for every poll. The ten minutes before them have a point every ten seconds, and the
+     * rest of the hour has one a minute.
      */
     public List<HistoryPoint> points() {
       return engine.history().points();

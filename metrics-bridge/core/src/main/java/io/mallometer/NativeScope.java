@@ -37,8 +37,8 @@ public final class NativeScope implements AutoCloseable {
 
   /**
    * Opens a scope over the calling thread without a {@link Mallometer}, for use early in the start
-   * of an application. The options of the first instance that the application opens later still
-   * apply. The scope is empty on a virtual thread, or if the library is not preloaded.
+   * of an application. The first instance that the application opens later can still set the
+   * options. The scope is empty on a virtual thread, or if the library is not preloaded.
    */
   public static NativeScope ofThread() {
     return Mallometer.threadScope(Mallometer.ofThisProcess(), ScopeOptions.defaults());
@@ -57,9 +57,10 @@ public final class NativeScope implements AutoCloseable {
   }
 
   /**
-   * Returns the sampled call sites of the memory that the scope retains, most bytes first. Takes
-   * milliseconds and allocates, so read {@link #figures()} first. Empty if the scope is closed, not
-   * {@link ScopeOptions#matched() matched}, or not over the calling thread.
+   * Returns the sampled call sites of the memory that the scope retains, most bytes first. The list
+   * is empty if the scope is closed, is not {@link ScopeOptions#matched() matched}, or does not
+   * belong to the calling thread. Read {@link #figures()} first, because this method takes
+   * milliseconds and allocates.
    */
   public List<RetainedSite> retained() {
     try {

@@ -8,8 +8,8 @@ import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
 /**
- * An executor that measures work which crosses threads: each task that it passes on runs in a
- * thread's scope of its own, and {@link #figures()} is the sum of those that have ended.
+ * An executor that measures work which crosses threads. Each task runs in a scope of its own, and
+ * {@link #figures()} is the sum of the tasks that have ended.
  *
  * <pre>{@code
  * ScopedExecutor measured = mallometer.counting().across(pool);

@@ -217,9 +217,10 @@ public final class ChildJvm {
   }
 
   /**
-   * Returns the homes of the JDKs on which a test attaches the library (true) or preloads it
-   * (false). To save time, JDKs before release {@link #FIRST_ATTACHED} only preload it and later
-   * ones only attach it, unless {@code -Dsoak.all=true} is set or one of these groups is empty.
+   * Returns the homes of the JDKs on which a test attaches the library, or of those on which it
+   * preloads the library. To save time, a test preloads it on JDKs before release {@link
+   * #FIRST_ATTACHED}, and attaches it on later JDKs. Tests run both ways on all JDKs if {@code
+   * -Dsoak.all=true} is set, or if there are only earlier or only later JDKs.
    */
   public static List<Path> jdksWith(boolean attached) {
     List<Path> older = jdksBetween(17, FIRST_ATTACHED - 1);

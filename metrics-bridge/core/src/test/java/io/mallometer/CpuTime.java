@@ -4,7 +4,10 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.time.Duration;
 
-/** Measures the CPU time of work. Other processes hardly affect it, unlike elapsed time. */
+/**
+ * Measures the CPU time of work. In contrast to elapsed time, CPU time hardly depends on other
+ * processes.
+ */
 public final class CpuTime {
 
   public interface Work {

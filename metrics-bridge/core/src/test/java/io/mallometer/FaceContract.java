@@ -861,8 +861,8 @@ public abstract class FaceContract {
   }
 
   /**
-   * Returns mallometer's samples, with the bounds of all buckets in one notation. A NaN fails the
-   * test, because it would make a sum over several processes NaN.
+   * Returns mallometer's samples, with all bucket bounds in Java's notation. Fails if a sample is
+   * NaN, because a sum with a NaN in it is NaN.
    */
   private static List<Published> ours(Face face) {
     List<Published> shown = face.shown();

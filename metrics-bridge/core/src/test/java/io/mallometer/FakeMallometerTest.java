@@ -47,7 +47,10 @@ class FakeMallometerTest {
     assertThat(mallometer.sites().read().sites()).hasSize(3);
   }
 
-  /** The reading takes 2 s, so that it is too old to be used a second time. */
+  /**
+   * A reading of the call sites takes 2 s here. A reading of that age is not used again, so the
+   * request must read the call sites only once.
+   */
   @Test
   void aDifferenceToSomeTimeAgoReadsTheCallSitesOnce() {
     ScriptedLibrary library =

@@ -25,8 +25,8 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * Opens mallometer with a fake library that reports every possible metric. A service that uses it
- * shows all names in {@link PublicNames} on any machine.
+ * Opens mallometer with a fake library that reports every possible metric. A service with this
+ * mallometer shows all names in {@link PublicNames} on any machine.
  */
 public final class KnowsEverything implements AutoCloseable {
 

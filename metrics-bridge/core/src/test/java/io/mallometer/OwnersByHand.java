@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * A fake search for the objects that keep ten sampled objects alive. It finds a live thread for
- * nine of the ten.
+ * A fake search for the objects that keep ten sampled objects alive. Nine of them are held by a
+ * Java object that a thread refers to.
  */
 final class OwnersByHand implements OwnerSearch {
 

@@ -86,8 +86,8 @@ class PollerTest {
   }
 
   /**
-   * A warning is logged if an attached library begins to miss calls of malloc. If it missed some
-   * from the beginning, its status says so, and no warning is logged.
+   * A warning is logged if an attached library begins to miss calls of malloc later. Calls that it
+   * misses from the beginning are stated in the status, and not logged.
    */
   @Test
   void whatAnAttachMissesLaterIsLoggedOnce() {
@@ -259,8 +259,8 @@ class PollerTest {
   }
 
   /**
-   * The two readings both load classes, which is slow while the application starts. So each has its
-   * own poll.
+   * Reading the process's memory and reading the call sites both load classes, which is slow while
+   * the application starts. Therefore they are done in different polls.
    */
   @Test
   void theFirstPollReadsWhereMemoryGoesAndTheSecondTheCallSites() throws Exception {

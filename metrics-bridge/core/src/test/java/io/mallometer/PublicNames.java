@@ -74,8 +74,8 @@ public final class PublicNames {
   }
 
   /**
-   * Returns whether a line of the file lists a name: as itself, as the start of a longer name, or
-   * by a pattern with a star.
+   * Returns whether a line of the file lists a name. The line may be the name, a longer name that
+   * begins with it, or a pattern with a star that matches it.
    */
   private static boolean stands(String name, String line) {
     return line.equals(name)

@@ -9,8 +9,8 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * The names that a service shows, as the file of public names lists them. In a name, {@code *} is
- * text that depends on the program, and {@code []} is any element of a list.
+ * The names that a service shows, in the notation of the file of public names. In a name, {@code *}
+ * is text that depends on the program, and {@code []} is any element of a list.
  */
 public final class ShownNames {
 
@@ -45,8 +45,8 @@ public final class ShownNames {
   private static final Set<String> HOLDING_OTHERS = Set.of("overview", "report");
 
   /**
-   * The parameters that have a fixed set of values. A refusal of another value lists the allowed
-   * ones.
+   * Requests with a parameter that has a fixed set of values. The test sends a wrong value, and
+   * reads the allowed values from the refusal.
    */
   private static final List<String> CHOICES =
       List.of(

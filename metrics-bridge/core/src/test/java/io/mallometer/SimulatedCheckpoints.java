@@ -68,8 +68,9 @@ public final class SimulatedCheckpoints {
   }
 
   /**
-   * Returns the names of the files and sockets that were open at any time within a second, without
-   * those of the JVM. Files like {@link #OF_A_MOMENT} count only if they stayed open.
+   * Returns the names of the files and sockets that were open at any time within a second. The
+   * JVM's own files are left out. A file that matches {@link #OF_A_MOMENT} is left out unless it
+   * was open all the time.
    */
   public static Set<String> open() throws Exception {
     Set<String> seen = new TreeSet<>(targets());

@@ -221,7 +221,7 @@ public final class VerdictsByHand {
         false);
   }
 
-  /** Returns a report after accesses to objects were observed for this time. */
+  /** Returns a report at a time when accesses to objects have been observed for {@code seen}. */
   public static LeakReport youngReport(Duration seen) {
     Observation whole = observation();
     return new LeakReport(

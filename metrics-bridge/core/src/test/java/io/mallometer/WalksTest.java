@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Tests that the source files in each reading list ("walk") of ARCHITECTURE.md exist and are listed
- * once, and that the rules in diagnosis.md have the names of methods.
+ * once. Also tests that each rule in diagnosis.md is the name of a method.
  */
 @Tag("any-jdk")
 class WalksTest {

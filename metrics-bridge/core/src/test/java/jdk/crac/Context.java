@@ -9,9 +9,6 @@ public abstract class Context<R extends Resource> implements Resource {
 
   protected Context() {}
 
-  /**
-   * Registers a resource. The context notifies the resource only as long as something else refers
-   * to it.
-   */
+  /** Registers a resource. The context has only a weak reference to the resource. */
   public abstract void register(R resource);
 }

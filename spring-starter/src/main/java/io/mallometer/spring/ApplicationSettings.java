@@ -62,7 +62,8 @@ final class ApplicationSettings {
       case CHOICE -> bind(setting, Bindable.of(setting.choiceType()));
       case LIST -> bind(setting, Bindable.listOf(String.class));
       case SIZE, TEXT, FILE -> bind(setting, Bindable.of(String.class));
-      // A map is one text if it comes from an environment variable, else one property for each key.
+      // An environment variable contains the whole map as one text. Properties have one name for
+      // each key.
       case MAP -> {
         Object text = bind(setting, Bindable.of(String.class));
         yield text == null ? bind(setting, Bindable.mapOf(String.class, String.class)) : text;
@@ -75,11 +76,11 @@ final class ApplicationSettings {
   }
 
   /**
-   * The property {@code mallometer.attach}, unless the environment variable {@code
-   * MALLOMETER_ATTACH} forbids an attach.
+   * The property {@code mallometer.attach}, or {@link AttachMode#OFF} if the environment variable
+   * {@code MALLOMETER_ATTACH} forbids an attach.
    *
-   * <p>With the variable an operator can prevent an attach without a new build. An invalid value of
-   * the variable prevents it too, because it is most likely a mistyped {@code off}.
+   * <p>An operator can set the variable without a new build. An invalid value forbids the attach
+   * too, because it is most likely a mistyped {@code off}.
    *
    * @param mode when to attach
    * @param origin the setting that prevents the attach, as it was written; empty unless the mode is

@@ -46,8 +46,8 @@ final class AttachAfterRefresh
   }
 
   /**
-   * Starts the attach, or logs why there is none. Ignores the events of child contexts, such as
-   * that of a management port.
+   * Starts the attach, or logs why there is none. Ignores the refresh of child contexts, such as
+   * the context of a management port.
    */
   @Override
   public void onApplicationEvent(ContextRefreshedEvent event) {
@@ -70,9 +70,10 @@ final class AttachAfterRefresh
   }
 
   /**
-   * Returns false if no thread can be started. The thread gets the starter's class loader instead
-   * of the application's, because it may outlive the application and would keep that class loader
-   * in memory.
+   * Returns false if no thread can be started.
+   *
+   * <p>The thread may outlive the application. Its context class loader is therefore the starter's,
+   * so that the thread does not keep the application's class loader in memory.
    */
   private boolean startThread() {
     Thread started = new Thread(null, this::attachUnlessClosed, THREAD, 0, false);

@@ -29,7 +29,7 @@ final class BackgroundStart implements ApplicationListener<SpringApplicationEven
   private static final String AOT_PROCESSING = "spring.aot.processing";
   private static final long LONGEST_WAIT_MILLIS = 1_000;
 
-  /** Reaches zero when the application need not wait for the attach any longer. */
+  /** Reaches zero when the attach has ended or will not be made. */
   volatile CountDownLatch attached = new CountDownLatch(0);
 
   @Override
@@ -88,10 +88,7 @@ final class BackgroundStart implements ApplicationListener<SpringApplicationEven
     }
   }
 
-  /**
-   * Waits up to 1 s for the attach, which should come before Spring creates beans. Spring does so
-   * next.
-   */
+  /** Waits up to 1 s for the attach, because Spring creates the beans next. */
   private void await() {
     try {
       attached.await(LONGEST_WAIT_MILLIS, TimeUnit.MILLISECONDS);

@@ -22,7 +22,7 @@ final class CountingNotice {
 
   private static final Log logger = LogFactory.getLog(CountingNotice.class);
 
-  /** The part of the latest line that all application contexts have in common. */
+  /** The part of the latest line that does not depend on the application context. */
   private static final AtomicReference<String> latest = new AtomicReference<>("");
 
   private CountingNotice() {}
@@ -109,8 +109,8 @@ final class CountingNotice {
   }
 
   /**
-   * Returns the line to log if a setting prevents the attach. It advises a preload only if the
-   * remedy in {@code status} does.
+   * Returns the line to log if a setting prevents the attach. The line recommends a preload only if
+   * the remedy in {@code status} contains {@code LD_PRELOAD}.
    */
   static String off(Status status, AttachSetting setting) {
     int preload = status.remedy().indexOf("LD_PRELOAD=");

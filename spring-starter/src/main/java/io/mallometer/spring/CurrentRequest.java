@@ -22,9 +22,11 @@ import org.springframework.web.context.request.ServletRequestAttributes;
 import org.springframework.web.util.UriUtils;
 
 /**
- * The servlet request that the calling thread answers. The Actuator does not pass it to an
- * endpoint, but Spring MVC binds it to the thread; with Jersey, a {@code RequestContextFilter}
- * does. Spring WebFlux binds none, so {@link ReactiveEndpointFilter} replaces this class there.
+ * The servlet request that the calling thread answers.
+ *
+ * <p>The Actuator does not pass the request to an endpoint. Spring MVC, or a {@code
+ * RequestContextFilter} with Jersey, binds the request to the thread. Spring WebFlux has no such
+ * request: see {@link ReactiveEndpointFilter}.
  */
 final class CurrentRequest {
 
@@ -69,7 +71,7 @@ final class CurrentRequest {
 
   /**
    * Returns a refusal if the view does not know one of the parameters. The Actuator itself would
-   * silently ignore it.
+   * silently ignore an unknown parameter.
    */
   static Optional<Told> foreignParameter(String view, Collection<String> names) {
     return Views.refusal(

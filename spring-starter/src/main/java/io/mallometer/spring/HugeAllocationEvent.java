@@ -17,8 +17,8 @@ import org.springframework.context.ApplicationEvent;
  * }
  * }</pre>
  *
- * <p>Each context publishes a request once, on a thread of mallometer, up to a poll interval after
- * the request and at most 64 a second. When a context becomes ready, it publishes the earlier
+ * <p>Each context publishes a request once, on a thread of mallometer, at most a poll interval
+ * after the request. It publishes at most 64 events a second. When a context becomes ready, it publishes the earlier
  * requests that the library still knows.
  */
 public final class HugeAllocationEvent extends ApplicationEvent {

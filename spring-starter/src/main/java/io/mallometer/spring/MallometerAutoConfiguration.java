@@ -40,7 +40,8 @@ import org.springframework.util.StringUtils;
  * Recorder, the events for huge requests and leaks, the attach, and automatic trims if they are
  * enabled.
  *
- * <p>Lazy initialization does not apply to beans that nothing in the application requests.
+ * <p>Beans that no other bean requests are created at the start, even if the application
+ * initializes its beans lazily.
  */
 @AutoConfiguration
 @ConditionalOnEnabledProperty("mallometer.enabled")
@@ -185,8 +186,9 @@ public final class MallometerAutoConfiguration {
   }
 
   /**
-   * Adds the TLS context of the SSL bundle that the settings name, if any. Each push uses the
-   * bundle as Spring has last loaded it.
+   * Adds the TLS context of the SSL bundle that the settings name; adds nothing without such a
+   * setting. A push uses the bundle that Spring has loaded last, so a reloaded certificate takes
+   * effect.
    */
   private static PushOptions secured(
       PushOptions store, MallometerOptions options, ObjectProvider<SslBundles> bundles) {

@@ -103,8 +103,8 @@ public final class MallometerEndpointAutoConfiguration {
   }
 
   /**
-   * Configures {@link RefusedChanges}. The context of a management port does not inherit servlet
-   * filters.
+   * Configures {@link RefusedChanges}. A management port has a context of its own, which does not
+   * inherit servlet filters.
    */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
@@ -144,9 +144,11 @@ public final class MallometerEndpointAutoConfiguration {
   }
 
   /**
-   * Refuses changes if the endpoint is read-only, and names the property that allows them. Without
-   * this filter, Spring Boot would answer 405 without a text. Runs after Spring Security's filter.
-   * For Spring WebFlux, {@link ReactiveEndpointFilter} does this.
+   * Refuses changes if the endpoint is read-only. The answer names the property that allows
+   * changes; without this filter, Spring Boot would answer 405 without a text.
+   *
+   * <p>Runs after Spring Security's filter. {@link ReactiveEndpointFilter} is the equivalent for
+   * Spring WebFlux.
    */
   static final class RefusedChanges extends OncePerRequestFilter {
 

@@ -9,8 +9,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.web.filter.RequestContextFilter;
 
 /**
- * If Jersey alone serves the Actuator, binds the request to the thread that answers it, so that
- * {@link CurrentRequest} finds it. Spring MVC does this itself.
+ * Configures the binding of a request to its thread if Jersey alone serves the Actuator. {@link
+ * CurrentRequest} needs the binding. Spring MVC binds requests itself.
  *
  * <p>Compiled for Java 8: see {@link SupportedVersions}.
  */

@@ -30,8 +30,9 @@ import org.springframework.context.annotation.Lazy;
 /**
  * Configures the histogram of request sizes for Prometheus registries.
  *
- * <p>The condition searches the current context only, so that a child context with a registry gets
- * its own bean. The bean is not initialized lazily, because no other bean requests it.
+ * <p>The condition searches only the current context. A child context with its own registry
+ * therefore gets its own bean. The bean is not initialized lazily, because no other bean requests
+ * it.
  */
 @AutoConfiguration(
     after = MallometerMetricsAutoConfiguration.class,
@@ -57,9 +58,9 @@ public final class MallometerPrometheusAutoConfiguration {
    * Registers the histogram of request sizes in every Prometheus registry of this context. Looks
    * for new registries after each poll, because a composite registry may receive one at any time.
    *
-   * <p>Micrometer has no meter for a histogram that is counted elsewhere, so the histogram is
-   * registered with Prometheus' client. The filters of the meter registry still decide about its
-   * name and tags.
+   * <p>Micrometer cannot publish a histogram that is counted elsewhere, so the histogram is
+   * registered with Prometheus' client. The meter filters of the registry still apply to its name
+   * and tags.
    */
   static final class RequestSizes implements SmartInitializingSingleton, AutoCloseable {
 
@@ -86,8 +87,8 @@ public final class MallometerPrometheusAutoConfiguration {
     }
 
     /**
-     * Registers the histogram only after all beans exist, because earlier the registries may lack
-     * their filters.
+     * Registers the histogram after all beans exist. Before that, the registries may lack their
+     * filters.
      */
     @Override
     public synchronized void afterSingletonsInstantiated() {

@@ -22,8 +22,8 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 /**
  * The Actuator endpoint {@code nativememory}, which passes on the answers of {@link Views}.
  *
- * <p>It is read-only unless {@code management.endpoint.nativememory.access=unrestricted}, so an
- * operator who exposes it does not thereby allow trims and acknowledgements.
+ * <p>The endpoint is read-only unless {@code management.endpoint.nativememory.access} is {@code
+ * unrestricted}. By default an exposed endpoint therefore refuses trims and acknowledgements.
  */
 @Endpoint(id = NativeMemoryEndpoint.NAME, defaultAccess = Access.READ_ONLY)
 public final class NativeMemoryEndpoint {
@@ -61,8 +61,8 @@ public final class NativeMemoryEndpoint {
   }
 
   /**
-   * @param trimAllowed whether the endpoint's access allows a trim; the page shows this
-   * @param settings the application's {@code mallometer.*}, which the evidence bundle contains
+   * @param trimAllowed whether the endpoint's access allows a trim, as shown on the page
+   * @param settings the application's {@code mallometer.*} properties for the evidence bundle
    */
   NativeMemoryEndpoint(
       Mallometer mallometer, boolean trimAllowed, Supplier<Map<String, String>> settings) {
@@ -80,7 +80,7 @@ public final class NativeMemoryEndpoint {
    * Returns a view of the latest poll.
    *
    * @param view one of {@link Views#NAMES}
-   * @return null, which becomes 404, for any other name
+   * @return null for any other name, which Spring Boot answers with 404
    */
   @ReadOperation(produces = {JSON, PLAIN_JSON, HTML, TEXT, BYTES, ZIP})
   public @Nullable Object nativeMemory(@Selector String view) {
@@ -99,12 +99,11 @@ public final class NativeMemoryEndpoint {
   }
 
   /**
-   * Acknowledges the call sites with a name, whatever their verdict, or searches the Java heap for
-   * the owners of a call site's memory.
+   * Acknowledges call sites, or searches the Java heap for the owners of a call site's memory.
    *
-   * @param view {@code leaks} or {@code owners}
-   * @param site for {@code leaks} the name, where a final {@code *} stands for any text; for {@code
-   *     owners} the number of the call site
+   * @param view {@code leaks} to acknowledge, {@code owners} to search
+   * @param site for {@code leaks} the name of the call sites, whatever their verdict; a final
+   *     {@code *} stands for any text. For {@code owners} the number of the call site
    * @return the verdicts or the owners; null for any other view
    */
   @WriteOperation

@@ -150,12 +150,13 @@ public final class NativeMemoryEndpointWebExtension {
   }
 
   /**
-   * Acknowledges the call sites with a name, whatever their verdict, or searches the Java heap for
-   * the owners of a call site's memory, which pauses the program.
+   * Acknowledges call sites, or searches the Java heap for the owners of a call site's memory. The
+   * search pauses the program.
    *
-   * @param view {@code leaks} or {@code owners}; 404 for any other name
-   * @param name for {@code leaks} the name, where a final {@code *} stands for any text; for {@code
-   *     owners} the number of the call site, see {@link Views#owners}
+   * @param view {@code leaks} to acknowledge, {@code owners} to search; 404 for any other name
+   * @param name for {@code leaks} the name of the call sites, whatever their verdict; a final
+   *     {@code *} stands for any text. For {@code owners} the number of the call site, see {@link
+   *     Views#owners}
    * @return 200 with the verdicts or the owners, 403 for a request from another site's page, 404 if
    *     no call site has the name, 429 if the search is refused, 501 if it is impossible
    */
@@ -175,8 +176,8 @@ public final class NativeMemoryEndpointWebExtension {
   }
 
   /**
-   * Searches for owners. {@code links} is read from the query and is not a parameter of the
-   * operation, because Spring Boot would then refuse every POST whose body is not JSON.
+   * Searches for owners. Reads {@code links} from the query. A parameter of the operation would
+   * make Spring Boot refuse every POST whose body is not JSON.
    */
   private Answer.Told owners(String name) {
     ViewRequest asked = ViewRequest.of(name);

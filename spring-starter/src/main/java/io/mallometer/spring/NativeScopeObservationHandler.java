@@ -105,8 +105,8 @@ final class NativeScopeObservationHandler implements ObservationHandler<Observat
     }
 
     /**
-     * Ends the measurements of all threads and adds their sum to the meters. No measurement can
-     * begin after this call.
+     * Ends the measurements of all threads and adds their sum to the meters. Later scopes of the
+     * observation are not measured.
      */
     synchronized void tell(NativeScopeMeters meters, Scope scope) {
       stopped = true;
@@ -120,7 +120,10 @@ final class NativeScopeObservationHandler implements ObservationHandler<Observat
     }
   }
 
-  /** Selects an observation by its type, because it has no name yet. */
+  /**
+   * Selects the observation by its type. The name of an observation is not yet known when its
+   * handlers are selected.
+   */
   @Override
   public boolean supportsContext(Observation.Context context) {
     return isOne(REQUESTS, context) || isOne(TASKS, context);
@@ -147,7 +150,7 @@ final class NativeScopeObservationHandler implements ObservationHandler<Observat
     }
   }
 
-  /** Ends the thread's measurement, because after a reset no other event follows. */
+  /** Ends the thread's measurement. No event closes the scopes of a thread after a reset. */
   @Override
   public void onScopeReset(Observation.Context context) {
     Pieces pieces = context.get(Pieces.class);

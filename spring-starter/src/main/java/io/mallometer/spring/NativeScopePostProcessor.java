@@ -29,7 +29,8 @@ final class NativeScopePostProcessor extends AbstractBeanFactoryAwareAdvisingPos
   private static final Log logger = LogFactory.getLog(NativeScopePostProcessor.class);
 
   /**
-   * Creates the processor without creating other beans.
+   * Creates the processor. Bean post-processors must not create other beans early, so the meters
+   * are supplied later.
    *
    * @param meters supplies the meters when a method is called for the first time
    */

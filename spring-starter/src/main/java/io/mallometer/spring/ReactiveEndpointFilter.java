@@ -29,12 +29,13 @@ import org.springframework.web.util.pattern.PathPatternParser;
 import reactor.core.publisher.Mono;
 
 /**
- * Does for Spring WebFlux what {@link CurrentRequest} does for servlets. Refuses unknown
- * parameters, requests for changes from another site's page, and changes that the endpoint's access
- * setting forbids. Runs after Spring Security's filter.
+ * Prepares and checks requests for the endpoint in Spring WebFlux, where {@link CurrentRequest}
+ * finds no servlet request. Runs after Spring Security's filter.
  *
- * <p>Puts the query into the path (see {@link ViewRequest}), and Spring Security's CSRF token into
- * headers of the page, because the page was built without it.
+ * <p>Refuses unknown parameters, requests for changes from another site's page, and changes that
+ * the endpoint's access setting forbids. Puts the query into the path, see {@link ViewRequest}.
+ * Puts Spring Security's CSRF token into headers of the page, because the page is built without the
+ * token.
  */
 final class ReactiveEndpointFilter implements WebFilter {
 
@@ -81,8 +82,8 @@ final class ReactiveEndpointFilter implements WebFilter {
   }
 
   /**
-   * Moves the parameter {@code links} into the path, because the operation that searches for owners
-   * is a POST and receives no query.
+   * Moves the parameter {@code links} into the path. The search for owners is a POST, to which
+   * Spring Boot does not pass the query.
    */
   private static ServerWebExchange withLinks(ServerWebExchange exchange) {
     return exchange.getRequest().getQueryParams().containsKey("links")
@@ -153,8 +154,8 @@ final class ReactiveEndpointFilter implements WebFilter {
   }
 
   /**
-   * Reads the request to its end before it answers, because otherwise Reactor Netty may not read
-   * the next request on the connection.
+   * Reads the whole request before the answer. Reactor Netty may otherwise not read the next
+   * request on the connection.
    */
   private static Mono<Void> refuse(ServerWebExchange exchange, Told refusal) {
     ServerHttpResponse response = exchange.getResponse();

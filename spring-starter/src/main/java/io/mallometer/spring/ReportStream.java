@@ -56,8 +56,8 @@ final class ReportStream extends PipedInputStream {
   }
 
   /**
-   * Throws at the end of a report that could not be written completely, so that it does not look
-   * complete.
+   * Throws at the end of a report that could not be written completely. The reader would otherwise
+   * take the report for complete.
    */
   private int complete(int read) throws IOException {
     if (read < 0 && failure != null) {

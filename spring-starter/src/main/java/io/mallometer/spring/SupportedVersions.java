@@ -11,9 +11,10 @@ import org.springframework.boot.autoconfigure.AutoConfigurationMetadata;
  * Leaves out the auto-configurations of this jar, and logs one line, if Java or Spring Boot is too
  * old.
  *
- * <p>Spring Boot 2.7 loads this class, {@link BackgroundStart} and {@link
- * MallometerManagementContextConfiguration}, and stops if it cannot. So they are compiled for Java
- * 8, and use only types of Spring that 2.7 has.
+ * <p>Spring Boot 2.7 on Java 8 must be able to load three classes of this jar, because it stops
+ * otherwise: this class, {@link BackgroundStart} and {@link
+ * MallometerManagementContextConfiguration}. They are compiled for Java 8, and use only types of
+ * Spring that 2.7 has.
  */
 final class SupportedVersions implements AutoConfigurationImportFilter {
 

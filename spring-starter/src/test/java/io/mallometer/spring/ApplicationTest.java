@@ -153,7 +153,6 @@ class ApplicationTest {
         .anyMatch(series -> series.startsWith("native_memory_resident_bytes{part=\"java_heap\""));
   }
 
-  /** The names depend neither on the version of Jackson nor on whether the library is present. */
   @Test
   void everySpringBootWritesTheSameNames() {
     PublicNames.checkAnswers(ServiceNamesTest.answers(application));

@@ -17,8 +17,8 @@ import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.context.support.GenericApplicationContext;
 
 /**
- * Checks which contexts attach and which threads they leave behind. The library in this test
- * refuses the attach.
+ * Checks which contexts try to attach the library, and which threads are left. The fake library
+ * refuses every attach.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class AttachAfterRefreshTest {

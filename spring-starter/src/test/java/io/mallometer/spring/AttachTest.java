@@ -18,7 +18,7 @@ class AttachTest {
 
   private static final String NOTICE = "Native memory is ";
 
-  /** A lower bound, in bytes, of the memory of the deflaters, which take 53 MB. */
+  /** The deflaters take 53 MB. Counts of their bytes must exceed this bound. */
   private static final double KEPT = 50e6;
 
   @TempDir Path directory;

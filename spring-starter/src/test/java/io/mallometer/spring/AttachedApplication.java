@@ -67,8 +67,8 @@ public class AttachedApplication {
   }
 
   /**
-   * Prints whether Spring waited for the attach before it created beans. The time is read first,
-   * because {@link Mallometer#open()} is slow.
+   * Prints whether Spring waited for the attach before it created beans. Reads the time first,
+   * because {@link Mallometer#open()} is slow and must not count as waiting.
    */
   private static void tellWhatIsCounted() {
     long waited = System.nanoTime() - contextPrepared;

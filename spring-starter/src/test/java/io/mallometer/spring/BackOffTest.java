@@ -269,10 +269,7 @@ class BackOffTest {
         context -> context.getBean(type));
   }
 
-  /**
-   * The matrix of Spring Boot versions has only one web stack on its class path, so this test does
-   * not run there.
-   */
+  /** The build for a version of Spring Boot (matrix) has only one web stack on its class path. */
   @Test
   @DisabledIfSystemProperty(named = "matrix.boot", matches = ".+")
   void ownReactiveFilterIsKept() {
@@ -295,8 +292,8 @@ class BackOffTest {
   }
 
   /**
-   * Starts a context, and a second one that already contains a bean of the first. The second must
-   * not create another bean of that type.
+   * Asserts that a bean of the application replaces mallometer's bean of the same type. Takes the
+   * bean from a first context and registers it in a second one.
    */
   private static <
           S extends AbstractApplicationContextRunner<S, C, A>,

@@ -87,8 +87,8 @@ class ConfigurationTest {
   }
 
   /**
-   * Spring Boot 3.5 and 4.x name the auto-configuration of registries differently. If one name were
-   * missing, applications with that version would export no meters.
+   * The meters need the auto-configuration of registries, which has different names in Spring Boot
+   * 3.5 and 4.x. Without one of the names, applications with that version would export no meters.
    */
   @Test
   void metersComeAfterTheRegistryOfEitherSpringBoot() throws IOException {
@@ -145,8 +145,8 @@ class ConfigurationTest {
   }
 
   /**
-   * The variable of {@code mallometer.max-scopes} has an underscore for the hyphen. By Spring
-   * Boot's own rule the hyphen would be removed, as in MALLOMETER_MAXSCOPES.
+   * Hyphens of a property become underscores in its variable. Spring Boot alone would drop them and
+   * read {@code MALLOMETER_MAXSCOPES}.
    */
   @Test
   void everySettingIsReadFromItsVariable() {

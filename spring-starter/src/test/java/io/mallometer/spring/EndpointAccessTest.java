@@ -180,7 +180,7 @@ class EndpointAccessTest {
     String port = application.context().getEnvironment().getProperty("local.management.port");
     assertThat(trimFrom(application, TRIM, "Origin", "http://127.0.0.1:" + port).statusCode())
         .isEqualTo(200);
-    // The browser knows the host name of the proxy, not that of the application.
+    // The browser sends the host name of the proxy, which the application does not know.
     String[] proxied = {"Sec-Fetch-Site", "same-origin", "Origin", "https://proxy.example"};
     assertThat(trimFrom(application, TRIM, proxied).statusCode()).isEqualTo(200);
   }
@@ -191,8 +191,8 @@ class EndpointAccessTest {
   }
 
   /**
-   * An earlier trim delays the next, even if its context is closed, because all contexts share the
-   * allocator.
+   * The interval between trims applies to the whole process, because all contexts share the
+   * allocator. A trim of a closed context also counts.
    */
   private static void aSecondTrimIsRefused() {
     try (RunningApplication second =

@@ -19,8 +19,8 @@ final class Matrix {
   }
 
   /**
-   * Returns whether this is the newest version of Spring Boot. Tests for which one version suffices
-   * run only with it.
+   * Returns whether Spring Boot has its newest version. Tests that need only one version run only
+   * with the newest.
    */
   static boolean newest() {
     return boot().startsWith("4.1.");

@@ -147,8 +147,8 @@ class NativeScopeTest {
   }
 
   /**
-   * The two threads read the same fake counters, so bytes that were allocated while both had a
-   * scope open are counted twice.
+   * The two threads read the same fake counters. Bytes that are allocated while both scopes are
+   * open therefore count twice.
    */
   @Test
   @Timeout(120)
@@ -251,7 +251,8 @@ class NativeScopeTest {
       meters.add(Scope.named(name), 10, 1);
     }
     FutureTask<Void> call = new FutureTask<>(() -> meters.add(Scope.named("fourth"), 10, 1), null);
-    // A thread that registers a meter holds this lock. The call must not wait for it.
+    // A thread holds this lock while it registers a meter. A call that uses existing meters must
+    // not wait for the lock.
     synchronized (meters) {
       new Thread(call).start();
       call.get();

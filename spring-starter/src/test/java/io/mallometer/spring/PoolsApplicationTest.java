@@ -86,10 +86,7 @@ class PoolsApplicationTest {
     }
   }
 
-  /**
-   * Reads the pools from the endpoint until one call site in the method holds all kept buffers.
-   * While requests come, mallometer reads the pools every ten seconds.
-   */
+  /** Reads the pools from the endpoint until one call site in the method holds all kept buffers. */
   private static Map<String, Object> siteOf(String method, RunningApplication application)
       throws InterruptedException {
     while (true) {

@@ -60,8 +60,9 @@ public record RunningApplication(ConfigurableApplicationContext context) impleme
   }
 
   /**
-   * Returns a client with connections of its own. If Spring WebFlux refuses a request without
-   * reading its body, Reactor Netty may never read the next request on that connection.
+   * Returns a client with its own connections. A request with a body gets its own client: if Spring
+   * WebFlux refuses the request without reading the body, Reactor Netty may not read another
+   * request on the connection.
    */
   private static HttpClient newClient() {
     return HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();

@@ -78,7 +78,7 @@ class SecuredEndpointTest {
       assertThat(onManagementPort(application, "POST", TRIM)).isEqualTo(401);
       assertThat(onManagementPort(application, "GET", READ, CREDENTIALS)).isEqualTo(200);
       assertThat(onManagementPort(application, "POST", TRIM, CREDENTIALS)).isEqualTo(403);
-      // The status may be 404 with Jersey, where no filter on this port can request a login.
+      // Jersey may answer 404, because no filter on this port can request a login.
       assertThat(application.response(READ).statusCode()).isIn(401, 404);
       assertThat(application.send("GET", "local.server.port", READ, CREDENTIALS).statusCode())
           .isEqualTo(404);
@@ -138,7 +138,10 @@ class SecuredEndpointTest {
     return application.send(method, "local.management.port", path, headers).statusCode();
   }
 
-  /** The rules are loaded by name, because only one web stack is on the class path. */
+  /**
+   * The class of the rules is loaded by name, because it needs a web stack that may not be on the
+   * class path.
+   */
   private static RunningApplication withOwnRules(String role, String... more)
       throws ClassNotFoundException {
     return withRules("Rules", role, more);

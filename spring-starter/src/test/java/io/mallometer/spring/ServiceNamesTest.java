@@ -121,7 +121,9 @@ class ServiceNamesTest {
     check("meters of Micrometer", ServiceNamesTest::meters);
   }
 
-  /** Runs last, because it trims, and the trimmable bytes are unknown for a while after a trim. */
+  /**
+   * Trims memory. The trimmable bytes are unknown for a while after a trim, so this test runs last.
+   */
   @Test
   @Order(Integer.MAX_VALUE)
   void answers() {

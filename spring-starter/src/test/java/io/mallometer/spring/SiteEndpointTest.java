@@ -254,7 +254,10 @@ class SiteEndpointTest {
     }
   }
 
-  /** The answer comes immediately, because the reading from 10 minutes before is kept. */
+  /**
+   * The reading from 10 minutes ago still exists, so the endpoint need not wait for the {@code
+   * seconds} of the request.
+   */
   @Test
   void aProfileMayBeTheDifferenceToSomeTimeAgo() throws IOException {
     HttpResponse<byte[]> answer = application.bytes(PATH + "pprof?seconds=600");

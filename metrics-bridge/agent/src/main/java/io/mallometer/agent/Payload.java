@@ -74,8 +74,8 @@ final class Payload {
   }
 
   /**
-   * Starts polling, and everything that the options request. Returns after the MBeans were
-   * registered: when JMX is first used, and so possibly never.
+   * Starts polling, and everything that the options request. The MBeans are registered when JMX is
+   * first used. The method returns only after their registration, and so possibly never.
    *
    * @param said receives one line with the result, as soon as it is known
    */

@@ -15,10 +15,12 @@ import java.util.Set;
 /**
  * Makes the payload a named module on JDK 24 and newer, unless native access is allowed already.
  *
- * <p>Such a JDK prints a warning when a class in an unnamed module first loads native code, once in
- * a process. The agent must neither cause this warning nor use up the one that the application's
- * own code would cause. An agent's manifest cannot allow native access, but a named module can get
- * the right: {@code NativeAccess} in the payload gives it to the payload's module. It needs two
+ * <p>Such a JDK prints a warning, once in a process, when a class in an unnamed module first loads
+ * native code. The agent must not cause this warning. It must not suppress the warning about the
+ * application's own code either.
+ *
+ * <p>An agent's manifest cannot allow native access, but a named module can get the right. {@code
+ * NativeAccess} in the payload gives it to the payload's module. {@code NativeAccess} needs two
  * packages of the JDK, which this class opens to that module only.
  */
 final class PayloadModule {

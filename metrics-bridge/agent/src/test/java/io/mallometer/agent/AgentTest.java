@@ -90,7 +90,7 @@ class AgentTest {
   }
 
   /**
-   * The version is read from the application's jar, although the agent's jar is on the class path
+   * The application's jar must supply the version, although the agent's jar is on the class path
    * too.
    */
   @Test

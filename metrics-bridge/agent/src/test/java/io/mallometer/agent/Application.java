@@ -11,8 +11,8 @@ import javax.management.MBeanServer;
 import javax.management.ObjectName;
 
 /**
- * An application without code for the agent. Prints what it observes, and scrapes the port in its
- * argument.
+ * An application that contains no call of the agent. It prints what it observes, and scrapes the
+ * port in its argument.
  */
 public final class Application {
 

@@ -91,8 +91,8 @@ class GateCommandsTest {
   }
 
   /**
-   * A wrong command line must not exit with 2: a build would take this for a regression, and a
-   * bisection for a bad commit.
+   * An invalid command line must not exit with 2. A build would take this code for a regression,
+   * and a bisection would take it for a bad commit.
    */
   @Test
   void whatIsNotUnderstoodIsNoResultAndStopsABisection() throws IOException {

@@ -8,9 +8,9 @@ import java.time.Duration;
 import java.time.Instant;
 
 /**
- * An application that opens its own {@link Mallometer}, does not attach the library, and prints
- * each new status. With the argument {@code closed} it closes the instance first, and then prints a
- * line if a newer snapshot appears.
+ * An application that opens its own {@link Mallometer} without attaching the library, and prints
+ * each new status. With the argument {@code closed} it closes the instance, and prints a line if a
+ * newer snapshot appears afterwards.
  */
 public final class HasItsOwnBridge {
 

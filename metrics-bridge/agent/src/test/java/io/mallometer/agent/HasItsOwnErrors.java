@@ -8,7 +8,9 @@ public final class HasItsOwnErrors {
 
   private HasItsOwnErrors() {}
 
-  /** Prints what the agent writes to the new stream until 1 s after the agent has started. */
+  /**
+   * Prints what the agent writes to the replaced standard error until 1 s after the agent's start.
+   */
   public static void main(String[] arguments) throws InterruptedException {
     ByteArrayOutputStream errors = new ByteArrayOutputStream();
     System.setErr(new PrintStream(errors, true));

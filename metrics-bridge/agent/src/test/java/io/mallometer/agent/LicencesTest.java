@@ -114,8 +114,8 @@ class LicencesTest {
   }
 
   /**
-   * The agent's jar is on the application's class path, so libraries may be only in the jar inside
-   * it.
+   * The agent's jar is on the application's class path, so only the nested jars may contain
+   * libraries.
    */
   @Test
   void theApplicationSeesNoLibraryOfTheAgent() throws IOException {
@@ -134,7 +134,7 @@ class LicencesTest {
     return entries(new ByteArrayInputStream(jar.getBytes(StandardCharsets.ISO_8859_1)));
   }
 
-  /** Returns the contents of a jar's files by name, with a character for each byte. */
+  /** Returns the files of a jar by name, decoded as ISO 8859-1. */
   private static Map<String, String> entries(InputStream jar) throws IOException {
     Map<String, String> entries = new HashMap<>();
     try (ZipInputStream input = new ZipInputStream(jar)) {

@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Runs the agent in one JVM with an application's older JNA, Micrometer and simpleclient, and with
- * the real jmx_exporter and the project's rules for it.
+ * Runs the agent in one JVM with jmx_exporter, which uses the project's rules, and with an
+ * application that has older versions of JNA, Micrometer and simpleclient.
  */
 @Tag("process")
 @Tag("any-jdk")
@@ -30,7 +30,8 @@ class NeighboursTest {
       Path.of("../../dashboards/jmx_exporter/mallometer.yml").toAbsolutePath().normalize();
 
   /**
-   * The histogram's buckets have another name in jmx_exporter, which removes some endings of names.
+   * The name of the histogram's buckets. jmx_exporter removes some suffixes of names, so it
+   * publishes the buckets as {@link #BUCKET_IN_JMX}.
    */
   private static final String BUCKET = "native_malloc_request_size_bytes_bucket";
 

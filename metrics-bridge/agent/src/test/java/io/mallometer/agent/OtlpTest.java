@@ -37,8 +37,8 @@ import org.junit.jupiter.api.io.TempDir;
 class OtlpTest {
 
   /**
-   * A property of the JVM's own JMX server. With it the agent starts the exporter at once, instead
-   * of when the application uses JMX.
+   * A property of the JVM's JMX server, which makes the agent start the exporter at once. Without
+   * it, the agent waits until the application uses JMX, or for 10 s.
    */
   private static final String JMX_IS_USED = "-Dcom.sun.management.any=1";
 

@@ -172,8 +172,8 @@ class ProcessCommandsTest {
   @Tag("any-jdk")
   @Order(4)
   void leaksAreShownWithTheirVerdict() throws Exception {
-    // Loading the agent at first uses up the CPU time that samples may take. So the command is
-    // repeated until the leak is sampled.
+    // Loading the agent uses up the CPU time that sampling may take. The command is repeated until
+    // the leak is sampled.
     Result leaks = call("leaks", pid(), "--all", "--duration", "3s");
     for (int i = 0; i < 10 && !leaks.out().contains("DeflaterLeak.main"); i++) {
       leaks = call("leaks", pid(), "--all", "--duration", "3s");
@@ -333,8 +333,8 @@ class ProcessCommandsTest {
   }
 
   /**
-   * The command ends while the JDK still waits for the attach. So the command must remove the file
-   * by which the JDK requests it.
+   * The command gives up while the JDK still waits for the attach. So the command itself must
+   * remove the JDK's file {@code .attach_pid}.
    */
   @Test
   @Tag("any-jdk")
@@ -392,7 +392,7 @@ class ProcessCommandsTest {
         inShell(top, ended));
     try {
       awaitScreen(socket, "DeflaterLeak.main");
-      // This is the last line, so the screen is complete.
+      // The screen is complete when its last line, which contains "q ends", appears.
       String screen = awaitScreen(socket, "q ends");
       assertThat(screen).contains("ACTIVE", "DeflaterLeak.main", "java_heap", "call site");
       tmux(socket, "send-keys", "g");
@@ -760,7 +760,9 @@ class ProcessCommandsTest {
     }
   }
 
-  /** The JVM runs as in a container: it sees other processes and files, and has its own /tmp. */
+  /**
+   * The JVM runs in its own mount and process namespaces, as in a container, and has its own /tmp.
+   */
   @Test
   @Tag("any-jdk")
   @Order(16)
@@ -806,7 +808,8 @@ class ProcessCommandsTest {
   void aJvmWithATmpOfItsOwnIsAskedWithoutAThreadDump() throws Exception {
     List<String> unshare = List.of("unshare", "--mount", "--");
     assumeTrue(finish(new ProcessBuilder(with(unshare, "true"))).exitCode() == 0, "no unshare");
-    // The JDK creates a file in the working directory of the JVM, which is impossible in /proc.
+    // The JDK's attach creates a file in the working directory of the JVM, which is impossible in
+    // /proc.
     for (String place : List.of("/", "/proc")) {
       Path log = directory.resolve("log");
       String shell =
@@ -905,8 +908,8 @@ class ProcessCommandsTest {
         deaf,
         log,
         process -> {
-          // A killed JVM with this process id may have left the file, which then looks like this
-          // JVM's socket.
+          // A killed JVM with this process id may have left a socket file, which the JDK would take
+          // for this JVM's socket.
           Files.deleteIfExists(Path.of("/tmp/.java_pid" + process.pid()));
           refuses(6, "did not answer within 3 s", "report", "" + process.pid(), "--timeout", "3s");
           assertThat(Path.of("/proc/" + process.pid(), "cwd/.attach_pid" + process.pid()))

@@ -14,9 +14,10 @@ public interface AllocatorMXBean extends Described.OfAllocator, Described.OfEach
 
   /**
    * The type of the notification of a huge request. Its sequence number is the number of the
-   * request, its time stamp is the time of the request. The user data is composite data with {@code
-   * number}, {@code time}, {@code bytes}, {@code threadId}, {@code threadName} and {@code
-   * missedBefore}, the number of requests without a notification since the previous one.
+   * request, and its time stamp is the time of the request. The user data is composite data with
+   * {@code number}, {@code time}, {@code bytes}, {@code threadId}, {@code threadName} and {@code
+   * missedBefore}. {@code missedBefore} is the number of huge requests after the previous
+   * notification that got no notification.
    */
   String HUGE_ALLOCATION = "io.mallometer.allocation.huge";
 

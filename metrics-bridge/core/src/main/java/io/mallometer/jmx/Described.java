@@ -44,7 +44,7 @@ final class Described {
   }
 
   /**
-   * Attributes of {@link DiagnosisMXBean}. Their names make JConsole, which sorts by name, show the
+   * Attributes of {@link DiagnosisMXBean}. JConsole sorts attributes by name; these names put the
    * sentence first.
    */
   public interface OfDiagnosis {

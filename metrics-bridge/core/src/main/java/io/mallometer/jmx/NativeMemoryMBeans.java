@@ -10,8 +10,9 @@ import javax.management.NotificationBroadcasterSupport;
  * Registers the MBeans {@code io.mallometer:type=Diagnosis}, {@code NativeMemory}, {@code
  * Allocator}, {@code CallSites} and {@code LeakDetector}.
  *
- * <p>If another object, for example in a second web application, has registered a name, this object
- * registers its MBean when the name is free. Closing unregisters only the MBeans of this object.
+ * <p>Another object, for example in a second web application, may already have registered a name.
+ * The MBean is then registered when the name is free. Closing unregisters only the MBeans of this
+ * object.
  */
 public final class NativeMemoryMBeans implements AutoCloseable {
 

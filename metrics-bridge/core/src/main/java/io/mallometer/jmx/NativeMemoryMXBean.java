@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * library does not count. Live and peak values are also unknown after an interruption of counting,
  * and after an attach that could not determine the live bytes.
  *
- * <p>All clients of this MBean share the one measurement that its operations start and stop.
+ * <p>The operations of this MBean start and stop a single measurement, which all clients share.
  */
 public interface NativeMemoryMXBean extends Described.OfNativeMemory, Described.OfEach {
 

@@ -35,17 +35,18 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The meters, listed once for all outputs. {@link io.mallometer.model.Figure} names the meters
- * without labels. All other meters are listed here. The meaning, unit and type of a meter are those
- * of a component of a record.
+ * The meters, listed once for all outputs. {@link io.mallometer.model.Figure} declares a meter
+ * without labels at a component of a record. All other meters are listed in this class. Each meter
+ * takes its meaning, unit and type from a component of a record.
  *
  * <p>Names are in Micrometer's style. Prometheus replaces dots by underscores, appends the unit,
  * and ends counters in {@code _total}: {@code native.malloc.requested} in bytes becomes {@code
  * native_malloc_requested_bytes_total}.
  *
- * <p>A meter has series only while its values are known. {@code native.malloc.*} needs counting,
- * {@code native.allocator.*} an allocator that reports them, and {@code mallometer.samples*}
- * sampling. {@code native.memory.*} and {@code cgroup.*} need only the operating system.
+ * <p>A meter has series only while its values are known. {@code native.malloc.*} needs counting.
+ * {@code native.allocator.*} needs an allocator that reports the values. {@code
+ * mallometer.samples*} needs sampling. {@code native.memory.*} and {@code cgroup.*} need only the
+ * operating system.
  *
  * <p>The list omits the histogram {@link #REQUEST_SIZE}, because Micrometer has no such meter.
  */
@@ -84,8 +85,8 @@ public final class Meter {
   public record Attribute(String bean, String name, boolean isTable) {}
 
   /**
-   * A record in the snapshot, and the MBean that shows it. The function returns null if the record
-   * is unknown.
+   * A record in the snapshot, and the MBean that shows it. {@code in} returns the record, or null
+   * if the record is unknown.
    */
   private record Part<T extends Record>(
       String bean, Class<T> kind, Function<Snapshot, @Nullable T> in) {
@@ -152,8 +153,8 @@ public final class Meter {
     }
 
     /**
-     * Returns the series of a verdict. All series of a meter need the same tags, so each has the
-     * tag {@code evidence}.
+     * Returns the series of a verdict. Series without evidence also have the tag {@code evidence},
+     * because all series of a meter need the same tags.
      */
     Series tagged(Verdict verdict, String evidence) {
       return new Series(
@@ -220,7 +221,7 @@ public final class Meter {
 
   private static final Cell REQUEST_SIZES = COUNTERS.cell("requestSizes");
 
-  /** Whether a value is known does not depend on the time, so tests for this use any time. */
+  /** An arbitrary time for tests whether a value is known; the time does not affect the result. */
   private static final Clock ANY_TIME = Clock.fixed(Instant.EPOCH, ZoneOffset.UTC);
 
   private static final Label SERVING = new Label("allocator", STATISTICS.cell("kind"));
@@ -323,10 +324,7 @@ public final class Meter {
                       + " ends (not_followed), and paths of allocations (no_path)")
               .table(CALL_SITES, "DroppedSamples"));
 
-  /**
-   * Holds all meters and attributes. A class of its own delays reading the records until the first
-   * request.
-   */
+  /** Holds all meters and attributes. The records are read when this nested class is first used. */
   private static final class All {
 
     static final List<Meter> METERS =
@@ -486,8 +484,8 @@ public final class Meter {
   }
 
   /**
-   * Returns one series with tags from the snapshot. Returns none while its value or the value of a
-   * tag is unknown.
+   * Returns a function for one series with tags from the snapshot. The function returns no series
+   * while the value of the series or of a tag is unknown.
    */
   private static Function<Snapshot, List<Series>> named(Figure figure, Label... labels) {
     return snapshot -> {
@@ -507,13 +505,13 @@ public final class Meter {
   }
 
   /**
-   * Returns a series for each row of a table. Sorts the rows by key, because a change of their
-   * order must not change the series.
+   * Returns a series for each row of a table. Sorts the rows by key, so that the series stay the
+   * same if the rows change their order.
    */
   private static Function<Snapshot, List<Series>> rows(String tag, Cell table) {
     return snapshot -> {
       @Nullable Object known = table.value(snapshot);
-      return known == null // A stream would allocate at each poll.
+      return known == null // Avoids a stream, which would allocate at each poll.
           ? List.of()
           : keys(known)
               .sorted()

@@ -4,8 +4,8 @@ import io.mallometer.model.SelfReport;
 import java.util.regex.Pattern;
 
 /**
- * Turns names into values of tags. Monitoring systems store a series for each value, so the same
- * thing must have the same value in all processes.
+ * Turns names into values of tags. Monitoring systems store a series for each value, so a name must
+ * have one value in all processes.
  */
 public final class TagValue {
 

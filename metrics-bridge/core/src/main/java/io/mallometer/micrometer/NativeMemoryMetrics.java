@@ -28,12 +28,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * Binds {@link Meter#all() all meters} to Micrometer registries.
  *
- * <p>Each meter reads the snapshot {@link Mallometer#scraped()}. Some values are known only at
- * times, for example while mallometer counts, so the binder adds and removes meters after each
- * poll.
+ * <p>Each meter reads the snapshot {@link Mallometer#scraped()}. A value may be known at one time
+ * and unknown at another, for example because mallometer stops counting. So the binder adds and
+ * removes meters after each poll.
  *
- * <p>A binder may be bound to any number of registries. A registry has each meter once, even with
- * two binders. If one binder is closed, the other adds the meters again after the next poll.
+ * <p>A binder may be bound to any number of registries. A registry with two binders still has each
+ * meter once. After one binder is closed, the other one adds the meters again at the next poll.
  * Micrometer has no meter for the histogram of request sizes: see {@link #requestSizeId}.
  */
 public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {

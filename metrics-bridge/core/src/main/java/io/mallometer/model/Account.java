@@ -51,8 +51,8 @@ public record Account(
     /** Live bytes of all call sites that have no row of their own. */
     OTHER_SITES("other call sites"),
     /**
-     * Live bytes of malloc minus those estimated for all call sites. Its growth is the part that
-     * the error of the samples cannot explain.
+     * Live bytes of malloc minus those estimated for all call sites. The growth of call sites is
+     * corrected within the error of the samples; this row grows by the rest of the difference.
      */
     SAMPLING("sampling difference"),
     /** Live bytes of malloc if no call site is known. */
@@ -186,8 +186,8 @@ public record Account(
     public static final String CLASSES = "classes";
 
     /**
-     * The name of the count of deleted files that are still mapped or open. The row of their pages
-     * in {@link Account#files} has this name too.
+     * The name of the count of deleted files that are still mapped or open. {@link Account#files}
+     * has a row with this name for the pages of these files.
      */
     public static final String DELETED_FILES = "deleted files";
   }

@@ -24,8 +24,8 @@ public enum AllocatorKind implements Tagged {
   }
 
   /**
-   * Returns an environment variable, with a value that makes the allocator retain less memory.
-   * Empty if none is known.
+   * Returns an environment variable with its value, such as {@code MALLOC_ARENA_MAX=2}, that makes
+   * the allocator retain less memory. Empty if no such variable is known.
    */
   public String setting() {
     return setting;

@@ -14,8 +14,8 @@ import java.util.List;
  *
  * <p>System memory is what the allocator obtained from the operating system: memory that the
  * program uses, memory retained for later requests, and overhead. These are sizes of virtual
- * memory, so retained memory may not be resident: glibc returns pages in a trim but still counts
- * them as retained.
+ * memory, and retained memory need not be resident. For example, a trim of glibc returns pages to
+ * the system, but glibc still counts them as retained.
  */
 public record AllocatorStatistics(
     @Figure("When the statistics of the allocator were read, less often than the counters")
@@ -109,10 +109,11 @@ public record AllocatorStatistics(
   }
 
   /**
-   * Returns these statistics with {@link #trimmableBytes}.
+   * Returns these statistics with a value for {@link #trimmableBytes}.
    *
-   * <p>The figure is exact for jemalloc and tcmalloc. For glibc it is a lower bound: glibc does not
-   * remember which free pages it returned, so all pages that are not resident count as returned.
+   * <p>The value is exact for jemalloc and tcmalloc. For glibc it is a lower bound: glibc does not
+   * record which free pages it returned to the system. Therefore every page that is not resident
+   * counts as returned.
    *
    * @param mallocResidentBytes the resident memory of the allocator; {@code NaN} if unknown
    */

@@ -1,7 +1,7 @@
 package io.mallometer.model;
 
 /**
- * When mallometer begins to count native memory in a program that was started without the library.
+ * The time at which mallometer attaches to a program that was started without the native library.
  */
 public enum AttachMode {
   /**

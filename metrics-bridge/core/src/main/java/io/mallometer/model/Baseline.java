@@ -23,12 +23,12 @@ public record Baseline(
             unit = BYTES)
         double errorBytes) {
 
-  /** No memory: the process was counted from its start. */
+  /** The baseline of a process that was counted from its start: no memory. */
   public static final Baseline NONE = new Baseline(0, 0);
 
   /**
-   * Returns whether the number of bytes that were live at the attach is known. If not, the present
-   * live bytes are unknown too.
+   * Returns whether the number of bytes that were live at the attach is known. If that number is
+   * unknown, the present live bytes are unknown too.
    */
   public boolean known() {
     return !Double.isNaN(bytes);
@@ -52,8 +52,8 @@ public record Baseline(
   }
 
   /**
-   * Compares all components. For the default method of a record, the JDK would generate a class at
-   * run time.
+   * Compares all components. Without this method, the JDK would generate a class at run time to
+   * compare them.
    */
   @Override
   public boolean equals(Object other) {

@@ -48,8 +48,8 @@ public record CallSite(
     implements SiteFigures {
 
   /**
-   * The ages of the live sampled objects of a site. Each object counts by the bytes that it stands
-   * for. {@code NaN} without live samples.
+   * The ages of the live sampled objects of a site, weighted by the bytes that each sample
+   * represents. {@code NaN} without live samples.
    */
   public record Ages(
       @Figure(value = "The age that half of the live bytes exceed", unit = SECONDS) double median,
@@ -164,8 +164,8 @@ public record CallSite(
   }
 
   /**
-   * Returns the index at which the package ends, or -1. Ignores the part after a slash, which only
-   * hidden classes have.
+   * Returns the index at which the package ends, or -1 if there is no package. The name of a hidden
+   * class has a suffix after a slash, which is ignored.
    */
   private static int packageEnd(String className) {
     int slash = className.indexOf('/');

@@ -16,8 +16,8 @@ import java.util.function.Function;
  * A reading of all call sites at one time. This class is immutable.
  *
  * @param sites the sites, most live bytes first
- * @param buildIds the build ids in hexadecimal digits, by the names of the libraries in frames;
- *     omits a name that libraries with different ids share
+ * @param buildIds the build ids in hexadecimal digits, by library name. A name is left out if
+ *     several libraries with different build ids have it
  */
 public record CallSites(
     @Figure("When the call sites were read") Instant time,
@@ -35,7 +35,10 @@ public record CallSites(
   /** The bytes that glibc needs for each object beyond its usable size. */
   static final int SIZE_WORD = 8;
 
-  /** When and how counting began. After an attach, older allocations belong to no site. */
+  /**
+   * The time and the way in which counting began. After an attach, allocations made before it
+   * belong to no site.
+   */
   public record Origin(
       @Figure("How the library came to count: preloaded, attached or none") String mode,
       @Figure("When counting began; empty if it did not") Optional<Instant> since,
@@ -46,7 +49,10 @@ public record CallSites(
               unit = BYTES)
           double allocatedBeforeBytes) {
 
-    /** The origin if the sites contain all allocations of the process. */
+    /**
+     * The origin of a process that was counted from its start, so that the sites contain all its
+     * allocations.
+     */
     public static final Origin START = new Origin(SelfReport.PRELOADED, Optional.empty(), 0);
 
     /** Returns whether the library was attached, so that older allocations belong to no site. */
@@ -114,8 +120,9 @@ public record CallSites(
   }
 
   /**
-   * Estimates the live bytes from before the attach: the live bytes of the process minus those of
-   * all sites. The result is at least 0 and at most the live bytes at the attach.
+   * Estimates the live bytes that were allocated before the attach: the live bytes of the process
+   * minus the live bytes of all sites. The result is at least 0 and at most the number of bytes
+   * live at the attach.
    */
   private Origin afterAttach(SelfReport self, NativeCounters counted) {
     double bytes = 0;

@@ -7,7 +7,7 @@ package io.mallometer.model;
 public enum ChargedPart implements Tagged {
   /** Anonymous memory of this process. */
   THIS_PROCESS("this_process"),
-  /** Anonymous memory of other processes in the cgroup, even of ended ones. */
+  /** Anonymous memory of other processes in the cgroup, including processes that have ended. */
   OTHER_PROCESSES("other_processes"),
   /** Cached and mapped files. The kernel drops their clean pages when memory is scarce. */
   PAGE_CACHE("page_cache"),
@@ -17,7 +17,7 @@ public enum ChargedPart implements Tagged {
   SOCKETS("sockets"),
   /** Files in tmpfs and shared memory, which cannot be dropped. */
   TMPFS("tmpfs"),
-  /** Memory that the kernel charged in advance or assigns to no part. */
+  /** Charged memory that the kernel reports in no other part, such as memory charged in advance. */
   OTHER("other");
 
   private final String tag;

@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * The metadata of classes by class loader, read at one safepoint of the JVM, and the code that
- * defines most classes.
+ * The metadata of classes by class loader, read at one safepoint of the JVM. {@code definer} is the
+ * code that defines most classes.
  */
 public record ClassLoaders(
     @Figure("When the loaders were read, or the reading was refused") Instant time,

@@ -38,7 +38,8 @@ public enum CodeOwner implements Tagged {
   private static final String LIBRARY_OF_JVM = "libjvm.";
 
   /**
-   * HotSpot functions with this text in their names allocate for Java code, such as direct buffers.
+   * Part of the names of the HotSpot functions that allocate for Java code, for example for direct
+   * buffers.
    */
   private static final String UNSAFE = "!Unsafe_";
 
@@ -49,7 +50,8 @@ public enum CodeOwner implements Tagged {
   }
 
   /**
-   * Returns the owner of a call site. The first Java frame outside of the JDK usually decides.
+   * Returns the owner of a call site: the owner of the first Java frame that is not of the JDK. A
+   * frame of mallometer's library before it means {@link #MALLOMETER}.
    *
    * @param name the name of the call site
    * @param frames the stack, innermost first

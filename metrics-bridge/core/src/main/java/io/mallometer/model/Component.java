@@ -18,8 +18,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A published component of a record class. The components are read once for each record class,
- * because the JDK describes a class anew for each caller.
+ * A published component of a record class. The components of each record class are read once and
+ * kept, because reflection creates new objects at every call.
  *
  * @param name the name in JSON and in composite data
  * @param meaning the meaning; the name if no {@link Figure} states one
@@ -30,10 +30,10 @@ import org.jspecify.annotations.Nullable;
  * @param attribute the attribute of an MBean that shows the component as one value; empty if there
  *     is none
  * @param type the type
- * @param accessor returns the value in a record; a handle, because Java 17 generates a class for a
- *     method that reflection calls often
- * @param number returns a primitive number in a record without allocating an object; null for a
- *     component of another type
+ * @param accessor returns the value in a record. A method handle is used because reflection on Java
+ *     17 generates a class for a method that is called often
+ * @param number returns a primitive number in a record without allocating an object; null if the
+ *     component is not a primitive number
  */
 public record Component(
     String name,
@@ -60,8 +60,9 @@ public record Component(
       };
 
   /**
-   * Returns the published components of a record class in their order: those with a {@link Figure},
-   * or all if none has one. Figures that the record computes follow, sorted by name.
+   * Returns the published components of a record class in their order. A component is published if
+   * it has a {@link Figure}; if none has one, all are published. Methods with a {@link Figure}
+   * follow, sorted by name.
    */
   public static List<Component> of(Class<?> kind) {
     return KNOWN.get(kind);
@@ -81,7 +82,10 @@ public record Component(
     throw new IllegalArgumentException(kind.getSimpleName() + " does not publish " + name);
   }
 
-  /** Returns these record classes, and all record classes that are published as parts of them. */
+  /**
+   * Returns the given record classes and all record classes that occur in their published
+   * components.
+   */
   public static Set<Class<?>> reachable(Collection<? extends Class<?>> kinds) {
     Set<Class<?>> known = new LinkedHashSet<>();
     kinds.forEach(kind -> reach(kind, known));
@@ -130,7 +134,7 @@ public record Component(
   }
 
   /**
-   * Returns a component, or its parts if it is a record with {@link Figure#inline}.
+   * Returns a component, or the components of its record if {@link Figure#inline} is set.
    *
    * @param container returns the record with this component
    */

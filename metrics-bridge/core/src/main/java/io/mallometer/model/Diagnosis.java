@@ -82,7 +82,7 @@ public record Diagnosis(
       @Figure(value = "The upper end; unknown if memory may never reach the limit", unit = SECONDS)
           double upperSeconds) {
 
-    /** The source of a limit that a person stated for this process. */
+    /** The source of a limit that an option states for this process. */
     public static final String STATED = "stated";
 
     /** The source of the limit that holds for all processes of the cgroup. */
@@ -91,7 +91,7 @@ public record Diagnosis(
     /** The source if no limit is set: the machine's memory is the limit. */
     public static final String MACHINE = "machine";
 
-    /** The limit if none is known. */
+    /** The value for an unknown limit. */
     public static final Limit NONE =
         new Limit(Double.NaN, Double.NaN, "", Double.NaN, Double.NaN, Double.NaN);
 

@@ -5,15 +5,15 @@ import static io.mallometer.model.Figure.Unit.COUNT;
 /**
  * A sum that was estimated from samples, with its uncertainty.
  *
- * <p>The distribution of samples of rare events is skewed. So the 95 % interval is that of a gamma
- * distribution with the estimate's mean and variance, as Fay and Feuer proposed for weighted sums
- * of Poisson variables (Statistics in Medicine 16, 1997).
+ * <p>The distribution of samples of rare events is skewed. Therefore the 95 % interval is taken
+ * from a gamma distribution with the mean and variance of the estimate. Fay and Feuer proposed this
+ * for weighted sums of Poisson variables (Statistics in Medicine 16, 1997).
  *
  * <p>Let {@code c = variance / value} and {@code m = value / c}. The lower end is {@code c/2} times
- * the 2.5 % quantile of chi squared with {@code 2m} degrees of freedom. The upper end is {@code
- * c/2} times the 97.5 % quantile with {@code 2(m+2)} degrees. Fay and Feuer add 1 instead of 2; the
- * 2 makes up for the error of the estimated variance. Quantiles are approximated as by Wilson and
- * Hilferty.
+ * the 2.5 % quantile of a chi-squared distribution with {@code 2m} degrees of freedom. The upper
+ * end is {@code c/2} times the 97.5 % quantile with {@code 2(m+2)} degrees of freedom. Fay and
+ * Feuer use {@code m+1} for the upper end; {@code m+2} compensates for the error of the estimated
+ * variance. Quantiles are computed by the approximation of Wilson and Hilferty.
  *
  * @param variance the estimated variance of the estimate; 0 if the value is exact
  * @param samples the number of samples from which the value was estimated
@@ -61,9 +61,10 @@ public record Estimate(
   }
 
   /**
-   * Returns the estimate for a random part of the counted objects.
+   * Returns the estimate for a random subset of the objects.
    *
-   * @param share the part, from 0 to 1; {@code NaN} if unknown
+   * @param share the size of the subset as a share of all objects, from 0 to 1; {@code NaN} if
+   *     unknown
    */
   public Estimate share(double share) {
     return Double.isNaN(share)
@@ -85,7 +86,7 @@ public record Estimate(
    * Returns the upper end of the 95 % interval. It is at most {@link #most}, unless the estimate
    * itself is larger.
    *
-   * <p>If the estimate has no samples, its variance must be the square of the weight that one
+   * <p>An estimate without samples must have a variance of w², where w is the weight that one
    * sample would have.
    */
   @Figure(value = "The upper end of the 95 % interval", unit = COUNT)

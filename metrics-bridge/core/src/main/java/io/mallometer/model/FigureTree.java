@@ -15,10 +15,12 @@ import org.jspecify.annotations.Nullable;
  * Converts a record to the tree of maps, lists, strings, numbers and booleans that JSON and the
  * MBeans publish.
  *
- * <p>The tree omits unknown values: {@code NaN}, empty, null, and records without a known value. In
- * a list, and for a component with {@link Figure#always}, it contains null instead. Times are in
- * ISO 8601, durations in seconds, stack frames are text. A constant of an enum has the name of
- * {@link Tagged#tag}, or else its name in Java.
+ * <p>Unknown values are {@code NaN}, an empty {@code Optional}, null, and a record without a known
+ * value. A record leaves them out, unless {@link Figure#always} is set; a list contains null
+ * instead.
+ *
+ * <p>Times are in ISO 8601, durations in seconds, and stack frames are text. An enum constant is
+ * represented by its {@link Tagged#tag}, or by its Java name if it is not {@link Tagged}.
  */
 public final class FigureTree {
 
@@ -80,8 +82,8 @@ public final class FigureTree {
   }
 
   /**
-   * A list that creates its elements at each access. Otherwise the stacks of ten thousand call
-   * sites might not fit into a small heap.
+   * A list that creates its elements at each access and does not keep them. If all were kept, the
+   * stacks of ten thousand call sites might not fit into a small heap.
    */
   private static final class Mapped extends AbstractList<@Nullable Object> implements RandomAccess {
 

@@ -3,8 +3,8 @@ package io.mallometer.model;
 import java.util.Locale;
 
 /**
- * The answer that past garbage collections give about a call site whose objects are freed by
- * cleaners.
+ * The conclusion that past garbage collections allow about a call site, if cleaners free its
+ * objects.
  */
 public enum GarbageAnswer implements Tagged {
   /** Cleaners free no object of the site, or nothing is known about cleaners. */

@@ -9,9 +9,10 @@ import java.time.Instant;
  * Figures of the process at one moment of the last hour. Unknown figures are {@code NaN}.
  *
  * @param netBytes the bytes allocated minus the bytes freed since counting began; negative if much
- *     memory from before an attach was freed
+ *     memory was freed that was allocated before an attach
  * @param usedBytes the bytes that count toward the cgroup's limit
- * @param residentUsedBytes the resident bytes that count toward a limit that is not the cgroup's
+ * @param residentUsedBytes the resident bytes without files, which count toward a limit stated by
+ *     an option
  */
 public record HistoryPoint(
     @Figure("The time of the reading, by the wall clock") Instant time,
@@ -51,8 +52,9 @@ public record HistoryPoint(
   }
 
   /**
-   * Returns the bytes allocated minus the bytes freed. After an attach, adds the word that glibc
-   * needs for each object, because the live bytes include it too.
+   * Returns the bytes allocated minus the bytes freed. After an attach with {@link
+   * ByteUnit#GLIBC_CHUNK}, adds {@link CallSites#SIZE_WORD} for each object, because the live bytes
+   * include it too.
    */
   private static double net(NativeCounters counted, ByteUnit unit) {
     if (!counted.complete()) {

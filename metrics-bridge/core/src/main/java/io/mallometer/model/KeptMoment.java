@@ -17,8 +17,8 @@ public enum KeptMoment {
   /** The latest moment at which memory exceeded 95 % of its limit. */
   LIMIT_95("95", 95),
   /**
-   * The latest poll at which live bytes exceeded the size of a monitor {@link
-   * MonitorOptions#liveSize}. It is not stored in the recording.
+   * The latest poll at which live bytes exceeded the size of a {@link MonitorOptions#liveSize}
+   * monitor. This moment is not stored in the recording.
    */
   LIVE_SIZE("live-size", 0);
 
@@ -43,7 +43,7 @@ public enum KeptMoment {
   }
 
   /**
-   * Returns the percentage of the memory limit whose excess this moment records; 0 if the moment
+   * Returns the percentage of the memory limit that memory exceeded at this moment; 0 if the moment
    * does not depend on the limit.
    */
   public int percent() {

@@ -20,14 +20,15 @@ public enum LeakEvidence implements Tagged {
   KNOWN,
 
   /**
-   * The latest access to each sampled object is known, because the object is alone on its pages.
+   * The latest access to each sampled object is known. Each object is alone on its pages, so the
+   * accessed bits of these pages show when the object is accessed.
    */
   SLOTS,
 
   /** Only the ages of the sampled objects are known. */
   AGES,
 
-  /** Sums over all objects of the site are all that is known. */
+  /** The samples give no evidence; only the totals of the site are known. */
   NONE;
 
   /** Returns the name in JSON. */

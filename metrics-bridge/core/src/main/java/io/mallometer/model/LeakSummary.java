@@ -9,11 +9,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A summary of the leaks and other suspected call sites for the meters. It has few names and omits
- * acknowledged sites and those of HotSpot and mallometer.
+ * A summary of the leaks and other suspected call sites for the meters. It omits acknowledged sites
+ * and the sites of HotSpot and mallometer.
  *
- * <p>A name enters the summary at rank {@value #TOP} or better, and leaves it below rank {@value
- * #STAYING}.
+ * <p>The number of names is limited: a name enters the summary at rank {@value #TOP} or better, and
+ * leaves it below rank {@value #STAYING}.
  *
  * @param worst the first {@value #WORST} leaks of the {@link LeakReport}
  * @param worstInWords the sentence of the first leak; empty if there is none

@@ -3,11 +3,12 @@ package io.mallometer.model;
 import java.time.Duration;
 
 /**
- * The kind of a program. It determines how long an object must be idle before it is suspected. The
- * time is longer for a call site whose objects were used or freed after longer idle times.
+ * The kind of a program. It determines the shortest time for which an object must be idle before it
+ * is suspected. A call site gets a longer time if its objects were used or freed after long idle
+ * times in the past.
  */
 public enum LeakWorkload {
-  /** Works periodically, and accesses all its data within some periods. */
+  /** Works periodically, and accesses all its data every few periods. */
   REAL_TIME(Duration.ofSeconds(30)),
 
   /** Waits for its users, who return within a minute or two. */

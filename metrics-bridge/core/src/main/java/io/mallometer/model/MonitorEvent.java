@@ -11,9 +11,9 @@ import java.util.List;
  * @param bytes the requested bytes, or the live bytes
  * @param threadId the kernel's number of the requesting thread; 0 for live bytes
  * @param sentence the event as a sentence
- * @param details lines of text: for a request its native stack, innermost frame first, and its
- *     possible call sites; for live bytes the call sites with most live bytes. Empty if nothing is
- *     known
+ * @param details lines of text. A request has the frames of its native stack, innermost first, and
+ *     then its possible call sites. Live bytes have the call sites with most live bytes. Empty if
+ *     nothing is known
  */
 public record MonitorEvent(
     MonitorOptions monitor,

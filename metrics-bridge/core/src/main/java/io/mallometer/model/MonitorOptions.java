@@ -12,8 +12,8 @@ import java.util.Optional;
  * @param kind the kind
  * @param bytes the size above which the monitor reports; 0 for {@link Kind#CSV_FILE} and {@link
  *     Kind#USABLE_SIZES}
- * @param thread the thread whose requests a {@link Kind#THRESHOLD} reports, by its {@link
- *     HugeAllocation#threadId}; 0 for all threads
+ * @param thread the {@link HugeAllocation#threadId} of the thread whose requests a {@link
+ *     Kind#THRESHOLD} monitor reports; 0 for all threads
  * @param file the file to which rows are written; empty for all kinds but {@link Kind#CSV_FILE}
  */
 public record MonitorOptions(Kind kind, long bytes, int thread, Optional<Path> file) {
@@ -27,8 +27,8 @@ public record MonitorOptions(Kind kind, long bytes, int thread, Optional<Path> f
     /** Writes a row of a CSV file at each poll. */
     CSV_FILE,
     /**
-     * Counts allocations by the size that the allocator returns. While it runs, malloc and free are
-     * slower.
+     * Counts allocations by the usable size of the block that the allocator returns. Malloc and
+     * free are slower while the monitor runs.
      */
     USABLE_SIZES;
 
@@ -59,8 +59,8 @@ public record MonitorOptions(Kind kind, long bytes, int thread, Optional<Path> f
   }
 
   /**
-   * Returns this monitor, limited to the requests of one thread. Then requests of other threads do
-   * not fill the 64 places that the library has for each monitor.
+   * Returns this monitor, limited to the requests of one thread. The library stores at most 64
+   * requests for each monitor, and requests of other threads then take none of these places.
    *
    * @param thread the kernel's number; 0 for all threads
    */

@@ -9,11 +9,13 @@ import java.util.Optional;
 /**
  * Counts of native allocations since counting began, or within a scope.
  *
- * <p>Each successful malloc, calloc or memalign is one allocation, and each free of a pointer is
- * one free. A successful realloc of a pointer is one of each. A failed call counts only as failed.
- * <em>Requested</em> bytes are those that callers asked for. <em>Allocated</em> minus
- * <em>freed</em> bytes are the live bytes; their unit, {@link SelfReport#byteUnit()}, differs from
- * that of requested bytes.
+ * <p>Each successful malloc, calloc or memalign counts as one allocation, and each free of a
+ * pointer as one free. A successful realloc of a pointer counts as one allocation and one free. A
+ * failed call counts only as failed.
+ *
+ * <p><em>Requested</em> bytes are the sizes that callers pass to malloc. The live bytes are the
+ * <em>allocated</em> bytes minus the <em>freed</em> bytes. The unit of allocated, freed and live
+ * bytes is {@link SelfReport#byteUnit()}; it differs from the unit of requested bytes.
  *
  * @param allocationsBySize the numbers of successful allocations by requested size
  * @param baseline the live bytes when mallometer attached
@@ -160,8 +162,8 @@ public record NativeCounters(
    * Returns the number of live objects. For a scope or a thread, returns the change, which may be
    * negative.
    *
-   * <p>{@code NaN} if counting was off for some time or began with an attach, because some objects
-   * were not counted then.
+   * <p>Returns {@code NaN} if counting was off for some time, or began with an attach. In both
+   * cases, some live objects may not have been counted.
    */
   @Figure(
       value =
@@ -188,7 +190,7 @@ public record NativeCounters(
 
   /**
    * Returns the counts since {@code start}. The peak, the largest request, the number of threads
-   * and the completeness cannot be subtracted, so they are those of this object.
+   * and {@link #complete} cannot be subtracted, so the result has the values of this object.
    */
   public NativeCounters minus(NativeCounters start) {
     return new NativeCounters(

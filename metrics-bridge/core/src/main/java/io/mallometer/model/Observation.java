@@ -24,7 +24,7 @@ public record Observation(
   public enum State implements Tagged {
     /** The observation was not requested, or {@code MALLOMETER_LEAKS=off} forbids it. */
     OFF,
-    /** The library tests which ways to observe accesses the system supports. */
+    /** The library is testing how it can observe accesses on this system. */
     STARTING,
     /** Accesses are seen. */
     ON,
@@ -39,10 +39,12 @@ public record Observation(
   }
 
   /**
-   * The time during which accesses to objects were observed. It consists of epochs, each from one
-   * reading of the pages' accessed bits to the next.
+   * The time during which accesses to objects were observed. It consists of epochs. The library
+   * reads the accessed bits of the pages repeatedly, and an epoch is the time between two
+   * successive readings.
    *
-   * @param startedNanos the start of the first epoch by {@link System#nanoTime()}; 0 before it
+   * @param startedNanos the start of the first epoch by {@link System#nanoTime()}; 0 if no epoch
+   *     has started
    * @param epochEndNanos the end of the latest epoch with a result; 0 if there is none
    */
   public record Period(

@@ -57,8 +57,8 @@ public record OwnerReport(
       @Figure("Why a search would be refused; empty if it would not") String refusal) {}
 
   /**
-   * The ways in which Java objects hold native memory, strongest first. If the search did not
-   * follow references, the way is {@link #HELD}.
+   * The ways in which Java objects hold native memory, strongest first. {@link #HELD} is also the
+   * result of a search that did not follow references.
    */
   public enum Holding implements Tagged {
     /**
@@ -67,15 +67,15 @@ public record OwnerReport(
      */
     KEPT("kept"),
     /**
-     * A local variable of a thread is all that was found to keep the Java object with the address
-     * alive.
+     * A local variable of a thread keeps the Java object with the address alive. The search found
+     * no stronger reference.
      */
     LOCAL_VARIABLE("in a local variable of a thread"),
-    /** A Java object has the address. The search did not look for what keeps this object alive. */
+    /** A Java object has the address. The search did not determine what keeps this object alive. */
     HELD("held"),
     /**
-     * A chain of references keeps the Java object with the address alive, but it is longer than the
-     * search followed.
+     * A chain of references keeps the Java object with the address alive. The search ended before
+     * it reached the end of the chain.
      */
     DEEPER("kept by something deeper than was looked"),
     /**
@@ -142,8 +142,8 @@ public record OwnerReport(
   }
 
   /**
-   * A path of references from a Java object that has addresses to what keeps this object alive.
-   * Containers on the path are shown as one element.
+   * A path of references that keep a Java object with addresses alive. The path begins at this
+   * object and leads toward a root. Containers on the path are shown as one element.
    */
   public record Path(
       @Figure("How firm it is") Holding holding,

@@ -35,8 +35,8 @@ public record PoolReport(
   private static final double HELD_SECONDS = 60;
 
   /**
-   * The pools of one kind in one copy of a library. The figures of buffers are estimates, because
-   * the library tracks only some buffers.
+   * The pools of one kind in one copy of a library, such as Netty. The figures of buffers are
+   * estimates, because the pool's library tracks only a sample of the buffers.
    */
   public record Pool(
       @Figure(value = "The origin", inline = true) PoolOrigin origin,
@@ -60,8 +60,8 @@ public record PoolReport(
     }
 
     /**
-     * Returns the name of the chunks' row in the {@link Account}. Pools of one library and kind
-     * share a row.
+     * Returns the name of the row in the {@link Account} that shows the chunks of this pool. Pools
+     * of one library and kind share a row.
      */
     public String chunksName() {
       return "%s (%s) chunks".formatted(origin.library(), origin.kind());
@@ -126,7 +126,7 @@ public record PoolReport(
               unit = COUNT)
           int releasedLate) {}
 
-  /** Whether the buffers of a line of code are held longer and longer. */
+  /** Whether a line of code holds its buffers for longer and longer times. */
   public record Hold(
       @Figure("Whether the buffers are held longer and longer") boolean suspect,
       @Figure(
@@ -142,8 +142,8 @@ public record PoolReport(
   }
 
   /**
-   * Returns the names of the rows that an {@link Account} has for the chunks of pools. The keys are
-   * the numbers of the call sites that allocated the chunks.
+   * Returns the call sites that allocated chunks of pools. The keys are the numbers of the call
+   * sites. The values are the names of the rows that show the chunks in an {@link Account}.
    */
   public Map<Integer, String> chunksBySite() {
     Map<Integer, String> names = new HashMap<>();

@@ -6,15 +6,15 @@ import io.mallometer.model.Diagnosis.Limit;
 import java.util.Optional;
 
 /**
- * The memory of the process as the operating system reports it, also without the native library.
- * Parts that this system does not report are empty.
+ * The memory of the process as the operating system reports it. It is known even without the native
+ * library. Parts that this system does not report are empty.
  *
- * @param residentFileBytes the resident bytes of files, without pages that the process copied by
- *     writing; {@code NaN} if the kernel does not report them
+ * @param residentFileBytes the resident bytes of mapped files, without private copies of pages that
+ *     the process has written; {@code NaN} if the kernel does not report them
  * @param machineBytes the size of the machine's memory; {@code NaN} if unknown
  * @param availableBytes the bytes of the machine's memory that programs can still allocate; {@code
  *     NaN} if unknown
- * @param statedLimitBytes the value of {@link Setting#LIMIT}; {@code NaN} without one
+ * @param statedLimitBytes the value of {@link Setting#LIMIT}; {@code NaN} if it is not set
  */
 public record ProcessMemory(
     @Figure(
@@ -49,7 +49,9 @@ public record ProcessMemory(
     return UNKNOWN;
   }
 
-  /** Returns this memory with other parts of the resident set and another budget. */
+  /**
+   * Returns this memory with another division of the resident set into parts, and another budget.
+   */
   public ProcessMemory with(Optional<ResidentMemory> split, Optional<MemoryBudget> claims) {
     return new ProcessMemory(
         residentBytes,

@@ -1,10 +1,11 @@
 package io.mallometer.model;
 
 /**
- * The state of the recording. The recording is a file with the figures of the last hour, which
+ * The state of the recording. The recording is a file with the figures of the last hour. The file
  * remains after the process has ended.
  *
- * @param life a number in the file's header that no other run has; 0 unless the library records
+ * @param life a number in the file's header that is unique to this run; 0 unless the library
+ *     records
  */
 public record RecordingStatus(
     @Figure("Whether the last hour is recorded") State state,

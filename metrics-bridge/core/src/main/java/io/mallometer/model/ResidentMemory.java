@@ -14,9 +14,10 @@ import java.util.stream.Collectors;
 /**
  * The resident memory of the process, split into parts.
  *
- * @param mallocBytes the resident bytes of malloc, which are divided among several parts
- * @param mappedFiles the resident bytes of mapped files by path, without pages that the process
- *     copied by writing
+ * @param mallocBytes the resident bytes of malloc. They are contained in several parts, such as
+ *     direct buffers and live memory of malloc
+ * @param mappedFiles the resident bytes of mapped files by path, without private copies of pages
+ *     that the process has written
  */
 public record ResidentMemory(
     @Figure("When it was read; the split is made less often than the counters are read")
@@ -64,8 +65,8 @@ public record ResidentMemory(
       @Figure(value = "Resident bytes", unit = BYTES) long bytes) {}
 
   /**
-   * The {@link #decidedBy} if the stacks of the calls that reserved memory tell which memory is the
-   * JVM's. They do so only if they were recorded since the JVM started.
+   * The value of {@link #decidedBy} if the stacks of the calls that reserved memory tell which
+   * memory belongs to the JVM. The stacks must have been recorded since the JVM started.
    */
   public static final String BY_FRAMES = "frames";
 
@@ -145,7 +146,8 @@ public record ResidentMemory(
   }
 
   /**
-   * Returns the resident bytes of mapped files, without pages that the process copied by writing.
+   * Returns the resident bytes of mapped files, without private copies of pages that the process
+   * has written.
    */
   public long fileBytes() {
     return Math.max(0, of(ResidentPart.MAPPED_FILES).orElse(0L) - copiedFileBytes);

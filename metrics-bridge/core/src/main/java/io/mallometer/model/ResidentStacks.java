@@ -32,8 +32,8 @@ public record ResidentStacks(
   }
 
   /**
-   * Returns the stacks with a frame that contains the text, ignoring case. The resident set size
-   * stays that of the process.
+   * Returns the stacks with a frame that contains the text, ignoring case. {@link #residentBytes}
+   * remains the resident set size of the whole process.
    */
   public ResidentStacks mentioning(String text) {
     return new ResidentStacks(

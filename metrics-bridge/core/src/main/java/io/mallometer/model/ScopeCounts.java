@@ -65,9 +65,10 @@ public record ScopeCounts(
   }
 
   /**
-   * Returns the sum of two scopes that no thread was in at the same time. The peak is the sum of
-   * both peaks, an upper bound. Its error is as large, because the scopes may have run one after
-   * the other.
+   * Returns the sum of two scopes. No thread may have been in both scopes at once.
+   *
+   * <p>The peak of the result is an upper bound: the sum of both peaks. The scopes may have run one
+   * after the other and the true peak may be much lower, so the error is set to the sum as well.
    */
   public ScopeCounts plus(ScopeCounts other) {
     double peak = peakBytes + other.peakBytes;

@@ -59,8 +59,8 @@ public record SelfReport(
    * The samples of the library since the process started. All figures are {@code NaN} while nothing
    * is sampled.
    *
-   * @param share the factor, at most 1, by which code that allocates rarely is sampled less often,
-   *     to meet the overhead target
+   * @param share a factor, at most 1. Code that allocates rarely is sampled less often by this
+   *     factor, so that the overhead stays within its target
    * @param tableBytes the part of {@link SelfReport#footprintBytes()} that call sites take; 0 if
    *     call sites are not recorded
    * @param slots the addresses that are reserved for sampled objects
@@ -125,8 +125,8 @@ public record SelfReport(
           double noPath) {}
 
   /**
-   * Counts of the address ranges that the library recorded, each with the call that mapped it. All
-   * figures are {@code NaN} without samples.
+   * Counts of the address ranges that the library has recorded. It records each range with the call
+   * that mapped it. All figures are {@code NaN} without samples.
    */
   public record Ranges(
       @Figure(value = "Ranges that are mapped", unit = COUNT) double known,
@@ -151,14 +151,14 @@ public record SelfReport(
   }
 
   /**
-   * The addresses that the library reserves for slots. A slot is whole pages for one sampled
-   * object, so that its use can be observed.
+   * The addresses that the library reserves for slots. A slot holds one sampled object on pages of
+   * its own, so that accesses to the object can be observed.
    *
    * @param address the first address; 0 if none are reserved
    * @param reservedBytes the bytes of all reserved addresses
    * @param takenBytes the bytes of the pages of used slots
-   * @param excessBytes the part of {@code takenBytes} that the objects do not need; a part of
-   *     {@link SelfReport#footprintBytes()}
+   * @param excessBytes the unused bytes on the pages of used slots. They are part of {@code
+   *     takenBytes} and of {@link SelfReport#footprintBytes()}
    */
   public record SlotPages(long address, long reservedBytes, long takenBytes, long excessBytes) {
 

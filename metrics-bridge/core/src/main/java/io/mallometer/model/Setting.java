@@ -601,8 +601,8 @@ public final class Setting<T> {
   private String defaultText;
 
   /**
-   * The default value, computed when first needed. A race between threads does no harm: they
-   * compute equal values.
+   * The default value, computed when first needed. Threads may compute it at the same time, because
+   * their results are equal.
    */
   private @Nullable T defaultValue;
 
@@ -786,7 +786,8 @@ public final class Setting<T> {
   }
 
   /**
-   * Returns the setting that must be given for this one to have an effect; null if there is none.
+   * Returns the setting that this setting requires. If the required setting is missing, this
+   * setting has no effect. Null if none is required.
    */
   @Nullable Setting<?> requiredSetting() {
     if (name.startsWith("push.")) {
@@ -959,8 +960,8 @@ public final class Setting<T> {
   }
 
   /**
-   * Returns the constant for a word. If the last constant is named off, true stands for the first
-   * constant and false for off.
+   * Returns the constant for a word. A setting whose last constant is named {@code off} also
+   * accepts true, for its first constant, and false, for {@code off}.
    */
   private @Nullable Enum<?> chosen(String text) {
     @Nullable Boolean flag = flag(text);
@@ -998,8 +999,8 @@ public final class Setting<T> {
   }
 
   /**
-   * Splits a text at commas and blanks. On the agent's command line, commas separate options, so
-   * only blanks can separate the parts of a value.
+   * Splits a text at commas and blanks. In the agent's options, commas already separate the
+   * options, so the parts of a value are separated by blanks there.
    */
   private static List<String> parts(String text) {
     List<String> parts = new ArrayList<>();

@@ -8,8 +8,9 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 
 /**
- * The change of a call site between two moments. A figure that is unknown at one of them is {@code
- * NaN}. Of more than 4,096 sites, only the largest are stored.
+ * The change of a call site between two moments. A change is {@code NaN} if its figure is unknown
+ * at one of the moments. A stored moment has at most 4,096 sites: those with most live or most
+ * allocated bytes.
  */
 public record SiteChange(
     @Figure("The site's number") int number,

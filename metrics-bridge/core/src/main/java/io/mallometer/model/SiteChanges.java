@@ -7,12 +7,12 @@ import java.util.Optional;
 /**
  * The changes of the call sites between two moments of the last hour.
  *
- * @param from the stored moment nearest to the requested one, or the first reading if the requested
- *     moment is earlier; empty if nothing is known
+ * @param from the stored moment nearest to the requested one. Requests for a time before the first
+ *     reading get the first reading. Empty if nothing is known
  * @param to the stored moment nearest to the requested one; empty if nothing is known
  * @param changes the sites with any difference, most growth first
- * @param reason the reason why changes are unknown, or known only since the first reading; empty if
- *     nothing is missing
+ * @param reason the reason why changes are unknown, or why they are known only since the first
+ *     reading; empty if nothing is missing
  */
 public record SiteChanges(
     Optional<Instant> from, Optional<Instant> to, List<SiteChange> changes, String reason) {

@@ -10,10 +10,10 @@ import java.util.Map;
  * The libraries and call sites with most live memory, for the meters.
  *
  * <p>A name enters the summary at rank {@value #TOP} or better, and leaves it below rank {@value
- * #STAYING}. Everything else is summed as {@link #OTHER}.
+ * #STAYING}. All other names are summed up as {@link #OTHER}.
  *
- * @param largestSites the {@value #LARGEST} call sites of the application with most live bytes,
- *     most first
+ * @param largestSites the call sites of the application with most live bytes, at most {@value
+ *     #LARGEST}, largest first
  */
 public record SiteSummary(
     @Figure("When the call sites were read") Instant time,

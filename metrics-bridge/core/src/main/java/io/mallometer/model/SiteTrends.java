@@ -8,7 +8,8 @@ import java.util.List;
 /**
  * The live memory of groups of call sites in the last hour.
  *
- * @param times the stored moments, oldest first, and this reading as the last one
+ * @param times the times of the stored readings, oldest first; the last time is that of the present
+ *     reading
  * @param groups the groups that have most live bytes or grew most, most live bytes first
  * @param reason the reason why groups or their Java frames are missing; empty if nothing is missing
  */

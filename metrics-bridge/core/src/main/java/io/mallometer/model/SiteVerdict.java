@@ -27,8 +27,8 @@ public record SiteVerdict(
     @Figure("Whether a person acknowledged the site") boolean acknowledged) {
 
   /**
-   * The call sites of one name and library, which share a verdict. {@code number} and {@code
-   * frames} are those of the call site with the evidence.
+   * The call sites with one name and library. They share one verdict, and {@code number} and {@code
+   * frames} are those of the call site on which the verdict is based.
    */
   public record Site(
       @Figure("The site's name") String name,
@@ -58,7 +58,7 @@ public record SiteVerdict(
     }
   }
 
-  /** A stack of a site that has several. */
+  /** A stack of a site that has several stacks. */
   public record Stack(
       @Figure("The call site's number") int number,
       @Figure(value = "Its live bytes", unit = BYTES) double liveBytes,
@@ -70,12 +70,12 @@ public record SiteVerdict(
   }
 
   /**
-   * The suspected objects: those that are idle for {@link #thresholdSeconds()} or longer, estimated
-   * from the observed ones. Objects above 16 MiB and those from before the observation are not
-   * included.
+   * The suspected objects: live objects that have been idle for {@link #thresholdSeconds()} or
+   * longer. The figures are estimated from the observed objects. They do not include objects above
+   * 16 MiB, or objects allocated before the observation began.
    *
-   * <p>With the evidence {@link LeakEvidence#LOST} they also include a part of the other live
-   * objects. That part is as large as the share of objects that two searches found to be lost.
+   * <p>With the evidence {@link LeakEvidence#LOST}, two searches have determined the share of
+   * objects that are lost. The figures then also include this share of the other live objects.
    */
   public record Suspected(
       @Figure(
@@ -107,8 +107,8 @@ public record SiteVerdict(
           double oldestSeconds) {
 
     /**
-     * Returns these objects with the upper bound of their bytes limited to the bytes of the whole
-     * site.
+     * Returns these objects with an upper bound for their bytes that is at most the bytes of the
+     * whole site.
      */
     public Suspected atMost(double wholeBytes) {
       return new Suspected(
@@ -128,8 +128,8 @@ public record SiteVerdict(
   }
 
   /**
-   * The live memory of a site, and its growth. Parts may not be resident, so it cannot be compared
-   * with a memory limit.
+   * The live memory of a site, and its growth. Live memory is not always resident, so these bytes
+   * cannot be compared with a memory limit.
    */
   public record Growth(
       @Figure(value = "Its live bytes", unit = BYTES) double liveBytes,
@@ -184,7 +184,7 @@ public record SiteVerdict(
               unit = SECONDS)
           double lastOldSeconds) {
 
-    /** Garbage of which nothing is known. */
+    /** The value for a site whose garbage is unknown. */
     public static final Garbage NONE =
         new Garbage(GarbageAnswer.NONE, Estimate.ZERO, 0, 0, Double.NaN);
 
@@ -194,7 +194,7 @@ public record SiteVerdict(
     }
   }
 
-  /** Returns this verdict with another state of acknowledgement. */
+  /** Returns this verdict, marked as acknowledged or as not acknowledged. */
   public SiteVerdict acknowledged(boolean acknowledged) {
     return new SiteVerdict(
         verdict, since, sentence, site, suspected, growth, grounds, acknowledged);

@@ -6,21 +6,22 @@ import java.util.Set;
 /**
  * A function on a call stack.
  *
- * @param kind the kind of code. A {@link Kind#COMPILED} frame has the other components of a Java
- *     frame
+ * @param kind the kind of code. In a {@link Kind#COMPILED} frame, all other components are those of
+ *     the compiled Java method
  * @param owner the Java class, such as {@code java.util.zip.Deflater}, or the native library, such
  *     as {@code libzip.so}; empty if the address belongs to no library
  * @param name the Java method, or the demangled native symbol without parameters; empty if unknown
  * @param source the Java source file's name; empty if unknown, and in native code
  * @param line the Java line; 0 if unknown, and in native code
- * @param offset in native code, the distance in bytes from the symbol; without a symbol, from the
- *     library's load address; without a library, the address itself. 0 in Java
+ * @param offset in native code, the distance in bytes from the symbol. Without a symbol, the
+ *     distance from the library's load address; without a library, the address itself. 0 in Java
  */
 public record StackFrame(
     Kind kind, String owner, String name, String source, int line, long offset) {
 
   /**
-   * The first words of the name of a call site in a compiler thread. The compiled method follows.
+   * Beginning of the name of a call site in a compiler thread. The name of the compiled method
+   * follows.
    */
   public static final String COMPILATION = "compilation of ";
 
@@ -65,8 +66,9 @@ public record StackFrame(
   }
 
   /**
-   * Returns whether this is a frame of the JDK's machinery for native calls and method handles.
-   * Names of call sites leave it out, because it differs between JDKs and after compilation.
+   * Returns whether this frame belongs to the JDK's implementation of native calls or method
+   * handles. Such frames differ between JDK versions, and between interpreted and compiled code.
+   * Therefore they are not used in the names of call sites.
    */
   public boolean isOfCall() {
     return kind == Kind.JAVA

@@ -8,8 +8,8 @@ public enum Verdict implements Tagged {
   LEAK,
 
   /**
-   * Objects of the site were not accessed for some minutes or since their allocation. The program
-   * may still use or free them after a timeout.
+   * Objects of the site were not accessed for some minutes, or never since their allocation. The
+   * program may still use or free them after a timeout.
    */
   UNUSED,
 
@@ -23,8 +23,8 @@ public enum Verdict implements Tagged {
   WAITS_FOR_GC,
 
   /**
-   * Objects of the site were idle for a long time. They are no leak, because the program used or
-   * freed other objects of the site after being idle as long.
+   * Objects of the site were idle for a long time. They are not a leak, because the program used or
+   * freed other objects of this site after equally long idle times.
    */
   POOL,
 

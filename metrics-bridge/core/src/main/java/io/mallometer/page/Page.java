@@ -12,8 +12,9 @@ import java.util.stream.Stream;
  * lists the hashes of the allowed styles and scripts, and allows requests only to its own origin.
  * Its URLs are relative, so it works below any path and behind a proxy.
  *
- * <p>The page shows the flame graph, a separate report, in a frame. The policy also applies there,
- * so it allows the report's style and script.
+ * <p>The page shows the flame graph, a separate report, in a frame. The browser applies the policy
+ * of the page to the frame too, so the policy also lists the style and the script of the flame
+ * graph.
  */
 public final class Page {
 
@@ -21,12 +22,14 @@ public final class Page {
   public static final String CONTENT_TYPE = "text/html;charset=UTF-8";
 
   /**
-   * The response header that carries {@link Token#header()} if the page itself cannot contain it.
+   * The response header with {@link Token#header()}. Servers use it if they cannot insert the token
+   * into the page.
    */
   public static final String TOKEN_NAME_HEADER = "X-Mallometer-Token-Name";
 
   /**
-   * The response header that carries {@link Token#value()} if the page itself cannot contain it.
+   * The response header with {@link Token#value()}. Servers use it if they cannot insert the token
+   * into the page.
    */
   public static final String TOKEN_HEADER = "X-Mallometer-Token";
 
@@ -48,16 +51,16 @@ public final class Page {
           "stuck",
           "unexplained");
 
-  /** The page before and after the place of the token, in UTF-8. */
+  /** The two parts of the page in UTF-8, before and after the place where the token is inserted. */
   private static final List<byte[]> AROUND_TOKEN = aroundToken();
 
   private Page() {}
 
   /**
-   * A token that a server requires in requests that change something, so that other sites cannot
-   * make a browser send them.
+   * A token against cross-site request forgery. The server requires it in each request that changes
+   * something.
    *
-   * @param header the header that carries it
+   * @param header the name of the request header that carries the token
    * @param value the token
    */
   public record Token(String header, String value) {}

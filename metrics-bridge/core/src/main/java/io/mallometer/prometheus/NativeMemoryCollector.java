@@ -58,8 +58,8 @@ public final class NativeMemoryCollector extends Collector implements Collector.
   }
 
   /**
-   * Returns all families, even those without samples now, so that a registry detects duplicate
-   * names at registration.
+   * Returns all families, including those that have no samples now. A registry needs their names to
+   * detect duplicates at registration.
    */
   @Override
   public List<MetricFamilySamples> describe() {

@@ -19,8 +19,8 @@ import java.util.Map;
  * Micrometer and Spring Boot use.
  *
  * <p>Its buckets are the classes of {@link SizeDistribution}, and its sum is the requested bytes.
- * It has no samples while mallometer does not count. Micrometer does not see it, so callers must
- * pass the common tags of the other meters.
+ * It has no samples while mallometer does not count. The histogram is not registered with
+ * Micrometer, so Micrometer adds no common tags to it; callers must pass them.
  */
 public final class RequestSizeHistogram implements MultiCollector, AutoCloseable {
 

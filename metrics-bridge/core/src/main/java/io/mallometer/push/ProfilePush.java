@@ -16,10 +16,10 @@ import org.jspecify.annotations.Nullable;
  * allocated since the previous profile, and the live memory. Uses {@code
  * push.v1.PusherService/Push} of the Connect API, and one daemon thread.
  *
- * <p>If the store is not available (no connection, or status 5xx, 408 or 429), a profile is sent
- * again after 1 s, 2 s, 4 s and so on up to the interval. At most ten profiles, together 4 MiB,
- * wait; the oldest are dropped. A profile with another error status is dropped. Of several failures
- * in a row, the first is logged.
+ * <p>A store is not available if there is no connection, or if it answers with status 5xx, 408 or
+ * 429. Then the profile is sent again after 1 s, 2 s, 4 s and so on up to the interval. At most ten
+ * profiles, together 4 MiB, wait; the oldest are dropped. After any other error status, the profile
+ * is dropped. A series of failures is logged once.
  */
 public final class ProfilePush implements AutoCloseable {
 
@@ -34,8 +34,8 @@ public final class ProfilePush implements AutoCloseable {
   private final Log.Once failure = Log.MALLOMETER.once();
 
   /**
-   * The profiles to send. A thread holds the monitor of this queue while it takes or sends
-   * profiles. The monitor also guards {@code before}.
+   * The profiles to send. A thread synchronizes on this queue while it reads the call sites or
+   * sends profiles. The lock also guards {@code before}.
    */
   private final Deque<byte[]> waiting = new ArrayDeque<>();
 
@@ -75,8 +75,8 @@ public final class ProfilePush implements AutoCloseable {
   }
 
   /**
-   * Pauses until {@link #resume()}. Cuts off the current push, which is sent again later, and waits
-   * at most a second for its end.
+   * Pauses until {@link #resume()}. Aborts the current push, whose profile is sent again later.
+   * Waits at most a second for the thread to end.
    */
   public void pause() {
     Thread ended;
@@ -165,7 +165,7 @@ public final class ProfilePush implements AutoCloseable {
         wait(left / 1_000_000 + 1);
       }
     } catch (InterruptedException e) {
-      // An application may interrupt all threads, so an interrupt ends only this sleep. close()
+      // The application may interrupt all threads, so an interrupt only ends this sleep. close()
       // ends the thread.
       return;
     }

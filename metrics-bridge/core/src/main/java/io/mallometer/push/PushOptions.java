@@ -25,7 +25,8 @@ import org.jspecify.annotations.Nullable;
  * @param login name and password for basic authentication
  * @param tokenFile a file with a bearer token, read at each push
  * @param tenant the header {@code X-Scope-OrgID}, for stores with several tenants
- * @param certificates a PEM file of the only certificates to trust; empty for those of the JVM
+ * @param certificates a PEM file; only its certificates are trusted. Empty to trust the
+ *     certificates that the JVM trusts
  * @param sslContext supplies the SSL context at each push; empty to use {@code certificates}
  */
 public record PushOptions(

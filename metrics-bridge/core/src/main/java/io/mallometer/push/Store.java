@@ -23,10 +23,11 @@ import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pyroscope's service for pushes. A POST by the Connect protocol carries a message {@code
- * push.v1.PushRequest} with one series.
+ * The push service of a Pyroscope server. Each push is a POST request of the Connect protocol; its
+ * body is a {@code push.v1.PushRequest} message with one series.
  *
- * <p>It uses {@link HttpURLConnection}, which needs no thread and no module but {@code java.base}.
+ * <p>Requests use {@link HttpURLConnection}, because it starts no thread and needs only the module
+ * {@code java.base}.
  */
 final class Store {
 
@@ -51,8 +52,9 @@ final class Store {
   /**
    * Sends a profile.
    *
-   * @return why the store refuses the profile for good; empty if the store has taken it
-   * @throws IOException if the store does not take the profile for now
+   * @return the reason why the store rejected the profile permanently; empty if the store accepted
+   *     it
+   * @throws IOException if the profile can be sent again later
    */
   String push(byte[] profile) throws IOException {
     HttpURLConnection connection = connect();
@@ -65,7 +67,7 @@ final class Store {
     }
   }
 
-  /** Makes the current push fail if it is connected. */
+  /** Closes the connection of the current push, if there is one, so that the push fails. */
   void disconnect() {
     HttpURLConnection connection = open;
     if (connection != null) {
@@ -112,8 +114,9 @@ final class Store {
     connection.setInstanceFollowRedirects(false);
     connection.setRequestMethod("POST");
     connection.setDoOutput(true);
-    // An open socket would make a checkpoint of the JVM fail. By default the JDK keeps the socket
-    // open, and disconnect() cannot close it after an answer without a body.
+    // The server is asked to close the connection, because an open socket would prevent a
+    // checkpoint of the JVM. disconnect() does not close the socket after a response without a
+    // body: the JDK keeps it open for reuse.
     connection.setRequestProperty("Connection", "close");
     connection.setRequestProperty("Content-Type", "application/proto");
     connection.setRequestProperty("Connect-Protocol-Version", "1");
@@ -166,8 +169,8 @@ final class Store {
   }
 
   /**
-   * Returns the request. The label {@code __delta__=false} keeps the store from computing
-   * differences, because the values are differences already.
+   * Returns the request. The values are differences already; the label {@code __delta__=false}
+   * keeps the store from computing differences of them.
    */
   private ProtobufMessage request(byte[] profile) {
     ProtobufMessage series = new ProtobufMessage();

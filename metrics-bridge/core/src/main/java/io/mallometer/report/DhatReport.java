@@ -19,10 +19,10 @@ import java.util.Map;
 /**
  * Writes a file in version 2 of DHAT's format, which Valgrind's {@code dh_view.html} loads.
  *
- * <p>Samples lack some values of the format. The time of the report stands for the time at which
- * the program's memory was largest. Only live objects have a lifetime, which is the median age of
- * the live objects of their site. With {@code tuth} 0, only sites without live objects count as
- * short-lived.
+ * <p>Samples cannot supply all values of the format, so some are replaced. The time of the peak is
+ * the time of the report. The lifetime of a live object is the median age of the live objects of
+ * its site; freed objects count with a lifetime of 0. {@code tuth}, the threshold for short-lived
+ * objects, is 0, so only sites without live objects count as short-lived.
  */
 final class DhatReport implements Report {
 

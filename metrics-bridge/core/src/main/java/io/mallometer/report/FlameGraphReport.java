@@ -25,11 +25,11 @@ import java.util.stream.Collectors;
 
 /**
  * Writes a flame graph as one HTML file with its style, its script, and the stacks with their
- * values of all metrics. The content security policy allows only this style and this script, by
- * their hashes, so the name of a frame can never run as a script.
+ * values of all metrics. The Content Security Policy of the file allows only this style and this
+ * script, by their hashes. Therefore the name of a frame cannot run as a script.
  *
- * <p>The stacks are sorted. Each is written as the number of frames that it shares with the
- * previous one, followed by its other frames. So the tree of stacks is never in memory as a whole.
+ * <p>The stacks are written in sorted order, and each without the outermost frames that it shares
+ * with the previous stack. Therefore the tree of stacks need not be built in memory.
  */
 final class FlameGraphReport implements Report {
 
@@ -145,8 +145,9 @@ final class FlameGraphReport implements Report {
   }
 
   /**
-   * Writes the stacks. For each stack, writes the number of frames that it shares with the previous
-   * one, the number of its other frames, the labels of these other frames, and the values.
+   * Writes the stacks. A stack is written as the number of its outermost frames that are equal to
+   * those of the previous stack, the number of its other frames, the labels of these other frames,
+   * and the values.
    */
   private static void writeStacks(List<Stack> stacks, JsonWriter json) throws IOException {
     json.name("stacks").beginArray();

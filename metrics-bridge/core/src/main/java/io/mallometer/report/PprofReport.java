@@ -22,9 +22,8 @@ import java.util.zip.GZIPOutputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes a gzipped profile in the format of pprof's {@code profile.proto}. The samples come before
- * the frames and names to which they refer, so the writer stores only the distinct frames and
- * names.
+ * Writes a gzipped profile in the format of pprof's {@code profile.proto}. The samples are written
+ * first, while the writer collects the distinct frames and names. The frames and names follow.
  */
 final class PprofReport implements Report {
 
@@ -194,8 +193,8 @@ final class PprofReport implements Report {
       }
       profile.number(9, nanoseconds(time));
       profile.number(10, duration.toNanos());
-      // Stores recognize a heap profile by this period type, which Go uses. There is no period,
-      // because the values are complete.
+      // Period type of Go's heap profiles, by which stores recognize a heap profile. The period
+      // itself is not written, because the values are estimates for all allocations.
       profile.message(11, pair("space", "bytes"));
       profile.number(14, strings.of(defaultType.type));
       profile.numbers(13, comments.stream().mapToLong(strings::of).toArray());
@@ -242,8 +241,8 @@ final class PprofReport implements Report {
         if (frame.kind() == StackFrame.Kind.NATIVE && !frame.owner().isEmpty()) {
           location.number(2, libraries.of(frame.owner()));
         }
-        // The offset is not written if there is a symbol, because it is then relative to the symbol
-        // and no address in the library.
+        // An address is written only without a symbol, because the offset of a frame with a symbol
+        // is relative to the symbol.
         location.number(3, frame.name().isEmpty() ? frame.offset() : 0);
         profile.message(4, location.message(4, line)).moveTo(out);
       }

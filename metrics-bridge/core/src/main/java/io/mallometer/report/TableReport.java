@@ -56,7 +56,7 @@ final class TableReport implements Report {
   /**
    * Writes a site.
    *
-   * @param texts a cache of the texts of frames, because the sites have few distinct frames
+   * @param texts a cache of the texts of frames. Many sites share the same frames
    */
   private static void write(CallSite site, Map<StackFrame, String> texts, JsonWriter json)
       throws IOException {

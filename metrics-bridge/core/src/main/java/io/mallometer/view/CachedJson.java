@@ -7,8 +7,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The JSON of a view, which is written once for all requests within some seconds. So its cost does
- * not grow with the number of requests. Thread-safe.
+ * The JSON of a view. It is written at most once in some seconds, and all requests in that time get
+ * this JSON. Thread-safe.
  */
 final class CachedJson {
 
@@ -18,8 +18,8 @@ final class CachedJson {
   private final Supplier<? extends View> view;
 
   /**
-   * The results of {@code subjects} when the JSON was written, compared by identity. This and the
-   * next two fields are guarded by {@code this}.
+   * The results of {@code subjects} when the JSON was written. They are compared by identity.
+   * {@code of}, {@code writtenAt} and {@code bytes} are guarded by {@code this}.
    */
   private List<Object> of = List.of();
 
@@ -27,8 +27,8 @@ final class CachedJson {
   private byte @Nullable [] bytes;
 
   /**
-   * Creates a cache that writes the JSON again after {@code seconds}, or when a subject returns
-   * another object.
+   * Creates a cache. The JSON is written again if it is {@code seconds} old, or if a subject
+   * returns another object than before.
    */
   CachedJson(Clock clock, long seconds, Supplier<? extends View> view, Supplier<?>... subjects) {
     this.clock = clock;

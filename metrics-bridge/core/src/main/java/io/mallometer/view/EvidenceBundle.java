@@ -28,9 +28,9 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 
 /**
- * The evidence bundle: a zip for a ticket with a text for people, each view, the recordings of this
- * and the previous run, and the settings. It contains at most {@link #MOST_SITES} call sites, and
- * no recording of more than {@link #MOST_RECORDING_BYTES}.
+ * The evidence bundle: a zip to attach to a support ticket. It contains a text report, each view,
+ * the recordings of this and the previous run, and the settings. It contains at most {@link
+ * #MOST_SITES} call sites, and no recording of more than {@link #MOST_RECORDING_BYTES}.
  *
  * <p>The texts contain neither secrets nor memory addresses: the values of secret and unknown
  * settings are masked. The recordings are copied as they are.
@@ -72,8 +72,8 @@ final class EvidenceBundle {
   /**
    * Writes the zip and does not close the stream.
    *
-   * @param settings the settings of mallometer from other sources than system properties and
-   *     environment variables, by name
+   * @param settings mallometer's settings by name, without those in system properties and
+   *     environment variables, which this class reads itself
    */
   static void write(
       Mallometer mallometer, Views views, Map<String, String> settings, OutputStream out)
@@ -119,8 +119,8 @@ final class EvidenceBundle {
   }
 
   /**
-   * Adds an entry. If its content fails, the entry contains the error, and the other entries are
-   * still written.
+   * Adds an entry. If the body cannot be written, the entry contains the error instead. The other
+   * entries are not affected.
    */
   private void add(String name, Answer.Body body) throws IOException {
     ByteArrayOutputStream text = new ByteArrayOutputStream();

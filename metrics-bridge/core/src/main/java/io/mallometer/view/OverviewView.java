@@ -72,7 +72,7 @@ public record OverviewView(
   private static final Optional<Instant> STARTED = SELF.info().startInstant();
 
   static OverviewView of(Mallometer mallometer, boolean trimAllowed, int askAgainSeconds) {
-    // This call makes the next reading of the pools come sooner.
+    // A call of pools() makes the next reading of the pools come sooner. Its result is not needed.
     mallometer.allocator().pools();
     Snapshot snapshot = mallometer.snapshot();
     return new OverviewView(

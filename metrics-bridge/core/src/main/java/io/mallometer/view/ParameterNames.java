@@ -5,8 +5,8 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * The names of the parameters that a request may have. Others are refused, because a server that
- * ignored them would answer {@code ?top=5} with more than five sites.
+ * The names of the parameters that a request may have. Unknown parameters are refused. If {@code
+ * ?top=5} were ignored, the client would get more than five sites without an error.
  */
 public final class ParameterNames {
 

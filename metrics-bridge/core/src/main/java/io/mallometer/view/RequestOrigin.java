@@ -6,13 +6,13 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The origin of a request that changes something, as the browser reports it. It keeps pages of
- * other sites from making a viewer's browser trim the allocator or acknowledge a call site. A
- * program that is no browser sends no origin and is allowed.
+ * The origin of a request that changes something, as the browser reports it. Requests from pages of
+ * other sites are refused, so that such a page cannot make a viewer's browser trim the allocator or
+ * acknowledge a call site. Programs other than browsers send no origin, and are allowed.
  *
- * <p>If {@code Sec-Fetch-Site} is sent, it decides, because it does not depend on the host name,
- * which a proxy may change. Browsers omit it over plain HTTP to other machines; then {@code Origin}
- * must name the requested host.
+ * <p>A request with {@code Sec-Fetch-Site} is judged by this header alone. The header does not
+ * depend on the host name, which a proxy may change. Browsers omit {@code Sec-Fetch-Site} over
+ * plain HTTP to other machines. Without this header, {@code Origin} must name the requested host.
  *
  * @param fetchSite the header {@code Sec-Fetch-Site}; null without it
  * @param origin the header {@code Origin}; null without it
@@ -21,7 +21,10 @@ import org.jspecify.annotations.Nullable;
 public record RequestOrigin(
     @Nullable String fetchSite, @Nullable String origin, @Nullable String host) {
 
-  /** The header that tells how the sender's site relates to this one. */
+  /**
+   * The name of the header that tells whether the sender is a page of this site, of another site,
+   * or no page.
+   */
   public static final String FETCH_SITE = "Sec-Fetch-Site";
 
   /** The name of the header with the sender's origin. */
@@ -40,8 +43,8 @@ public record RequestOrigin(
   }
 
   /**
-   * Returns whether an origin names the requested host. Ignores the scheme, because a proxy may end
-   * TLS.
+   * Returns whether an origin names the requested host. Ignores the scheme, because a proxy may
+   * terminate TLS.
    */
   private boolean isAsked(String origin) {
     int host = origin.indexOf("://");

@@ -32,8 +32,8 @@ import org.jspecify.annotations.Nullable;
  * @param owner {@code application}, {@code jvm}, {@code mallometer} or {@code all}. The default is
  *     {@code all} with a filter or with the grouping {@code library}, else {@code application}
  * @param limit the largest number of rows
- * @param from the first of two moments, in ISO 8601, or a duration before now
- * @param to the second moment, in the same form; now if omitted
+ * @param from the first of two moments: a time in ISO 8601, or a duration before now
+ * @param to the second moment: a time in ISO 8601, or a duration before now; now if omitted
  * @param at a stored moment instead of the present: {@code peak}; {@code live-size}; or {@code 85},
  *     {@code 90} or {@code 95} for the latest moment above this percentage of the limit
  */
@@ -209,7 +209,7 @@ public record SiteQuery(
         return before.get();
       }
     } catch (DateTimeException | ArithmeticException e) {
-      // Times that an Instant cannot hold are refused below.
+      // A duration whose result is outside the range of Instant is refused below.
     }
     throw new IllegalArgumentException(
         "%s is '%s' and must be a time such as 2026-01-01T00:00:00Z, or a duration before now such as 10m"

@@ -6,8 +6,8 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * The answer of {@code nativememory/trends}: the live memory in the last hour of the largest
- * libraries and call sites, and of those that grew most.
+ * The answer of {@code nativememory/trends}: how live memory changed in the last hour, for the
+ * largest libraries and call sites, and for the libraries and call sites that grew most.
  */
 public record TrendsView(
     @Figure("Milliseconds since 1970, the last being the latest reading") List<Long> times,
@@ -18,7 +18,10 @@ public record TrendsView(
         String reason)
     implements View {
 
-  /** The limit of the groups with most live bytes, and also of the groups that grew most. */
+  /**
+   * Largest number of groups that are chosen by live bytes. The number of groups chosen by growth
+   * has this limit too.
+   */
   static final int MOST = 10;
 
   static TrendsView of(SiteTrends libraries, SiteTrends sites) {

@@ -5,8 +5,8 @@ import java.time.Duration;
 import java.time.Instant;
 
 /**
- * Determines the interval at which each open page sends its request. It is 10 s, or with many pages
- * up to 60 s, so that together they send about two requests a second. Thread-safe.
+ * Determines the interval at which each open page sends its request: 10 s with few pages, and up to
+ * 60 s with many. All pages together then send about two requests a second. Thread-safe.
  */
 final class ViewerPace {
 

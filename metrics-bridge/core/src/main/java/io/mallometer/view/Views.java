@@ -96,8 +96,8 @@ public final class Views {
   private static final String JSON = "application/json";
 
   /**
-   * The parameters that change the answer of a view. The stored JSON, made without parameters,
-   * cannot answer such a request.
+   * Parameters that change the answer of a view. Requests with one of them are not answered with
+   * the stored JSON, which was written for a request without parameters.
    */
   private static final List<String> ALONE = List.of("all", "owner", "format");
 
@@ -212,11 +212,11 @@ public final class Views {
    * objects are not observed and no call site is suspected.
    *
    * @param name one of {@link #NAMES} or of {@link ReportFormat}
-   * @param parameters the parameters by name; an unknown name is refused. {@code sites} takes those
-   *     of {@link SiteQuery}. Reports take {@code filter}, {@code at} and {@code metric} (the value
-   *     to report); {@code pprof} also takes {@code seconds} (the time over which changes are
-   *     reported). {@code leaks} takes {@code owner}, {@code all} (whether to include healthy
-   *     sites) and {@code format} ({@code json}, {@code text} or {@code html})
+   * @param parameters the parameters by name; an unknown name is refused. {@code sites} takes the
+   *     parameters of {@link SiteQuery}. Reports take {@code filter}, {@code at} and {@code metric}
+   *     (the value to report); {@code pprof} also takes {@code seconds} (the time over which
+   *     changes are reported). {@code leaks} takes {@code owner}, {@code all} (whether to include
+   *     healthy sites) and {@code format} ({@code json}, {@code text} or {@code html})
    */
   public Answer answer(String name, Map<String, String> parameters) {
     Optional<Told> refusal = refusal(name, parameters.keySet());
@@ -276,8 +276,8 @@ public final class Views {
    * Answers with the evidence bundle, a zip of all views. The texts in it contain neither secrets
    * nor memory addresses, but recordings are included unchanged.
    *
-   * @param settings by name, mallometer's settings that are neither system properties nor
-   *     environment variables
+   * @param settings mallometer's settings by name, without system properties and environment
+   *     variables
    */
   public Answer evidence(Map<String, String> settings) {
     return new Answer.Exported(
@@ -312,7 +312,7 @@ public final class Views {
 
   /**
    * Returns whether the list of call sites is empty because accesses to objects are not observed.
-   * An empty list would then look as if the process had no leaks.
+   * Such a list must not be shown, because it would mean that the process has no leaks.
    */
   private boolean notObserved(Map<String, String> parameters) {
     LeakReport report = mallometer.leaks().report();
@@ -394,8 +394,8 @@ public final class Views {
   }
 
   /**
-   * Returns what changed in the given time until now. Compares with call sites that were stored
-   * then, so the request does not wait.
+   * Returns the changes of the call sites in the given time until now. The earlier figures are
+   * stored already, so the request need not wait for the time to pass.
    */
   private Answer difference(SiteQuery query, Duration over, ReportMetric figure, CallSites now) {
     SiteChanges changes = query.chosen(mallometer.sites().changes(over, now));

@@ -71,8 +71,8 @@ class MeterTest {
   }
 
   /**
-   * A meter whose component is no number would have no value in any snapshot. Only the allocator's
-   * resident bytes have no value here, because glibc does not report them.
+   * A meter of a component that is not a number would never have a value. The allocator's resident
+   * bytes are excepted, because glibc does not report them.
    */
   @Test
   void eachRowHasAValueInASnapshotThatKnowsAll() {

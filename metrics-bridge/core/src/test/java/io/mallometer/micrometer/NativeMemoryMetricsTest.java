@@ -117,7 +117,10 @@ class NativeMemoryMetricsTest {
     }
   }
 
-  /** Comparing the series allocates little; creating them again would allocate much more. */
+  /**
+   * A poll compares the series with the registered ones, which allocates little. Registering them
+   * again would exceed the bounds.
+   */
   @Test
   void aPollThatChangesNothingLeavesRegistriesAlone() {
     long bare = bytesOfAPoll();

@@ -29,9 +29,11 @@ class CallSitesTest {
   }
 
   /**
-   * The variances of the sites add up, so the standard deviation is the root of 30,000² + 5,000²,
-   * 30,414 bytes. The upper end is further than 1.96 times this (59,611 bytes) from the value,
-   * because the interval is that of a gamma distribution.
+   * The variances of the sites are 30,000² and 5,000². They add up to a standard deviation of
+   * 30,414 bytes.
+   *
+   * <p>A normal distribution would put the upper end 59,611 bytes above the value. The gamma
+   * distribution of the interval puts it higher.
    */
   @Test
   void theIntervalOfAGroupIsThatOfIndependentSums() {
@@ -41,8 +43,8 @@ class CallSitesTest {
   }
 
   /**
-   * The call sites have 550,000 bytes in 55,000 objects. For each object glibc needs 8 bytes more
-   * (a size word).
+   * The call sites have 550,000 bytes in 55,000 objects. A size word of glibc takes another 8 bytes
+   * for each object.
    */
   @Test
   void whatWasAllocatedBeforeAnAttachIsWhatSitesDoNotExplain() {

@@ -18,8 +18,8 @@ class EstimateTest {
   }
 
   /**
-   * The quantiles of chi squared are from tables: 9.591 is the 2.5 % quantile with 20 degrees of
-   * freedom, and 39.364 is the 97.5 % quantile with 24.
+   * Tables of the chi-squared distribution give 9.591 (2.5 %, 20 degrees of freedom) and 39.364
+   * (97.5 %, 24 degrees of freedom).
    */
   @Test
   void tenEqualSamplesAreTenEvents() {

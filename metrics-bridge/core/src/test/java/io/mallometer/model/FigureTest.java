@@ -31,8 +31,8 @@ class FigureTest {
   private static final int MOST_FILES = 3;
 
   /**
-   * The published values that more than {@link #MOST_FILES} files name, because several outputs
-   * show them in different ways.
+   * Published values that may be named by more than {@link #MOST_FILES} files, because several
+   * outputs show them differently.
    */
   private static final Set<String> NAMED_BY_MORE_FILES =
       Set.of(
@@ -56,7 +56,7 @@ class FigureTest {
           "trimmableBytes",
           "usedBytes");
 
-  /** The records that may repeat components of another record, each with the reason. */
+  /** Records that may repeat components of other records. The value is the reason. */
   private static final Map<String, String> REPEATING =
       Map.of(
           "view.SiteChangesView", "the moments of a change, without those that did not match",

@@ -38,7 +38,7 @@ public final class AttachedUnderLoad {
 
   private static final int A_MINUTE = 60;
 
-  /** An object has only 100 KiB, so that glibc does not give it a mapping of its own. */
+  /** The objects are small enough that glibc does not map them separately. */
   private static final int UNSEEN_OBJECTS = 200;
 
   private static final long UNSEEN_BYTES = 100 << 10;
@@ -207,8 +207,8 @@ public final class AttachedUnderLoad {
   }
 
   /**
-   * Reads an exact count before and after mallometer's counters until both exact counts are equal.
-   * That takes many attempts, because the JVM allocates all the time.
+   * Reads mallometer's counters between two exact counts, and returns them if the exact counts are
+   * equal. Tries many times, because the JVM allocates all the time.
    */
   private static Both both(Mallometer mallometer) throws Exception {
     NativeLibrary process = NativeLibrary.getProcess();

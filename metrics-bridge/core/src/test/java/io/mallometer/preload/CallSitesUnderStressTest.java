@@ -110,19 +110,18 @@ class CallSitesUnderStressTest {
         .contains("state=ACTIVE", "\njava=true", "other java=true", "reason=\n", "done")
         .contains("gone=" + SitesUnderStress.KEPT_CLASSES);
     if (!run.interval().equals("1")) {
-      // A sampling interval of 1 byte lets the JVM's own stacks fill the table of sites at the
-      // start, and some of the program's classes get no site.
+      // With a sampling interval of 1 byte, stacks of the JVM fill the table of sites. Some of the
+      // program's classes then get no site.
       assertThat(figure(output, "named")).as(output).isEqualTo(SitesUnderStress.KEPT_CLASSES);
     }
     assertThat(figure(output, "samples")).isGreaterThan(10_000);
     assertThat(figure(output, "sites")).isBetween(100L, (long) MOST_SITES);
-    // Part of the growth is memory for observing accesses. The library takes some of it even if it
-    // observes no object.
+    // The growth includes memory that the library reserves for observing accesses.
     assertThat(figure(output, "grown"))
         .as("growth of the library's memory by blocks of new threads")
         .isLessThan(5 << 20);
-    // The Java library is loaded twice. Each copy has one array of frames for each site, and one
-    // more array for its table of frames.
+    // The Java library is loaded twice, so every table exists twice. A table of stacks has an array
+    // of frames per site, and the table of frames is another array.
     assertThat(figure(output, "stackframe")).isBetween(100L, 2L * (MOST_SITES + 1));
     assertThat(figure(output, "recordedmethod")).isBetween(1L, 2L * MOST_METHODS);
     assertThat(figure(output, "recordedmodule")).isBetween(1L, 4L * MOST_MODULES);

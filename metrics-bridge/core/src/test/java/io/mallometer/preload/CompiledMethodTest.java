@@ -28,8 +28,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests that the stacks of a compiler thread that takes much memory contain the method that the
- * thread compiles.
+ * Tests the stacks of a compiler thread that uses much memory. The stacks must contain the method
+ * that is being compiled.
  */
 @Tag("process")
 @Tag("any-jdk")
@@ -117,8 +117,8 @@ class CompiledMethodTest {
   }
 
   /**
-   * Runs the method until the diagnosis has a finding on the compiler's memory, for 90 s at most.
-   * Prints the finding.
+   * Runs the method that takes long to compile, until the diagnosis reports the memory of the
+   * compiler. Gives up after 90 s. Prints the finding.
    */
   static final class Compiles {
 
@@ -128,8 +128,8 @@ class CompiledMethodTest {
     private static final Duration LONGEST = Duration.ofSeconds(90);
 
     /**
-     * The diagnosis is renewed every 15 s, so the finding may come this long after the compiler has
-     * taken {@link #ENOUGH} bytes.
+     * The period of the diagnosis. A finding may come this long after the compiler's memory has
+     * reached {@link #ENOUGH}.
      */
     private static final Duration DIAGNOSIS = Duration.ofSeconds(15);
 

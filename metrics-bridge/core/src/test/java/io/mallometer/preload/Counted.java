@@ -9,8 +9,8 @@ import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * Attaches the library to this JVM if the build selects the attached mode. Otherwise the library is
- * preloaded, and this does nothing.
+ * Attaches the library to this JVM if the build selects the attached mode. In the preloaded mode,
+ * the extension does nothing.
  */
 public final class Counted implements BeforeAllCallback {
 

@@ -49,8 +49,8 @@ class DamagedDescriptionTest {
   static final class Damages {
 
     /**
-     * The columns of the table to damage, in this order. The column of offsets must be first,
-     * because the library looks up the offsets of a thread's stack only once.
+     * The columns of the table in the order in which they are damaged. The column of offsets must
+     * be first, because the library reads the offsets of a thread's stack only once.
      */
     private static final String[] COLUMNS = {
       "gHotSpotVMStructEntryOffsetOffset",
@@ -86,8 +86,8 @@ class DamagedDescriptionTest {
     private int methods;
 
     /**
-     * The JVM's pointer refers to this copy of the table, so this field keeps the copy from being
-     * freed.
+     * The copy of the table to which the JVM's pointer refers. JNA would free the copy without this
+     * reference.
      */
     private Memory copy = new Memory(1);
 

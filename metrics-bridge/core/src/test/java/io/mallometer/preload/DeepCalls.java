@@ -30,7 +30,10 @@ final class DeepCalls {
     }
   }
 
-  /** Reads until the site appears, because a reading is reused for a second. */
+  /**
+   * Repeats the reading until the site appears. A call within a second of a reading returns the old
+   * reading.
+   */
   private static CallSites later(Mallometer mallometer) {
     CallSites sites = mallometer.sites().read();
     while (sites.sites().stream().noneMatch(DeepCalls::isDeep)) {

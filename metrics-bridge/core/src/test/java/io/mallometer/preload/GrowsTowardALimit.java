@@ -26,9 +26,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Adds memory in 200 steps under a stated limit of 1 GiB, and prints the diagnosis. In each step
- * the clock of the diagnosis advances by a second. So steps of 2 MiB are 120 MiB/min, however busy
- * the machine is.
+ * Adds memory in 200 steps under a stated limit of 1 GiB, and prints the diagnosis. The clock of
+ * the diagnosis advances by a second in each step, so the rate of growth does not depend on the
+ * load of the machine.
  *
  * <p>The first argument is the kind of memory: {@code touched} or {@code untouched} objects of
  * malloc, {@code mapped} for memory that is mapped by a foreign function, or {@code file} for pages

@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests that only the growth of resident memory that the kernel cannot drop leads to the forecast
- * that the limit is reached.
+ * Tests the forecast that the process reaches its limit. Resident memory that the kernel can drop
+ * must not cause a forecast.
  */
 @Tag("process")
 @Tag("any-jdk")

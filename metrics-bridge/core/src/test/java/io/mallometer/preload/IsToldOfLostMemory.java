@@ -15,12 +15,12 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Allocates objects at two sites, keeps the addresses of the objects of only one site, and accesses
- * no object. Ends when a site has the verdict {@code LEAK} because its objects are lost, and prints
- * the verdicts.
+ * Allocates objects at two sites, and never accesses them. The addresses of one site's objects are
+ * kept, and those of the other site's objects are lost. Ends when a site is a {@code LEAK} because
+ * of lost objects, and prints the verdicts.
  *
- * <p>With an argument, keeps all addresses, and ends when a site has the verdict {@code LEAK}
- * because an earlier run recorded it. Time runs 30 times as fast.
+ * <p>With an argument, no address is lost. The program then ends when a site is a {@code LEAK}
+ * because an earlier run recorded the site. Time runs 30 times as fast.
  */
 public final class IsToldOfLostMemory {
 

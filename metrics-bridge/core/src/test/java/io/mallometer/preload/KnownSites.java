@@ -17,11 +17,11 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * Allocates and frees random objects at a number of call sites, which differ in the depth of a
- * method's recursion. Prints the true figures of each site with the estimates.
+ * Allocates and frees random objects at several call sites. A site is a recursion depth of the
+ * method {@code descend}. Prints the true figures of each site with the estimates.
  *
- * <p>Arguments: a seed, the number of sites, the fewest and the most objects of a site, and the
- * bounds between which the largest size of a site's objects is drawn.
+ * <p>Arguments: a seed, the number of sites, the least and the largest number of objects of a site,
+ * and the least and the largest maximum size of a site's objects.
  */
 public final class KnownSites {
 
@@ -93,7 +93,7 @@ public final class KnownSites {
   }
 
   /**
-   * Returns the size of the object's chunk without the size word, which glibc keeps before the
+   * Returns the usable size of an object. glibc keeps the size of the chunk in the word before the
    * object.
    */
   private static long bytesOf(long address) {
@@ -116,8 +116,8 @@ public final class KnownSites {
   }
 
   /**
-   * Returns whether a site allocates through Unsafe, which has at most two native frames: {@code
-   * os::malloc} and its caller. With more native frames, the JVM allocates for itself.
+   * Returns whether a site allocates through Unsafe. Such a stack has at most two native frames:
+   * {@code os::malloc} and its caller. A stack of the JVM's own allocations has more.
    */
   private static boolean isOfUnsafe(List<StackFrame> frames) {
     long inJvm = frames.stream().filter(frame -> frame.kind() == StackFrame.Kind.NATIVE).count();

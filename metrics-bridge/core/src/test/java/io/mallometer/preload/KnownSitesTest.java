@@ -17,9 +17,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Compares estimates with the true figures, for call sites of Unsafe and of libraries. If each
- * allocation is a sample, the estimates are exact. Otherwise the promised share of intervals
- * contains the true figure.
+ * Compares estimates with the true figures, for call sites of Unsafe and of libraries. Estimates
+ * are exact if every allocation is sampled. Otherwise the true figures lie in at least the promised
+ * share of the intervals.
  */
 @Tag("process")
 @Tag("alone")
@@ -31,8 +31,8 @@ class KnownSitesTest {
   private static final int SITES = 40;
 
   /**
-   * The intervals of this many runs are judged together. In a single run, fewer than 34 of 40
-   * intervals would contain the truth by chance in one case of 300.
+   * The intervals of several runs are judged together. In one run of 300, chance alone would put
+   * fewer than 34 of 40 true values into their intervals.
    */
   private static final int RUNS = 3;
 
@@ -41,8 +41,8 @@ class KnownSitesTest {
   private static final double LEAST = 32.0 / 40;
 
   /**
-   * A quarter of the default interval. This interval yields many samples, but only few objects are
-   * so large that they are certain to be sampled.
+   * A quarter of the default sampling interval. It yields many samples. Few objects are so large
+   * that they are sampled with certainty.
    */
   private static final String SMALL_INTERVAL = "131072";
 
@@ -119,10 +119,7 @@ class KnownSitesTest {
     assertCovered(child(), "500", "2000", "20000", "100000");
   }
 
-  /**
-   * The overhead target is off, because the target would not allow so many samples at the start of
-   * a JVM.
-   */
+  /** The overhead target is off, because it would limit the samples at the start of a JVM. */
   @Test
   @Tag("any-jdk")
   void intervalsOfSitesOfEachSizeHoldWhatTheyPromise() throws Exception {
@@ -132,9 +129,9 @@ class KnownSitesTest {
   }
 
   /**
-   * The true values come from a run of the same work in which every allocation is a sample. Objects
-   * of two such runs may differ in their usable bytes, because glibc does not split a free chunk
-   * that is only 16 bytes larger than needed.
+   * A run in which every allocation is sampled gives the true values. Two such runs may differ by a
+   * few bytes per object, because glibc does not split a free chunk that is only 16 bytes too
+   * large.
    */
   @Test
   @Tag("any-jdk")

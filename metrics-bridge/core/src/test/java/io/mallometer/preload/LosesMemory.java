@@ -14,17 +14,18 @@ import java.util.zip.Deflater;
 
 /**
  * Drops the addresses of some objects and keeps the addresses of others, while a collector moves
- * Java objects. Prints the number of objects of which two searches found no address. One search is
- * not enough, because an address may move from memory that is not yet read to memory that was
- * already read.
+ * Java objects. Prints the number of objects whose addresses two searches did not find.
+ *
+ * <p>A single search may miss an address that moves from memory not yet read to memory already
+ * read.
  */
 public final class LosesMemory {
 
   private static final int OBJECTS = 100;
 
   /**
-   * The size of an object in bytes. The objects are small, because a word in the Java heap that is
-   * no address may by chance equal an address inside a larger object.
+   * The size of an object in bytes. An object is small so that random words of the Java heap hardly
+   * ever look like an address inside it.
    */
   private static final int BYTES = 40_000;
 

@@ -17,9 +17,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Maps, touches and unmaps memory by a foreign function, and prints which code requested the
- * resident memory. The function is called by JNA, or with the argument {@code linker} by the
- * interface of JDK 22 and later. With {@code attach}, the program attaches the library first, and
+ * Maps, touches and unmaps memory through a foreign function. Prints which code requested the
+ * resident memory.
+ *
+ * <p>JNA calls the function. With the argument {@code linker}, the foreign-function interface of
+ * JDK 22 and later calls it. With {@code attach}, the program first attaches the library, and
  * detaches it at the end while another thread maps memory.
  */
 final class MapsMemory {
@@ -123,8 +125,8 @@ final class MapsMemory {
     long begin = threads.getCurrentThreadCpuTime();
     Instant now = Instant.now();
     ResidentStacks read = mallometer.sites().resident();
-    // Asks again, because an old reading may be reused, and a request waits only 10 s for a new
-    // one.
+    // A call may return an old reading, and waits at most 10 s for a new one. So the program
+    // repeats the call.
     while (read.stacks().isEmpty() || read.time().isBefore(now)) {
       TimeUnit.MILLISECONDS.sleep(100);
       read = mallometer.sites().resident();

@@ -13,8 +13,8 @@ import java.util.zip.Deflater;
 /**
  * Native allocations of known count and size, in each way that Java programs use.
  *
- * <p>Each allocation has 3 MiB, because a small JVM seldom calls malloc for that much. So the size
- * class has hardly any other allocations.
+ * <p>An allocation has 3 MiB. A small JVM seldom requests so much, so the size class contains
+ * hardly any other allocation.
  */
 public final class NativeWork implements AutoCloseable {
 

@@ -129,7 +129,7 @@ class OwnersOfARealJvmTest {
         .isEqualTo("Deflater.zsRef <- ArrayList <- static OwnersOfARealJvmTest.KEPT");
   }
 
-  /** The JVM allocates a description of each thread, and memory areas that belong to the thread. */
+  /** The JVM allocates for each thread a description and memory areas. */
   @Test
   void liveThreadsKeepTheJvmsStructuresOfThem() throws Exception {
     CountDownLatch end = new CountDownLatch(1);

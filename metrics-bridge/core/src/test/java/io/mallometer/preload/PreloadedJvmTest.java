@@ -51,8 +51,8 @@ class PreloadedJvmTest {
   private static final String LIVE = "native_malloc_live_bytes";
 
   /**
-   * The most times that a count is repeated. Allocations by other threads raise a count, so the
-   * lowest count is right.
+   * The most repetitions of a count. The lowest result is used, because other threads can only
+   * raise a count.
    */
   private static final int ROUNDS = 10;
 
@@ -87,8 +87,8 @@ class PreloadedJvmTest {
     Attachment attachment = snapshot.self().attachment().orElseThrow();
     assertThat(attachment.gaps()).isEmpty();
     assertThat(attachment.words()).isGreaterThan(10);
-    // A JVM that has started has about ten live megabytes. The error is at most the memory in the
-    // caches of a hundred threads.
+    // The error is at most the memory in the caches of a hundred threads. A started JVM has about
+    // ten live megabytes.
     assertThat(counted.baseline().bytes()).isBetween(2e6, 500e6);
     assertThat(counted.baseline().errorBytes()).isBetween(0.0, 25e6);
     assertThat(counted.liveBytes()).isBetween(1e6, 1e9);
@@ -184,8 +184,8 @@ class PreloadedJvmTest {
   }
 
   /**
-   * Returns the number of allocations in the work's size class. Asserts that JMX and the metrics
-   * libraries show the same number.
+   * Returns the number of allocations in the size class of {@link NativeWork}. Asserts that JMX and
+   * the metrics libraries show the same number.
    */
   private long allocationsShown(PrometheusMeterRegistry micrometer, CollectorRegistry simpleclient)
       throws Exception {
@@ -245,8 +245,8 @@ class PreloadedJvmTest {
   @Test
   void readingMallocsNothing() {
     poll(2_000);
-    // The JVM may allocate in any thread, also in this one, until all methods are compiled. On a
-    // busy machine that takes longer.
+    // The JVM may allocate in any thread until all methods are compiled, which takes longer on a
+    // busy machine.
     int quiet = 0;
     for (int i = 0; i < 100 && quiet < 3; i++) {
       try (NativeScope scope = mallometer.counting().threadScope()) {

@@ -99,8 +99,8 @@ public final class RealLibraries {
   private RealLibraries() {}
 
   /**
-   * Allocates memory in each way. Prints for each way the estimated live bytes of its library's
-   * sites, the part of them at sites named after the application's method, and the largest sites
+   * Allocates memory in each way. For each way it prints the estimated live bytes of all sites of
+   * the library, the bytes of sites with the application's method as name, and the largest sites
    * with other names.
    */
   public static void main(String[] arguments) throws Throwable {
@@ -181,9 +181,10 @@ public final class RealLibraries {
   }
 
   /**
-   * Returns whether a stack belongs to a thread of the JVM: its outermost frame is in the C
-   * library, or it has at least five frames and the outermost one is native. A shorter stack with a
-   * native outermost frame may belong to a Java thread whose outer frames were dropped.
+   * Returns whether a stack belongs to a thread of the JVM. The outermost frame of such a stack is
+   * in the C library, or is native in a stack of at least five frames.
+   *
+   * <p>A shorter stack may belong to a Java thread whose outer frames were dropped.
    */
   private static boolean isOfJvmsThread(List<StackFrame> frames) {
     StackFrame outermost = frames.get(frames.size() - 1);

@@ -21,10 +21,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Tests that the memory of real libraries is named after the application's method, in the
- * interpreter and with three collectors, because collectors give arrays to native code in different
- * ways. JDKs before 25 run two of these four options, and later JDKs the other two. With {@code
- * -Dsoak.all=true} each JDK runs all four.
+ * Tests that the memory of real libraries is named after the application's method. Runs in the
+ * interpreter and with three collectors, because collectors pass arrays to native code in different
+ * ways.
+ *
+ * <p>JDKs before 25 run two of the four options, and later JDKs the other two. {@code
+ * -Dsoak.all=true} runs all four on every JDK.
  */
 @Tag("process")
 @Tag("alone")

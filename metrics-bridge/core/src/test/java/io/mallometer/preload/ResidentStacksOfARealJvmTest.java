@@ -161,7 +161,7 @@ class ResidentStacksOfARealJvmTest {
     assertThat(output.lines().filter(line -> line.equals("attach ACTIVE"))).as(output).hasSize(19);
     List<String> mapped = moment("mapped", output);
     assertThat(bytes(mapped, line -> line.contains("[mapped before"))).as(output).isPositive();
-    // The part of this memory that no rule gives to the JVM, which may be nothing.
+    // The memory that no rule attributes to the JVM may be 0.
     assertThat(bytes(mapped, line -> line.startsWith("[mapped before")))
         .as(output)
         .isLessThan(number("apart mapped", output) / 10);
@@ -178,7 +178,7 @@ class ResidentStacksOfARealJvmTest {
         .as(output)
         .isBetween(MapsMemory.BYTES - SLACK, MapsMemory.BYTES + SLACK);
     assertThat(bytes(moment("unmapped", output), ofLine)).as(output).isZero();
-    // The first reading is not compared, because it loads classes and so memory grows meanwhile.
+    // The reading after the start is left out, because it loads classes while it measures.
     for (String moment : List.of("mapped", "unmapped")) {
       long apart = number("apart " + moment, output);
       assertThat(bytes(moment(moment, output), line -> true))

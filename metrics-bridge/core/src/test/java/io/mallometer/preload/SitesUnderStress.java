@@ -31,9 +31,9 @@ import javax.management.ObjectName;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A program that makes reading the JVM's stacks hard: at the same time it loads and unloads
- * classes, starts platform and virtual threads, deoptimises, throws through native frames and
- * overflows stacks. It prints its observations, and ends while all of this continues.
+ * A program with stacks that are hard to walk. At the same time it loads and unloads classes,
+ * starts platform and virtual threads, deoptimises methods, throws exceptions through native frames
+ * and overflows stacks. It ends while this work continues.
  */
 public final class SitesUnderStress {
 
@@ -153,9 +153,9 @@ public final class SitesUnderStress {
   }
 
   /**
-   * Returns the number of instances of each class in the list below. Each number is the lowest of
-   * three heap histograms, because a histogram includes garbage if a JNI critical section prevents
-   * the collection.
+   * Returns the number of instances of three classes. A heap histogram may include garbage, because
+   * a JNI critical section can prevent its collection. The lowest number of three histograms is
+   * therefore used.
    */
   private static String held() throws Exception {
     List<String> looks = List.of(histogram(), histogram(), histogram());

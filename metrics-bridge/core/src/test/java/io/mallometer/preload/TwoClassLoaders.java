@@ -50,8 +50,8 @@ public final class TwoClassLoaders {
   }
 
   /**
-   * Returns whether the library's thread that observes accesses to objects wakes up. Waits up to
-   * {@code longestMillis}, because the thread may be busy with a scan or may not have started yet.
+   * Returns whether the thread that observes accesses is active. Waits up to {@code longestMillis},
+   * because the thread may be busy with a scan or may not have started yet.
    */
   private static String observation(int longestMillis) throws Exception {
     Thread.sleep(500);
@@ -64,8 +64,7 @@ public final class TwoClassLoaders {
   }
 
   /**
-   * Returns how often the thread that observes accesses went to sleep; 0 if it has ended. The
-   * kernel keeps only 15 characters of the thread's name.
+   * Returns how often the thread that observes accesses went to sleep; 0 if the thread has ended.
    */
   private static long sleeps() throws IOException {
     try (Stream<Path> threads = Files.list(Path.of("/proc/self/task"))) {

@@ -60,7 +60,8 @@ public final class WaitsForACollection {
           remember();
           halve(j);
         }
-        // Waits for four evaluations before the next collection, because three of them must agree.
+        // Three evaluations must agree before a verdict, so four of them pass before the next
+        // collection.
         evaluated.drainPermits();
         evaluated.acquire(4);
         System.gc();

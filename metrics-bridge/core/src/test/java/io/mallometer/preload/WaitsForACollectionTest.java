@@ -15,7 +15,7 @@ class WaitsForACollectionTest {
 
   @TempDir private Path directory;
 
-  /** Returns a collector with which System.gc() makes no young collection first. */
+  /** Returns a collector whose System.gc() does not begin with a young collection. */
   static String collector() {
     return Runtime.version().feature() < 25 ? "-XX:+UseSerialGC" : "-XX:+UseG1GC";
   }
@@ -27,8 +27,8 @@ class WaitsForACollectionTest {
             .environment("MALLOMETER_SAMPLE_INTERVAL", "8192")
             .environment("MALLOMETER_OVERHEAD_TARGET", "off")
             .options("-XX:MaxDirectMemorySize=2g")
-            // A young collection would free the dropped buffers too early. So the young generation
-            // is too large to be filled between two calls of System.gc().
+            // The young generation is so large that no young collection comes between two calls of
+            // System.gc(). Otherwise it would free the dropped buffers too early.
             .options("-Xms600m", "-Xmx600m", "-Xmn400m")
             .options(options)
             .timeout(Duration.ofMinutes(3))

@@ -17,9 +17,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests each way in which the native library may be unavailable: the program runs to its end as if
- * mallometer were absent, and the status says the reason and the remedy. Each test starts a JVM of
- * its own, because it spoils the process.
+ * Tests each way in which the native library may be unavailable. The program must run to its end as
+ * if mallometer were absent, and the status must give the reason and the remedy.
+ *
+ * <p>Each test starts its own JVM, because the failure remains until the process ends.
  */
 @Tag("process")
 @Tag("any-jdk")
@@ -85,8 +86,8 @@ class WhenThingsGoWrongTest {
   }
 
   /**
-   * When the direct memory is used up, an attempt to allocate another buffer costs several full
-   * collections and then fails.
+   * The program has used all direct memory. Another direct buffer would cost several full
+   * collections, and its allocation would fail.
    */
   @Test
   void theDirectMemoryIsUsedUp() {

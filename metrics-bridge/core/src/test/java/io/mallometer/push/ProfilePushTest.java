@@ -120,8 +120,8 @@ class ProfilePushTest {
   @Test
   void whatTheStoreDoesNotTakeForNowIsSentAgain() throws Exception {
     status.set(503);
-    // The interval is long enough that fewer than ten profiles wait before the first one is sent
-    // again, so none is dropped.
+    // A profile that the store does not accept for now is sent again. At this interval fewer than
+    // ten profiles wait until then, so none is dropped.
     interval = Duration.ofMillis(400);
     ProfileStore store = store(0);
     ProfilePush push = push(store.url(), Map.of());
@@ -416,7 +416,7 @@ class ProfilePushTest {
         known.sslContext());
   }
 
-  /** Reads settings whose names lack the prefix {@code push}. */
+  /** Reads settings of pushes. The keys of {@code given} lack the prefix {@code push.}. */
   private static PushOptions read(Map<String, String> given) {
     MallometerOptions options = MallometerOptions.defaults();
     for (Setting<?> setting : Setting.all()) {

@@ -46,8 +46,11 @@ public final class ProfileStore implements AutoCloseable {
   private final BlockingQueue<Pushed> requests = new LinkedBlockingQueue<>();
 
   /**
-   * Starts a store on the loopback address: with plain HTTP if {@code tls} is null, and on any free
-   * port if {@code port} is 0. {@code status} returns the HTTP status of the next answer.
+   * Starts a store on the loopback address.
+   *
+   * @param tls null for plain HTTP
+   * @param port 0 for any free port
+   * @param status returns the HTTP status of the next answer
    */
   public ProfileStore(@Nullable SSLContext tls, int port, IntSupplier status) throws IOException {
     InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);

@@ -22,7 +22,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
-/** A page in a Chromium without a window, which tests control by the DevTools protocol. */
+/** A page in a headless Chromium. Tests control the browser by the DevTools protocol. */
 final class Chromium implements AutoCloseable {
 
   private static final Duration PATIENCE = Duration.ofSeconds(60);

@@ -89,8 +89,8 @@ class DhatReportTest {
     assertThat(List.of("tb", "tbk", "mb", "mbk", "gb", "gbk", "eb", "ebk"))
         .extracting(field -> point.get(field).asLong())
         .containsExactly(12L << 20, 100L, 3L << 20, 24L, 3L << 20, 24L, 3L << 20, 24L);
-    // The field tl is the total lifetime in microseconds. The median age of the 24 live objects is
-    // 30 s.
+    // The field tl is the total lifetime in microseconds. The median age of the live objects is 30
+    // s, and there are 24 of them.
     assertThat(point.get("tl").asLong()).isEqualTo(24 * 30 * 1_000_000L);
     assertThat(point.get("fs")).hasSize(4);
   }

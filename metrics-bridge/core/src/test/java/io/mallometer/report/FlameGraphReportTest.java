@@ -22,7 +22,7 @@ class FlameGraphReportTest {
 
   private static final int ROW = 20;
 
-  /** The least contrast of text of this size by WCAG 2.1, level AA. */
+  /** The least contrast that WCAG 2.1, level AA, requires of text as small as in the boxes. */
   private static final double LEAST_CONTRAST = 4.5;
 
   private static final Path PICTURES = Path.of("target", "flamegraph");
@@ -356,8 +356,8 @@ class FlameGraphReportTest {
   }
 
   /**
-   * Returns the least contrast between the text and the boxes below the root. It reads pixels near
-   * the lower edge of a box, where no text is.
+   * Returns the least contrast between the text and the boxes below the root. The color of a box is
+   * read near its lower edge, where it has no text.
    */
   private static double leastContrast() throws Exception {
     return Double.parseDouble(

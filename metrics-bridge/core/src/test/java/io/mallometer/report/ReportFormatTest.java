@@ -70,8 +70,8 @@ class ReportFormatTest {
   }
 
   /**
-   * Returns the smaller CPU time of two runs, because other work on the machine may slow one of
-   * them.
+   * Returns the CPU time. Measures twice and takes the smaller result, because other work on the
+   * machine slows a run.
    */
   private static double secondsOf(ReportFormat format, CallSites sites) throws IOException {
     ThreadMXBean threads = ManagementFactory.getThreadMXBean();
@@ -93,8 +93,8 @@ class ReportFormatTest {
   }
 
   /**
-   * Measures the heap after a garbage collection each time the written bytes have doubled, and
-   * keeps the maximum.
+   * Collects garbage and measures the used heap each time the written bytes have doubled. Keeps the
+   * maximum.
    */
   private static final class Counted extends OutputStream {
 

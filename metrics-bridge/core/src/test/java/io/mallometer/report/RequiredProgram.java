@@ -8,8 +8,8 @@ import java.nio.file.Path;
 import java.util.stream.Stream;
 
 /**
- * Skips a test if a program or file that it needs is not installed. If the environment variable
- * {@code variable} is {@code true}, the test fails instead.
+ * Skips a test if a program or file that it needs is not installed. Fails the test instead if the
+ * environment variable named by {@code variable} is {@code true}.
  */
 final class RequiredProgram {
 

@@ -94,7 +94,9 @@ class ListedNamesTest {
         .containsAll(Meter.all().stream().map(Meter::name).toList());
   }
 
-  /** Takes the parameters from the headers, because the built library contains only the names. */
+  /**
+   * The built library contains only the names of functions. Their parameters come from the headers.
+   */
   @Test
   @Tag("process")
   void functionsAndThoseThatTheLibraryStandsBefore() throws Exception {

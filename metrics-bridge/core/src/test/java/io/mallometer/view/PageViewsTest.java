@@ -249,7 +249,7 @@ class PageViewsTest {
     }
   }
 
-  /** The next viewer counts as the only one after an hour without requests. */
+  /** Viewers are forgotten after an hour without requests. */
   @Test
   void whoAsksAfterAPauseIsAlone() throws Exception {
     Views views = new Views(mallometer);
@@ -265,8 +265,8 @@ class PageViewsTest {
   }
 
   /**
-   * Sends one request for each viewer, the last one {@code told} seconds after the others. Returns
-   * the interval in seconds that the last viewer is told.
+   * Sends one request for each viewer but the last. The last viewer's request follows {@code told}
+   * seconds later. Returns the interval in seconds that the answer to the last viewer states.
    */
   private int paceAfter(Views views, int viewers, int told) throws Exception {
     for (int i = 1; i < viewers; i++) {

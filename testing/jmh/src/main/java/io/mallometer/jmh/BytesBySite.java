@@ -9,8 +9,8 @@ import org.openjdk.jmh.util.ListStatistics;
 import org.openjdk.jmh.util.Statistics;
 
 /**
- * The bytes that an operation allocates, with a list of the call sites that allocate most, which
- * JMH prints below the results. A result that is only text would have the score NaN in JMH's files.
+ * The bytes that an operation allocates. JMH prints the call sites that allocate most below the
+ * results. A result of text alone would appear in JMH's files with the score NaN.
  */
 final class BytesBySite extends Result<BytesBySite> {
 

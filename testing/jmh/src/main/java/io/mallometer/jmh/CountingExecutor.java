@@ -68,8 +68,8 @@ public final class CountingExecutor extends AbstractExecutorService {
   }
 
   /**
-   * Returns the native memory used by the tasks that ended since the latest call, and starts again
-   * from zero.
+   * Returns the native memory of the tasks that ended since the previous call, and resets the sum
+   * to zero.
    */
   static Use take() {
     return TALLY.take();

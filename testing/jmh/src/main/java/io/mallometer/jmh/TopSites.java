@@ -35,8 +35,8 @@ final class TopSites {
   }
 
   /**
-   * Counts an iteration and its operations. Returns whether it was the last of {@code all}
-   * iterations.
+   * Counts an iteration with {@code more} operations. Returns whether {@code all} iterations have
+   * been counted.
    */
   boolean isLast(long more, int all) {
     operations += more;

@@ -32,7 +32,10 @@ record Use(long calls, long small, long large, long bytes, double kept, double p
         .orElse(NOTHING);
   }
 
-  /** Returns the sum. The peaks of parallel threads are added, which is an upper bound. */
+  /**
+   * Returns the sum. The sum of the peaks is an upper bound, because parallel threads may reach
+   * their peaks at different times.
+   */
   Use plus(Use other) {
     return new Use(
         calls + other.calls,

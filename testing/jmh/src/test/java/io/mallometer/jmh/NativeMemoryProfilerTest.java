@@ -87,8 +87,8 @@ class NativeMemoryProfilerTest {
                 .result(file.toString())
                 .build())
         .run();
-    // JMH writes NaN for errors and intervals, which need more iterations, so the pattern removes
-    // them.
+    // The pattern removes errors and confidence intervals. JMH writes NaN for them because there
+    // are too few iterations.
     assertThat(Files.readString(file).replaceAll("\"score(Error|Confidence)\"[^}\\]]*", ""))
         .contains("native.alloc.bytes")
         .doesNotContain("NaN");

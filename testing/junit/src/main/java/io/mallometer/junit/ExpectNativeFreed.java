@@ -22,7 +22,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(NativeMemoryExtension.class)
 public @interface ExpectNativeFreed {
 
-  /** The bytes of the last run that need not be freed. */
+  /** The number of bytes that the last run may keep. */
   long allowed() default 0;
 
   /** The number of runs before the one that counts. */

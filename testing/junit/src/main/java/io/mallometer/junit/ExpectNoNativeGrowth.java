@@ -35,7 +35,10 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(NativeMemoryExtension.class)
 public @interface ExpectNoNativeGrowth {
 
-  /** The fewest warm-up runs; up to four times as many if the runs are not steady before. */
+  /**
+   * The least number of warm-up runs. There are up to four times as many if the runs are not steady
+   * earlier.
+   */
   int warmups() default 5;
 
   /** The number of runs of a series, at least 5. */

@@ -11,15 +11,15 @@ import org.junit.jupiter.api.extension.ExtensionConfigurationException;
 import org.opentest4j.AssertionFailedError;
 
 /**
- * The expectations of a test's annotations. They are checked one after the other; each runs the
- * test as often as it needs.
+ * The expectations that the annotations of a test state. They are checked one after the other, and
+ * each check runs the test several times.
  */
 record Expectations(
     Optional<ExpectMaxNative> most,
     Optional<ExpectNativeFreed> freed,
     Optional<ExpectNoNativeGrowth> noGrowth) {
 
-  /** A leak that occurs in fewer than one of this many runs is not found. */
+  /** The test finds leaks that occur in at least one of this many runs. */
   private static final int EVERY = 3;
 
   private static final int MOST_WARMUPS = 4;
@@ -68,7 +68,8 @@ record Expectations(
       throw new ExtensionConfigurationException("ExpectMaxNative needs at least one iteration");
     }
     try (Watch watch = process.watch(most.of(), test)) {
-      // Counting the warm-ups loads the classes that count before the measured runs.
+      // The warm-ups are counted too, so that the classes for counting are loaded before the
+      // measured runs.
       for (int i = 0; i < most.warmups(); i++) {
         count(process, most.of(), body);
       }
@@ -112,8 +113,8 @@ record Expectations(
   }
 
   /**
-   * Fails if more memory is left than allowed. Also fails if that is unknown because allocations
-   * have no call site.
+   * Fails if more memory is left than allowed, or if allocations have no call site. Memory that
+   * such allocations leave is not seen.
    */
   static void checkLeft(LiveMemoryChange measured, long allowed) {
     if (measured.left() > allowed) {
@@ -140,7 +141,8 @@ record Expectations(
     }
     try (Watch watch = process.watch(whose(noGrowth.of(), alone), test)) {
       int warmups = warmUp(noGrowth.warmups(), watch, body);
-      // Otherwise memory of unreachable objects would be freed during the series.
+      // Collects the garbage of the warm-ups, so that its native memory is not freed during the
+      // series.
       watch.collectGarbage();
       Series first = series(noGrowth, watch, body);
       figures.addKept(first.kept());
@@ -169,9 +171,12 @@ record Expectations(
   }
 
   /**
-   * Fails if a leak may be hidden in allocations that have no call site or could not be followed.
-   * Those without a call site fail the test even if the process does not grow, because HotSpot's
-   * own memory varies by more than a test leaks.
+   * Fails if a leak may be hidden in allocations without a call site, or in allocations that the
+   * library could not follow.
+   *
+   * <p>Allocations that could not be followed fail the test only if the process grows. Allocations
+   * without a call site fail the test in any case, because HotSpot's own memory varies by more than
+   * a test leaks.
    */
   private static void failIfUnknown(
       Series series, ExpectNoNativeGrowth noGrowth, UseByMetric figures) {
@@ -200,9 +205,11 @@ record Expectations(
   }
 
   /**
-   * Fails if memory keeps growing. With {@code butForFalls} it grows only if runs that freed memory
-   * are left out. That is a leak if a garbage collection frees at least what one run adds, and
-   * otherwise a pool that is emptied now and then.
+   * Fails if memory keeps growing.
+   *
+   * <p>{@code butForFalls} means that memory grows only if runs that freed memory are left out.
+   * Such growth is a leak if a garbage collection frees at least the growth of one run. Otherwise
+   * it is a pool that is emptied now and then.
    */
   private static void failIfLasting(
       Map<String, Growth> growing,

@@ -9,14 +9,16 @@ import java.util.Arrays;
  * States whether the bytes that a test keeps grow from run to run. One of two statistical tests
  * must find growth.
  *
- * <p>The first uses the bytes that each run kept. The lower end of the 95 % interval of their
- * median must exceed the allowed bytes. Of n sorted runs, it is the one of rank (n - 1.96 sqrt(n))
- * / 2, whatever the distribution: of 20 runs the sixth smallest. A few large steps, such as a class
- * that is loaded late, do not change it. All runs together must also keep half of what the median
- * implies, because a pool that is emptied now and then is no leak.
+ * <p>The first test uses the bytes that each run kept. The lower end of the 95 % interval of their
+ * median must exceed the allowed bytes. The lower end is the value of rank (n - 1.96 sqrt(n)) / 2
+ * among n sorted runs, such as the sixth smallest of 20. A few large steps, such as a late loading
+ * of a class, do not change it.
  *
- * <p>The second uses the live bytes after each run: {@link Trend}, the median of the slopes between
- * all pairs of runs. It also finds a leak in every third run.
+ * <p>The sum over all runs must also reach half of n times the median, both reduced by the allowed
+ * bytes. A pool that is emptied now and then does not reach this sum.
+ *
+ * <p>The second test uses the live bytes after each run. {@link Trend} computes the median of the
+ * slopes between all pairs of runs. The second test also finds a leak in every third run.
  *
  * @param found whether the growth exceeds the allowed bytes
  * @param lower the lower end of the 95 % interval of the growth, in bytes a run
@@ -35,18 +37,23 @@ record Growth(
     double median,
     double largest) {
 
-  /** The fewest runs. By chance, all of five runs exceed the true median once in 32 times. */
+  /**
+   * The least number of runs. Five runs are all above the true median with a probability of 1/32.
+   */
   static final int FEWEST = 5;
 
   /** The number of standard deviations that contain 95 % of a normal distribution. */
   private static final double DEVIATIONS = 1.96;
 
-  /** The least share of the median, times the number of runs, that all runs together must keep. */
+  /**
+   * The least total of the bytes that all runs kept, as a share of the median times the number of
+   * runs. Allowed bytes are subtracted from both.
+   */
   private static final double LASTING = 0.5;
 
   private static final Trend.Slope NONE = new Trend.Slope(Double.NaN, Double.NaN, Double.NaN);
 
-  /** The fewest bytes by which a series must rise over its whole length to count as growing. */
+  /** The least rise of a growing series, in bytes from its first to its last run. */
   private static final double LEAST_BYTES = 1;
 
   /** A series is steady if this many of its latest runs kept about the same number of bytes. */
@@ -83,7 +90,7 @@ record Growth(
         kept[kept.length - 1]);
   }
 
-  /** Returns how many sorted runs are below the 95 % interval of the median. */
+  /** Returns the number of sorted runs that lie below the 95 % interval of the median. */
   private static int rank(int runs) {
     return (int) Math.max(0, (runs - DEVIATIONS * Math.sqrt(runs)) / 2);
   }

@@ -6,7 +6,7 @@ import java.util.List;
 /**
  * The live native memory before and after repeated runs of a test.
  *
- * @param test the class of the test: a stack that contains it belongs to the test
+ * @param test the class of the test; every stack with a frame of this class belongs to the test
  */
 record LiveMemoryChange(Watch watch, Class<?> test, LiveReading before, LiveReading after) {
 
@@ -39,7 +39,8 @@ record LiveMemoryChange(Watch watch, Class<?> test, LiveReading before, LiveRead
   double collect() {
     double freed = Double.NaN;
     double left = left();
-    // Cleaners may still free memory after the wait of collectGarbage() if the machine is busy.
+    // The loop repeats the collection, because cleaners on a busy machine may still free memory
+    // after collectGarbage() has returned.
     for (int i = 0; i < MOST_COLLECTIONS && !(freed >= left); i++) {
       watch.collectGarbage();
       freed = Math.max(0, after.liveBytes() - watch.read().liveBytes());

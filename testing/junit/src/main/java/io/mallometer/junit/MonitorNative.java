@@ -39,9 +39,11 @@ public @interface MonitorNative {
   long NONE = -1;
 
   /**
-   * Reports requests for more bytes than this: up to 64 between two polls, the first ten with
-   * stacks. With {@link Of#TEST} only the test's thread counts, in which HotSpot also loads
-   * classes.
+   * Reports requests for more bytes than this. At most 64 requests are stored between two polls,
+   * and the first ten have stacks.
+   *
+   * <p>{@link Of#TEST} selects the requests of the test's thread. HotSpot also loads classes in
+   * this thread.
    */
   long threshold() default NONE;
 
@@ -49,8 +51,8 @@ public @interface MonitorNative {
   long liveSize() default NONE;
 
   /**
-   * Whether the test fails if {@link #threshold()} or {@link #liveSize()} is exceeded, or if that
-   * is unknown.
+   * Whether the test fails if {@link #threshold()} or {@link #liveSize()} is exceeded. The test
+   * also fails if mallometer cannot tell whether a limit is exceeded.
    */
   boolean failing() default true;
 
@@ -61,15 +63,16 @@ public @interface MonitorNative {
   boolean sizes() default false;
 
   /**
-   * Whether to report which bytes of the test were freed within it and which were not, matched by
-   * address. Needs {@link Of#TEST}.
+   * Whether to report how many bytes of the test were freed within the test. Each free is matched
+   * with its allocation by address. Needs {@link Of#TEST}.
    */
   boolean matched() default false;
 
   /**
-   * The interval in milliseconds of rows in {@code CLASS.METHOD.csv} in the results directory
-   * ({@link NativeMemoryExtension#RESULTS_DIRECTORY}); 0 for none. The last row is written at the
-   * end. Bytes are relative to the beginning of the test.
+   * The interval in milliseconds between rows of a CSV file; 0 for no file. Bytes are relative to
+   * the beginning of the test, and the last row is written at its end.
+   *
+   * <p>The file is {@code CLASS.METHOD.csv} in {@link NativeMemoryExtension#RESULTS_DIRECTORY}.
    */
   long csvMillis() default 0;
 

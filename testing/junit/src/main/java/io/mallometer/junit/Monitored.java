@@ -29,7 +29,7 @@ import org.opentest4j.AssertionFailedError;
 /**
  * The monitors of one test, until {@link #end()}. The library counts and stores requests. A thread
  * of this class checks the live bytes of the process and writes the CSV file, if the annotation
- * asks for that.
+ * requests these.
  */
 final class Monitored {
 
@@ -285,7 +285,10 @@ final class Monitored {
             || liveBefore <= wanted.liveSize() && liveBefore + peak > wanted.liveSize());
   }
 
-  /** Returns a line for each limit of which it is unknown whether it was exceeded. */
+  /**
+   * Returns a line for each limit that may have been exceeded, but for which the figures are
+   * unknown.
+   */
   private List<String> unknown() {
     List<String> lines = new ArrayList<>();
     double net = scope.figures().counts().map(ScopeCounts::netBytes).orElse(Double.NaN);
@@ -310,8 +313,8 @@ final class Monitored {
   }
 
   /**
-   * Fails with the report if a limit was exceeded, or if that is unknown. Does nothing if the
-   * annotation asks only for a report.
+   * Fails with the report if a limit was exceeded or may have been exceeded. Does nothing if the
+   * annotation requests only a report.
    */
   void check(String report) {
     if (wanted.failing() && (!requests.isEmpty() || exceeded() || !unknown().isEmpty())) {

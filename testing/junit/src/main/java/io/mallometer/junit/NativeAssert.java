@@ -4,8 +4,8 @@ import io.mallometer.model.ScopeCounts;
 import java.util.List;
 
 /**
- * Assertions on the native memory that a piece of code used. Each returns this object, or throws an
- * {@code AssertionFailedError} with the value, the limit and stacks.
+ * Assertions on the native memory that a piece of code used. An assertion returns this object, or
+ * throws an {@code AssertionFailedError} with the value, the limit and stacks.
  */
 public final class NativeAssert {
 
@@ -32,7 +32,7 @@ public final class NativeAssert {
     return check(new Limits(ExpectMaxNative.NONE, bytes, ExpectMaxNative.NONE));
   }
 
-  /** Asserts that live bytes never exceeded those at the beginning by more than this. */
+  /** Asserts that live bytes never rose by more than this above their value at the beginning. */
   public NativeAssert peakAtMost(long bytes) {
     return check(new Limits(ExpectMaxNative.NONE, ExpectMaxNative.NONE, bytes));
   }

@@ -65,7 +65,8 @@ public final class NativeMemory {
 
   /**
    * Ends the current phase of the test and begins the next. A phase counts the whole process. The
-   * last phase ends with the test. Each becomes a report entry {@code phase NAME} of the test.
+   * last phase ends with the test. Every phase appears in the report of the test as the entry
+   * {@code phase NAME}.
    *
    * @param name the name of the next phase
    * @return the figures of the phase that ended; empty if none was open

@@ -31,9 +31,9 @@ import org.opentest4j.TestAbortedException;
  * {@link ExpectNativeFreed}, which register this extension, and of tests with a parameter {@link
  * NativeMemory}. Monitors tests with {@link MonitorNative}.
  *
- * <p>A test fails if native memory is not counted, because the library is neither preloaded nor can
- * be attached. With the configuration parameter {@code mallometer.uncounted=skip} the test is
- * skipped.
+ * <p>A test fails if native memory cannot be counted: the library is not preloaded, and an attach
+ * is impossible. The configuration parameter {@code mallometer.uncounted=skip} skips the test
+ * instead.
  */
 public final class NativeMemoryExtension
     implements InvocationInterceptor, ParameterResolver, AfterEachCallback {
@@ -111,8 +111,8 @@ public final class NativeMemoryExtension
   }
 
   /**
-   * Monitors a test. If the test itself throws, it fails with that exception, and what the monitors
-   * found is only reported.
+   * Monitors a test. An exception of the test itself takes precedence over the findings of the
+   * monitors, which are then only reported.
    */
   private static void monitored(MonitorNative wanted, Body test, ExtensionContext context)
       throws Throwable {

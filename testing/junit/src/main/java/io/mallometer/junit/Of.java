@@ -3,8 +3,8 @@ package io.mallometer.junit;
 /** The threads whose native memory is measured. */
 public enum Of {
   /**
-   * The thread that runs the test: its calls of malloc, and the call sites whose stacks contain the
-   * test's class.
+   * The thread that runs the test. Counters include the calls of malloc in this thread. Call sites
+   * are those with a stack that contains the test's class.
    */
   TEST,
 

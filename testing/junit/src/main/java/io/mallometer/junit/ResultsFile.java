@@ -14,7 +14,7 @@ import java.util.Optional;
 
 /**
  * The figures of all tests that this JVM measured, for the gates ({@code docs/reference/gates.md}).
- * Rewritten after each test, so that the file exists however the JVM ends.
+ * Rewritten after each test, because the JVM may end at any time.
  */
 final class ResultsFile {
 
@@ -95,8 +95,8 @@ final class ResultsFile {
   }
 
   /**
-   * Returns the nearest JVM among the process and its ancestors, because Maven starts Surefire's
-   * JVM through a shell.
+   * Returns the nearest JVM among the process and its ancestors. A shell may lie between Surefire's
+   * JVM and Maven's.
    */
   private static Optional<ProcessHandle> nearestJvm(ProcessHandle process) {
     boolean isJvm =

@@ -8,8 +8,11 @@ import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
 
 /**
- * The live bytes before the first of several runs and after each, in total and by name of the call
- * site. The total also contains memory that comes and goes; only a leaking site rises steadily.
+ * The live bytes before the first of several runs and after each run. There is a series of the
+ * total, and one for each name of a call site.
+ *
+ * <p>A leak is easier to find in the series of its site, because the total includes memory that
+ * comes and goes.
  */
 final class Series {
 
@@ -64,7 +67,7 @@ final class Series {
    * Returns the growing sites by name, {@link #ALL} first.
    *
    * @param allowed the bytes that a run may keep
-   * @param withoutFalls whether to ignore runs after which less memory was live
+   * @param withoutFalls whether to ignore runs that reduced the live memory
    */
   Map<String, Growth> growing(double allowed, boolean withoutFalls) {
     Map<String, Growth> growing = new TreeMap<>();

@@ -6,9 +6,10 @@ import io.mallometer.model.StackFrame;
 import java.util.List;
 
 /**
- * Decides which call sites count for a test. Those of HotSpot itself, such as for loading a class,
- * do not count, even if their stack contains the test. Memory of {@code Unsafe}, such as that of
- * direct buffers, counts, although HotSpot allocates it.
+ * Decides which call sites count for a test. HotSpot's own call sites, such as for loading a class,
+ * do not count, even if the test's class is on the stack.
+ *
+ * <p>Memory of {@code Unsafe} counts, for example of direct buffers, although HotSpot allocates it.
  */
 final class SiteOwner {
 

@@ -31,8 +31,8 @@ class ThisProcess {
   private static final long LONGEST_COLLECTION_MILLIS = 1_000;
 
   /**
-   * The cleaners are considered done when the memory has not changed during this many successive
-   * pauses.
+   * The cleaners count as done after this many successive pauses without a change of the live
+   * memory.
    */
   private static final int SAME = 3;
 
@@ -49,7 +49,10 @@ class ThisProcess {
     this.mallometer = mallometer;
   }
 
-  /** Returns whether the process is counted, after an attach if that is possible. Never throws. */
+  /**
+   * Attaches the library if native memory is not yet counted and an attach is possible. Returns
+   * whether native memory is counted. Never throws.
+   */
   Status status() {
     return mallometer.counting().attach();
   }
@@ -57,7 +60,7 @@ class ThisProcess {
   /**
    * Begins to read live memory by call site.
    *
-   * @param test the class of the test: a stack that contains it belongs to the test
+   * @param test the class of the test; every stack with a frame of this class belongs to the test
    */
   Watch watch(Of of, Class<?> test) {
     return new SiteWatch(of, test);
@@ -209,8 +212,8 @@ class ThisProcess {
   }
 
   /**
-   * Live memory of allocations made while the watch is open, by call site. It can still be read
-   * after {@link #close()}.
+   * Reads the live memory of allocations that were made while the watch was open, by call site.
+   * Reading is still possible after {@link #close()}.
    */
   interface Watch extends AutoCloseable {
 

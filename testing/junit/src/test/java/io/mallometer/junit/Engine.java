@@ -29,7 +29,10 @@ final class Engine {
     return byMethod;
   }
 
-  /** Returns whether a factory of dynamic tests failed. It then has no tests to report. */
+  /**
+   * Returns whether a factory of dynamic tests failed. A failed factory has no tests, so its own
+   * result must be reported.
+   */
   private static boolean hasFailed(TestIdentifier test, TestExecutionResult result) {
     return test.getSource().filter(MethodSource.class::isInstance).isPresent()
         && result.getStatus() == TestExecutionResult.Status.FAILED;

@@ -26,8 +26,8 @@ class GrowthTest {
   }
 
   /**
-   * The 20 runs kept 1, 2, ... 20 KiB. The interval of the median omits (20 - 1.96 * sqrt(20)) / 2
-   * = 5.6, so five, runs at each end: 6 to 15 KiB.
+   * The 20 runs kept 1, 2, ... 20 KiB. The interval of the median omits five runs at each end,
+   * because (20 - 1.96 * sqrt(20)) / 2 = 5.6. It extends from 6 to 15 KiB.
    */
   @Test
   void intervalOfWhatRunsKeepIsTheOneWorkedOutByHand() {
@@ -38,9 +38,10 @@ class GrowthTest {
   }
 
   /**
-   * The slopes between all pairs of values are, sorted: -100, 0, ten times 100, 166.7, 200 and 300.
-   * The interval of their median omits (15 - 1.96 * sqrt(6 * 5 * 17 / 18)) / 2 = 2.28, so two,
-   * slopes at each end: 100 to 166.7.
+   * The sorted slopes between all pairs of values are -100, 0, ten times 100, 166.7, 200 and 300.
+   *
+   * <p>The interval of their median omits two slopes at each end, because (15 - 1.96 * sqrt(6 * 5 *
+   * 17 / 18)) / 2 = 2.28. It extends from 100 to 166.7.
    */
   @Test
   void slopeOfARestlessSeriesIsTheOneWorkedOutByHand() {
@@ -96,7 +97,7 @@ class GrowthTest {
     assertThat(Growth.of(live, 0).found()).isTrue();
   }
 
-  /** Memory rises in each run with a probability of 5 %, on average once in 20 runs. */
+  /** Memory rises in a run with a probability of 5 %. */
   @Test
   void rareStepsOfACleanTestAreHardlyEverGrowthTwice() {
     Random random = new Random(1);

@@ -13,8 +13,8 @@ import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.TestExecutionResult.Status;
 
 /**
- * Checks that the counters of a virtual thread are refused. Those of its carrier thread must not be
- * used in their place.
+ * Checks that counters of a virtual thread are refused. The counters of its carrier thread must not
+ * take their place.
  */
 @Tag("counted")
 @EnabledForJreRange(min = JRE.JAVA_21)

@@ -57,7 +57,7 @@ public class Monitors {
     other.join();
   }
 
-  /** The other thread makes more large requests than a monitor can store. */
+  /** The other thread makes 200 requests above the threshold. A monitor stores fewer. */
   @Test
   @MonitorNative(threshold = 20_000, of = Of.TEST)
   void asksForMoreOfLittle() throws InterruptedException {
@@ -67,7 +67,10 @@ public class Monitors {
     Native.free(Native.malloc(25_000));
   }
 
-  /** Makes the requests. A lambda in its place would allocate in the thread of the test. */
+  /**
+   * Makes the requests of the other thread. A lambda would allocate native memory in the test's
+   * thread.
+   */
   private static final class Asking implements Runnable {
     @Override
     public void run() {

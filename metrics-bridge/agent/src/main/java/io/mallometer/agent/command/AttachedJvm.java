@@ -31,9 +31,10 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 
 /**
- * A JVM that the command asks through the socket of the JVM's agent, or else by loading the agent
- * into the JVM. Question and answer are files in a private directory. Calls that may block run on a
- * thread that is abandoned after the time limit, because the JVM may hang.
+ * A JVM that answers the command's questions. The command asks through the socket of the JVM's
+ * agent; without such a socket, it loads the agent into the JVM. Question and answer are files in a
+ * private directory. Calls that may block run on a thread that is abandoned after the time limit,
+ * because the JVM may hang.
  */
 final class AttachedJvm implements Source {
 
@@ -61,8 +62,8 @@ final class AttachedJvm implements Source {
   private static final String ATTACH_TIMEOUT = "sun.tools.attach.attachTimeout";
 
   /**
-   * The JDK's time limit as a multiple of the command's, so that the command ends before the JDK
-   * sends a second signal.
+   * The factor by which the JDK's time limit exceeds the command's time limit. The command thus
+   * ends before the JDK sends a second signal.
    */
   private static final int LONGER = 4;
 
@@ -83,8 +84,8 @@ final class AttachedJvm implements Source {
   private final Duration timeout;
 
   /**
-   * The path of the directory of question and answer in this process. Its path in the JVM may
-   * differ.
+   * The directory with question and answer, by its path in this process. Its path in the JVM may
+   * differ ({@link #directoryInside}).
    */
   private final Path directory;
 
@@ -261,9 +262,10 @@ final class AttachedJvm implements Source {
   }
 
   /**
-   * Attaches to a JVM that has an equal process id in its own PID namespace but another /tmp, such
-   * as a service with PrivateTmp. JDK 17 looks for the JVM's socket only in the command's /tmp, so
-   * a socket there forwards to the JVM's socket.
+   * Attaches to a JVM that has another /tmp, such as a service with PrivateTmp. The JVM's process
+   * id in its own PID namespace equals the process id here. JDK 17 looks for the JVM's socket only
+   * in the command's /tmp. This method therefore opens a socket there that forwards to the JVM's
+   * socket.
    */
   private void attachElsewhere(Path theirs) throws Exception {
     String name = SOCKET + process.pid();
@@ -283,10 +285,12 @@ final class AttachedJvm implements Source {
   }
 
   /**
-   * Asks the agent with which the JVM was started, through the agent's socket, because JDK 21 and
-   * newer warn when an agent is loaded later. Returns false if there is no such agent, if the
-   * socket's directory belongs to another user, or if another process listens (containers that
-   * share /tmp can have equal process ids).
+   * Asks the agent with which the JVM was started, through the agent's socket. JDK 21 and newer
+   * would print a warning if the command loaded an agent.
+   *
+   * <p>Returns false if there is no such agent, or if the socket's directory belongs to another
+   * user. Also returns false if another process listens, because containers that share /tmp can
+   * have equal process ids.
    */
   private boolean askedBySocket() throws IOException {
     Path place = process.proc().resolve("root/tmp/.mallometer-" + process.pidInside());

@@ -10,11 +10,13 @@ import java.util.Optional;
 
 /**
  * Explains why a program on macOS starts without the library although {@code DYLD_INSERT_LIBRARIES}
- * names it. System Integrity Protection removes the variable from system programs, such as {@code
- * /usr/bin/java} or a script's interpreter {@code /bin/sh}, and so from the programs that these
- * start. A program with a hardened runtime keeps the variable only if it was signed with the
- * entitlement {@code com.apple.security.cs.allow-dyld-environment-variables}, which {@code
- * codesign} shows.
+ * names it.
+ *
+ * <p>System Integrity Protection removes the variable from the environment of system programs, such
+ * as {@code /usr/bin/java} or a script's interpreter {@code /bin/sh}. Programs that a system
+ * program starts therefore lack the variable, too. A program with a hardened runtime keeps the
+ * variable only if it was signed with the entitlement {@code
+ * com.apple.security.cs.allow-dyld-environment-variables}, which {@code codesign} shows.
  */
 final class DyldProtection {
 

@@ -29,7 +29,11 @@ record Overview(Map<String, String> views) {
     return new Overview(views);
   }
 
-  /** Returns this overview and the changes of call sites, as {@link SiteGrowth} writes them. */
+  /**
+   * Returns a copy of this overview to which the changes of call sites are added.
+   *
+   * @param changes the JSON text from {@link SiteGrowth#until}
+   */
   Overview with(String changes) {
     Map<String, String> more = new LinkedHashMap<>(views);
     more.put("changes", changes);

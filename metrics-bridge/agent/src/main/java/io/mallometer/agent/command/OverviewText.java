@@ -81,8 +81,8 @@ final class OverviewText {
   }
 
   /**
-   * Returns the number of objects as the end of a sentence; empty if the number is unknown, as
-   * after an attach.
+   * Returns the number of objects as the end of a sentence. The text is empty if the number is
+   * unknown, for example after an attach.
    */
   private static String objects(double objects) {
     return Double.isNaN(objects) ? "" : " in " + Text.number(objects) + " objects";

@@ -5,10 +5,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/**
- * Ends the phase of a JVM that the previous phase command began, prints its counters, and begins
- * the next phase.
- */
 @Command(
     name = "phase",
     description =

@@ -13,10 +13,10 @@ final class PreloadedProgram {
 
   /**
    * Runs a program until it ends, and returns its exit code. The program inherits standard input,
-   * output and error. If this process gets SIGTERM or SIGINT, a shutdown hook ends the program and
-   * exits with the program's code.
+   * output and error. When this process gets SIGTERM or SIGINT, a shutdown hook ends the program,
+   * and this process exits with the program's code.
    *
-   * @param variables the variables to set in its environment
+   * @param variables the environment variables to add for the program
    */
   static int run(List<String> command, Map<String, String> variables)
       throws IOException, InterruptedException {

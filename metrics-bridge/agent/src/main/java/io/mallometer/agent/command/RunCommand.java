@@ -110,8 +110,8 @@ final class RunCommand implements Callable<Integer> {
   }
 
   /**
-   * Adds the variables that start the monitors. Does not check the size of a threshold, because the
-   * library reports a wrong size when the program starts.
+   * Adds the variables that start the monitors. The size of a threshold is not checked here: the
+   * library reports an invalid size when the program starts.
    */
   private void putMonitors(Map<String, String> variables) throws Failure {
     Set<String> words = new LinkedHashSet<>();

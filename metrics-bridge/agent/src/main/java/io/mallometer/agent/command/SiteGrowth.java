@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The changes of call sites between two readings of this command. A call site is left out if the
- * readings are closer together than {@link GrowthRates#shortest} demands.
+ * The changes of call sites between two readings. A call site is left out if the time between the
+ * readings is shorter than {@link GrowthRates#shortest}.
  */
 final class SiteGrowth {
 
@@ -31,8 +31,10 @@ final class SiteGrowth {
   }
 
   /**
-   * Takes the second reading and returns the changes of at most {@code most} call sites, in the
-   * format of {@code sites?from=}.
+   * Takes the second reading and returns the changes since the first, as JSON. The format is that
+   * of the view {@code sites} with the parameter {@code from}.
+   *
+   * @param most the largest number of call sites to return
    */
   String until(Source source, int most) throws Failure, IOException {
     Json after = source.get(ALL).json();

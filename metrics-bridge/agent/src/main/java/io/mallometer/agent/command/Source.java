@@ -24,15 +24,17 @@ interface Source extends AutoCloseable {
   /**
    * Asks for a view or a report.
    *
-   * @param what its name with parameters, such as {@code sites?limit=10}
+   * @param what the name and parameters of the view or report, such as {@code sites?limit=10}
    */
   Reply get(String what) throws Failure, IOException;
 
   /**
-   * Asks the process for a change: {@code trim} (return memory to the system), {@code
-   * owners/NUMBER} with parameters (search the Java heap for owners of native memory), {@code
-   * attach}, {@code detach}, {@code phase} or {@code phase NAME}. A process given by its address
-   * accepts only the first two.
+   * Asks the process for a change. A process given by an address accepts only {@code trim} and
+   * {@code owners}.
+   *
+   * @param what {@code trim} (return memory to the system), {@code owners/NUMBER} with parameters
+   *     (search the Java heap for owners of native memory), {@code attach}, {@code detach}, {@code
+   *     phase} or {@code phase NAME}
    */
   Reply post(String what) throws Failure, IOException;
 
@@ -51,8 +53,9 @@ interface Source extends AutoCloseable {
   }
 
   /**
-   * Returns the reason in a refusal: fields of JSON, or the first line of a text; {@code otherwise}
-   * if the body has neither.
+   * Returns the reason that the body of a refusal states: its JSON fields {@code reason} and {@code
+   * explanation}, or the first line of plain text. Returns {@code otherwise} if the body states no
+   * reason or is HTML.
    */
   static String reason(String body, String otherwise) {
     String text = body.strip();

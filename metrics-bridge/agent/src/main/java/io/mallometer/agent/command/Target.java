@@ -8,7 +8,7 @@ import java.time.Duration;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** The process to ask: the parameter and options of all commands that ask a process. */
+/** The parameter and options by which a command names the process to query. */
 final class Target {
 
   /**
@@ -65,8 +65,8 @@ final class Target {
   }
 
   /**
-   * Returns a sentence that offers to attach. It is empty if the JVM's status does not name an
-   * attach as the remedy, or if the user named an address.
+   * Returns a sentence that offers the command {@code attach}. The sentence is empty if the JVM's
+   * status does not recommend this command, or if the user gave an address.
    *
    * @param target the process as the user named it
    * @param root the view {@code nativememory}
@@ -91,7 +91,7 @@ final class Target {
     return root.at("self", "mode").text() + (since.isEmpty() ? "" : " since " + since);
   }
 
-  /** Returns words on allocations that the counters are known to miss; empty if there are none. */
+  /** Returns a note on the allocations that the counters miss; empty if no gap is known. */
   static String gaps(Json root) {
     String gaps = root.at("self", "attachment", "gaps").text();
     return gaps.isEmpty() ? "" : "incomplete: " + gaps;

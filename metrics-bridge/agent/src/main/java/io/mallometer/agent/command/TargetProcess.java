@@ -4,7 +4,7 @@ import java.io.IOException;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** The process to change: the parameter and option of the commands that take no address. */
+/** The parameter and option of the commands attach, detach and phase, which accept no address. */
 final class TargetProcess {
 
   @Parameters(paramLabel = "PID", description = "a JVM of this user by its process id")

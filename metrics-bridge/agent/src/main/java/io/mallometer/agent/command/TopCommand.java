@@ -154,8 +154,8 @@ final class TopCommand implements Callable<Integer> {
   }
 
   /**
-   * Returns the screen's size. If it cannot be read, returns the previous size: JLine runs the
-   * program stty to read it, and Ctrl-C also ends stty.
+   * Returns the screen's size, or the previous size if reading it fails. JLine reads the size with
+   * the program stty, which Ctrl-C ends.
    */
   private Size size(Terminal screen) {
     try {

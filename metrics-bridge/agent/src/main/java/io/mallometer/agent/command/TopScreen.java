@@ -13,8 +13,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The screen of {@code top}: the latest reading, and the growth over a minute or more. If an agent
- * in the process polled before, the growth is known at the first reading.
+ * The screen of {@code top}: the latest reading, and the growth over a minute or more. The first
+ * screen shows the growth already if an agent in the process has recorded earlier readings.
  */
 final class TopScreen {
 
@@ -39,7 +39,7 @@ final class TopScreen {
   private static final String MALLOC = "malloc";
 
   /**
-   * A table has two columns of numbers instead of four on a screen with fewer columns than this.
+   * Screens with fewer columns than this show two columns of numbers in a table instead of four.
    */
   private static final int NARROW = 80;
 
@@ -134,8 +134,8 @@ final class TopScreen {
   }
 
   /**
-   * Adds to {@code growth} the earlier live bytes in the trends. The trends contain only the
-   * libraries or call sites with the most live bytes or growth.
+   * Adds the live bytes at the earlier times in {@code trends} to {@code growth}. The trends
+   * contain only the libraries or call sites with the most live bytes or growth.
    */
   private static void remember(Json trends, String groups, GrowthRates growth) {
     List<Json> times = trends.at("times").list();

@@ -32,14 +32,13 @@ import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The agent's HTTP server. {@code /metrics} has Prometheus' formats. {@code /nativememory} and the
- * paths below it have the views of the Actuator endpoint and the page for people, to which {@code
- * /} redirects.
+ * The agent's HTTP server. {@code /metrics} serves Prometheus' formats. {@code /nativememory} and
+ * the paths below it serve the views of the Actuator endpoint and a page for people. {@code /}
+ * redirects to the page.
  *
- * <p>Slow clients cannot delay health and metrics. The network thread answers health. One thread,
- * which waits for no client, answers only metrics. Another thread checks passwords that were not
- * admitted before, which may take 0.5 s each. A few threads share all other answers, and may wait
- * for their clients.
+ * <p>Slow clients cannot delay health checks and metrics. The network thread answers health checks.
+ * One thread answers only metrics, and waits for no client. Another thread checks new passwords,
+ * which may take 0.5 s each. A few threads share all other answers, and may wait for their clients.
  */
 final class AgentServer implements AutoCloseable {
 
@@ -88,7 +87,7 @@ final class AgentServer implements AutoCloseable {
   private final Optional<SSLContext> tls;
 
   /**
-   * The views. They and the handler of metrics are null until a request needs them, because their
+   * The fields {@code views} and {@code scrapes} are null until a request needs them, because their
    * classes take long to load.
    */
   private @Nullable Views views;
@@ -204,8 +203,8 @@ final class AgentServer implements AutoCloseable {
   }
 
   /**
-   * Returns the code that answers each method and path. A path that ends in {@value #ANY_NAME}
-   * matches each last part that has no entry of its own. HEAD is answered like GET.
+   * Returns the handlers by method and path. {@value #ANY_NAME} at the end of a path matches every
+   * name that has no handler of its own. The handlers of GET also answer HEAD.
    */
   private Map<String, Consumer<Exchange>> routes() {
     Map<String, Consumer<Exchange>> all = new HashMap<>();
@@ -232,8 +231,8 @@ final class AgentServer implements AutoCloseable {
   }
 
   /**
-   * Returns the HTTP methods and paths that the server answers. {@value #ANY_NAME} stands for a
-   * last part of a path that varies.
+   * Returns the HTTP methods and paths that the server answers. {@value #ANY_NAME} at the end of a
+   * path is a placeholder for a name.
    */
   Set<String> addresses() {
     return routes.keySet();
@@ -370,8 +369,8 @@ final class AgentServer implements AutoCloseable {
   }
 
   /**
-   * Makes a change, such as a trim, if an option of the agent allows it and no page of another site
-   * sent the request. The request must have the header {@value #OWN_HEADER}.
+   * Makes a change, such as a trim. Refuses if {@code allowed} is false, if the request lacks the
+   * header {@value #OWN_HEADER}, or if a page of another site sent the request.
    */
   private static void change(
       Exchange exchange, boolean allowed, String what, Setting<?> option, Supplier<Told> change)
@@ -421,8 +420,8 @@ final class AgentServer implements AutoCloseable {
       plain.close();
       return;
     }
-    // The stream stays open after a failed write, because closing it would make a partial answer
-    // look complete.
+    // After a failed write the stream is not closed. Closing would make a partial answer look
+    // complete.
     OutputStream out = zipped ? new GZIPOutputStream(plain) : plain;
     body.writeTo(out);
     out.close();

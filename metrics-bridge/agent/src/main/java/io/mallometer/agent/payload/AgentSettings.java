@@ -44,10 +44,10 @@ final class AgentSettings {
   }
 
   /**
-   * Returns whether an environment variable is meant for the agent. An empty variable is not, nor
-   * one that the library itself reads. The address, such as {@code tcp://10.0.0.1:9464}, that
-   * Kubernetes puts into MALLOMETER_PORT for a service called mallometer is not meant for the
-   * agent, either.
+   * Returns whether an environment variable is meant for the agent. Empty variables, and variables
+   * that the library itself reads, are not. Kubernetes sets MALLOMETER_PORT to an address such as
+   * {@code tcp://10.0.0.1:9464} for a service called mallometer; this address is not meant for the
+   * agent.
    */
   private static boolean isMeant(Setting<?> setting, String variable) {
     return !variable.isEmpty()

@@ -13,16 +13,16 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * The {@code Mallometer} that the application itself has opened, for example through the starter.
- * It belongs to another class loader and has a poller, history and verdicts of its own. To create
- * its views, this class opens a second one there and closes it immediately; the views show what the
- * application's one polls.
+ * A {@code Mallometer} that the application has opened in another class loader, for example through
+ * the starter. It has a poller, history and verdicts of its own. This class opens a second {@code
+ * Mallometer} in that class loader to create the views, and closes it immediately. The views show
+ * the readings of the application's {@code Mallometer}.
  */
 final class ApplicationBridge {
 
   /**
-   * If the latest reading is older than this, the application's polling is considered stopped. The
-   * default interval is 5 s.
+   * The time without a reading after which the application's polling is considered stopped. The
+   * default polling interval is 5 s.
    */
   private static final Duration FRESH = Duration.ofMinutes(2);
 

@@ -19,12 +19,13 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * Answers questions of the command line. If the application itself has an open {@code Mallometer},
- * for example the starter's, its views answer GET ({@link ApplicationBridge}).
+ * Answers questions of the command line. If neither an agent nor an attach polls, and the
+ * application has opened a {@code Mallometer} of its own, that one answers GET ({@link
+ * ApplicationBridge}).
  *
- * <p>For the other questions this class opens a {@code Mallometer} and closes it two minutes after
- * the last question. It polls every second, or at the interval of an agent or attach that is
- * polling already. The command {@code attach} opens another one that polls until a detach, because
+ * <p>Other questions use a {@code Mallometer} that this class opens, and closes two minutes after
+ * the last question. It polls every second, or at the interval of a running agent or attach. The
+ * command {@code attach} opens a further {@code Mallometer} that polls until a detach, because
  * names of Java frames and evidence of leaks must be collected between questions, too.
  */
 final class CommandLineSession {
@@ -34,9 +35,7 @@ final class CommandLineSession {
   /** The polling interval of a {@code Mallometer} that was just opened, until its first reading. */
   private static final Duration SOON = Duration.ofMillis(50);
 
-  /**
-   * The HTTP status for a view that the process lacks, because its mallometer has another version.
-   */
+  /** The HTTP status of a refused phase, attach or detach. */
   private static final int NOT_THERE = 501;
 
   private static final int LONGEST_WAIT_MILLIS = 5_000;
@@ -75,8 +74,8 @@ final class CommandLineSession {
   }
 
   /**
-   * Returns the application's own {@code Mallometer}; empty if an agent or attach of this class
-   * loader polls already, or if none polls in the application.
+   * Returns the application's own {@code Mallometer} if it polls. Returns empty if an agent or
+   * attach of this class loader polls, because then its {@code Mallometer} answers.
    */
   private static Optional<ApplicationBridge> bridge(Supplier<List<ClassLoader>> bridges) {
     return observed() ? Optional.empty() : ApplicationBridge.of(bridges.get());
@@ -141,8 +140,9 @@ final class CommandLineSession {
   }
 
   /**
-   * Ends the current phase, and begins the next one unless its name is empty. The library keeps the
-   * counters of a phase, so the phase continues after the last question.
+   * Ends the current phase, and begins the phase {@code next} unless that name is empty. The
+   * library keeps the counters of a phase, so a phase continues after the session's {@code
+   * Mallometer} is closed.
    */
   private static void phase(String next, String version, OutputStream out) throws IOException {
     Mallometer mallometer = mallometer();
@@ -249,9 +249,9 @@ final class CommandLineSession {
   }
 
   /**
-   * Replaces the given {@code Mallometer} by one that polls every second. First, another one polls
-   * every 50 ms until the first reading, so that this reading comes sooner. The given one is closed
-   * last, because the poller loses its state when no {@code Mallometer} is open.
+   * Returns a {@code Mallometer} that polls every second, and closes {@code joined}. Until the
+   * first reading, a temporary one polls every 50 ms, so that this reading comes sooner. {@code
+   * joined} is closed last, because the poller loses its state when no {@code Mallometer} is open.
    */
   private static Mallometer oftenPolled(Mallometer joined) {
     try (Mallometer quick = Entry.open(every(SOON))) {
@@ -279,8 +279,9 @@ final class CommandLineSession {
   }
 
   /**
-   * Closes the {@code Mallometer} two minutes after the last question. Called at each poll. Checks
-   * the time without the lock, because a question may hold the lock while it waits for the poll.
+   * Closes the {@code Mallometer} two minutes after the last question. The poller calls this at
+   * each poll. The time is read without the lock, because a question may hold the lock while it
+   * waits for the poll.
    */
   private static void closeIfForgotten() {
     if (System.nanoTime() - lastAsked > PATIENCE.toNanos()) {

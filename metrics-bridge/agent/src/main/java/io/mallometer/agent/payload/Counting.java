@@ -27,9 +27,8 @@ public record Counting(boolean active, String sentence, String mode) implements 
   }
 
   /**
-   * Returns how the JVM counts, or why it does not and the remedy. Uses neither String.format nor a
-   * lambda, because every start of the agent calls this, and the first use of each takes a JVM 20
-   * ms.
+   * Returns how the JVM counts, or why it does not and the remedy. Every start of the agent calls
+   * this method, so it avoids String.format and lambdas, whose first use takes 20 ms each.
    */
   static String sentence(Snapshot snapshot) {
     SelfReport self = snapshot.self();

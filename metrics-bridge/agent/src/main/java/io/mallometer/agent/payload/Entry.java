@@ -22,16 +22,17 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * The functions that the agent calls in the payload (the code in an isolated class loader). Calls
- * are made by reflection, with types of the JDK only. For {@link #accept}, which every start calls,
- * an interface of the JDK replaces reflection, which costs time because JDK 25 generates classes
- * for it.
+ * The functions that the agent calls in the payload (the code in an isolated class loader). The
+ * agent calls them by reflection and passes only types of the JDK. It calls {@link #accept} through
+ * {@code BiConsumer} instead, because JDK 25 generates classes for a reflective call, which would
+ * slow down every start.
  */
 public final class Entry implements BiConsumer<Map<String, String>, Consumer<String>> {
 
   /**
-   * The property for the directories in which the agent's JNA searches libraries. Without it, JNA
-   * runs the program ldconfig. JNA in the application reads a property of another name.
+   * The system property that tells the agent's copy of JNA in which directories to search for
+   * libraries. Without this property, JNA runs the program ldconfig. JNA in the application reads a
+   * property of another name.
    */
   private static final String LIBRARY_PATH = "mallometer.jna.searchpath";
 
@@ -52,9 +53,11 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
   }
 
   /**
-   * Starts polling and what the options request, and registers the MBeans and the events of Flight
-   * Recorder, for the life of the JVM. Attaches the library if it does not count yet and the
-   * options allow it. Returns when everything is registered: never, if JMX is not used.
+   * Starts polling and everything that the options request, for the life of the JVM. Attaches the
+   * library if it does not count yet and the options allow it.
+   *
+   * <p>Then registers the events of Flight Recorder and the MBeans, and returns. The MBeans are
+   * registered when the application uses JMX, so this method never returns if JMX is not used.
    *
    * @param given the options by name and the key {@code agent version}
    * @param said receives one line that states the result, one for each setting without effect, and
@@ -157,8 +160,8 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
   }
 
   /**
-   * Opens a {@code Mallometer} without two side effects: JNA does not run ldconfig, because all
-   * libraries are loaded already, and the JDK does not warn of native access.
+   * Opens a {@code Mallometer} without two side effects. JNA does not run ldconfig, which is not
+   * needed because all libraries are loaded already. The JDK does not warn of native access.
    */
   static Mallometer open(MallometerOptions options) {
     allowNativeAccess();
@@ -225,8 +228,7 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
   }
 
   /**
-   * Answers a question of the command line. If the JVM was started without the agent, the
-   * application's own {@code Mallometer} answers; without one, this method opens one for a while.
+   * Answers a question of the command line, as {@link CommandLineSession} describes.
    *
    * @param question such as {@code GET sites?limit=10}
    * @param version the agent's version

@@ -24,7 +24,7 @@ final class JvmCollector extends Collector implements Collector.Describable {
   private static final List<String> POOL_LABELS = List.of("area", "id");
 
   /**
-   * The metrics, each with the function that reads it from a pool's usage; -1 means that the pool
+   * The functions that read a memory pool's usage, by metric name. The value -1 means that the pool
    * has no maximum.
    */
   private static final Map<String, ToLongFunction<MemoryUsage>> POOLS =

@@ -35,7 +35,7 @@ final class LateRegistration {
   }
 
   /**
-   * Registers the events and the MBeans when each is due, and then returns.
+   * Waits until the events and the MBeans are due, registers them, and returns.
    *
    * @param logging an action that starts {@code java.util.logging}; runs when JMX is used, or after
    *     10 s; null for none
@@ -73,7 +73,7 @@ final class LateRegistration {
     try {
       TimeUnit.MILLISECONDS.sleep(millis);
     } catch (InterruptedException e) {
-      // An application may interrupt all threads when it stops. This thread then continues.
+      // Ignores the interrupt: some applications interrupt all threads when they stop.
       return;
     }
   }

@@ -117,8 +117,8 @@ final class OtlpPush {
   }
 
   /**
-   * Loads the exporter and the agent's classes that use it, because the parent class loader does
-   * not see the exporter.
+   * Loads the exporter and the agent's classes that use the exporter. The parent class loader
+   * cannot link these classes, because it does not see the exporter.
    */
   private static final class Loader extends URLClassLoader {
 

@@ -24,22 +24,22 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Answers questions of the command line in a JVM that was started with the agent. Without this
- * socket each command would load the agent once more, and JDK 21 and newer would print a warning to
+ * socket, each command would load the agent again, and JDK 21 and newer would print a warning to
  * the application's output.
  *
- * <p>The socket is in a directory that only this user can enter. A command sends one line: the
- * identity of the process that it means ({@link ProcessStart#identity}), and the directory of its
- * question. It then reads a newline, which says that the answer is in that directory.
+ * <p>The socket is in a directory that only this user can enter. A command sends one line with the
+ * identity of its target process ({@link ProcessStart#identity}) and the directory that contains
+ * its question. The agent writes the answer into that directory and then sends a newline.
  *
- * <p>JVMs in containers that share /tmp may have the same process id. The first of them owns the
- * socket. It does not answer a line with another identity; the command then loads the agent into
- * the JVM that it means.
+ * <p>JVMs in containers that share /tmp may have the same process id. The first of these JVMs owns
+ * the socket, and does not answer a line with another identity. The command then loads the agent
+ * into its target JVM.
  */
 final class QuestionSocket {
 
   /**
-   * The path of the socket's directory without its end, the process id. It does not depend on
-   * java.io.tmpdir.
+   * The beginning of the path of the socket's directory; the process id follows. The path does not
+   * depend on java.io.tmpdir.
    */
   private static final String DIRECTORY = "/tmp/.mallometer-";
 
@@ -154,7 +154,10 @@ final class QuestionSocket {
     }
   }
 
-  /** Deletes the socket, unless another JVM has replaced it since {@link #pause}. */
+  /**
+   * Deletes the socket and its directory. Does nothing while listening is paused, because another
+   * JVM may own the socket then.
+   */
   synchronized void end() {
     if (listening != null && listening.isOpen()) {
       directory.resolve(SOCKET).toFile().delete();
@@ -187,8 +190,8 @@ final class QuestionSocket {
           asking.write(ByteBuffer.wrap(new byte[] {'\n'}));
         }
       } catch (IOException | RuntimeException | Error e) {
-        // The command has ended, or no file descriptor or heap is left. The loop continues for the
-        // next command until the listening socket is closed.
+        // The command may have ended, or the process may have run out of file descriptors or heap.
+        // The loop continues until the listening socket is closed.
         if (opened.isOpen()) {
           LockSupport.parkNanos(BETWEEN_FAILURES_NANOS);
         }

@@ -8,8 +8,8 @@ public final class ReportNames {
   private ReportNames() {}
 
   /**
-   * Returns the part {@code changes} of two reports: one that gives the reason why no change is
-   * known, and one with a change.
+   * Returns the part {@code changes} of two reports. The first states why no change is known, and
+   * the second contains a change.
    */
   public static List<String> changes() throws Exception {
     SimulatedSource source = new SimulatedSource();

@@ -29,7 +29,8 @@ final class SimulatedSource implements Source {
   }
 
   /**
-   * Sets the error of each estimate: half the width of its interval, as a share of the estimate.
+   * Sets the relative error of all estimates: half the width of an estimate's interval, divided by
+   * the estimate.
    */
   SimulatedSource withError(double share) {
     error = share;

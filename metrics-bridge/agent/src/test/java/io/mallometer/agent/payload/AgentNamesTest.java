@@ -45,8 +45,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Checks that the file of public names contains exactly the names that the agent shows. A server of
- * the fake {@link KnowsEverything} shows the rare ones too.
+ * Checks that the file of public names lists exactly the names that the agent publishes. A server
+ * of the fake {@link KnowsEverything} also publishes the rare names.
  */
 @Tag("process")
 @Tag("any-jdk")
@@ -179,8 +179,8 @@ class AgentNamesTest {
       String[] words = asked.split(" ");
       assertThat(send(counting, words[0], words[1]).statusCode())
           .as(address)
-          // 429: the second trim comes too early. 400: "breakdown" is not the number of a site.
-          // 404: no site has the name "breakdown".
+          // Status 429 refuses the second trim, which comes too early. 400 and 404 refuse
+          // "breakdown", which is neither the number nor the name of a site.
           .isIn(
               words[0].equals("POST")
                   ? Set.of(200, 400, 404, 429)

@@ -61,7 +61,8 @@ class AgentServerTest {
   @Test
   void theJsonIsWhatTheViewsWrite() throws Exception {
     start(OPTIONS);
-    // The rates are known after this second reading. They stay constant, because no time passes.
+    // The second reading makes the rates known. They stay constant afterwards, because the clock
+    // stands still.
     mallometer.sites().read();
     mallometer.advance(Duration.ofSeconds(2));
     mallometer.sites().read();

@@ -67,8 +67,8 @@ class AgentSettingsTest {
   }
 
   /**
-   * The agent must not read the library's own variables, nor MALLOMETER_PORT, which Kubernetes sets
-   * for a service named mallometer.
+   * The agent must ignore the library's own variables, and the address that Kubernetes puts into
+   * MALLOMETER_PORT for a service named mallometer.
    */
   @Test
   void variablesOfOtherReadersAreNotRead() {

@@ -26,7 +26,10 @@ final class BadClients implements AutoCloseable {
   private final InetSocketAddress address;
   private final List<Client> clients = new ArrayList<>();
 
-  /** A client and the bytes that it sends before it neither writes nor reads any more. */
+  /**
+   * A client, and the bytes that it sends when it connects. Afterwards the client neither writes
+   * nor reads.
+   */
   private record Client(SocketChannel channel, byte[] words) {}
 
   BadClients(int port) {
@@ -50,7 +53,8 @@ final class BadClients implements AutoCloseable {
   }
 
   /**
-   * Returns the number of clients whose connection was closed. Consumes a received byte of each.
+   * Returns the number of clients whose connection was closed. The check reads at most one byte
+   * from each client.
    */
   long givenUp() {
     return clients.stream().filter(BadClients::isGivenUp).count();
@@ -101,8 +105,7 @@ final class BadClients implements AutoCloseable {
   }
 
   /**
-   * Returns, for each kind of bad client, the bytes that it sends without finishing a TLS
-   * handshake.
+   * Returns the bytes that each kind of bad client sends. None of them finishes the TLS handshake.
    */
   static List<byte[]> secure() {
     byte[] hello = hello();

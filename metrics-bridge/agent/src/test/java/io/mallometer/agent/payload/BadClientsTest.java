@@ -147,9 +147,7 @@ class BadClientsTest {
     server = Optional.of(AgentServer.start(mallometer, Given.server(options)));
   }
 
-  /**
-   * Returns so many sites that their table does not fit into the kernel's buffers for a connection.
-   */
+  /** Returns 8,000 sites. Their table is larger than the kernel's buffers for a connection. */
   private static CallSite[] many() {
     return IntStream.range(0, 8_000)
         .mapToObj(

@@ -19,14 +19,16 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * A reading of the memory of a process, in parts, from which the growth of each part is computed.
- * All values are read within milliseconds. Amounts are in bytes; unknown ones are {@code NaN}.
+ * A reading of the memory of a process, divided into parts. Successive readings show the growth of
+ * each part. All values are read within milliseconds. Amounts are in bytes; unknown ones are {@code
+ * NaN}.
  *
  * @param time the time of the reading
  * @param chargedBytes the memory that the kernel charges to the cgroup, without pages of files
  * @param resident the resident set
  * @param charged the memory charged to the cgroup, by part; empty outside a cgroup
- * @param liveBytes the live bytes of malloc; if unknown after an attach, their change since then
+ * @param liveBytes the live bytes of malloc, or their change since the attach if the live bytes are
+ *     unknown
  * @param counts the numbers of threads and classes of the JVM
  * @param mapped the resident bytes by the call site that mapped them; empty if unknown
  * @param files the cached or mapped pages of files
@@ -61,8 +63,7 @@ public record AccountReading(
    *
    * @param bytes the resident set without pages of files that the kernel can drop
    * @param parts the bytes by part
-   * @param copiedFileBytes the pages of files that the process has written to, and so has private
-   *     copies of
+   * @param copiedFileBytes the private copies of file pages that the process has written to
    * @param mallocBytes the memory of malloc
    */
   public record Resident(
@@ -77,7 +78,7 @@ public record AccountReading(
    * Cached or mapped pages of files in bytes, without the pages that the process wrote.
    *
    * @param largest the bytes of the largest files, by path
-   * @param together the bytes of all deleted files together, and those of other mapped files by
+   * @param together the sum over all deleted files, and a sum over the other mapped files of each
    *     kind
    * @param deleted the number of deleted files that are mapped or open
    */

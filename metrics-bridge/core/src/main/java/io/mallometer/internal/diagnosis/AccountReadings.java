@@ -34,8 +34,8 @@ public final class AccountReadings {
   }
 
   /**
-   * Adds a reading if the resident set was split into its parts since the last one. An attach or a
-   * detach clears the readings, because live bytes before and after it cannot be compared.
+   * Adds a reading if the resident set was split into its parts again. An attach or a detach clears
+   * the readings, because it makes earlier and later live bytes incomparable.
    *
    * @param nanoTime the time by a monotonic clock
    */

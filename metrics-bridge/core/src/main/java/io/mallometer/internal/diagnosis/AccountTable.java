@@ -47,8 +47,8 @@ final class AccountTable {
   private static final int FEWEST_READINGS = 3;
 
   /**
-   * Growth is the mean over this many seconds at the end of the window, minus the mean over as many
-   * seconds at its start.
+   * Growth is the difference between two means: over this many seconds at the end of the window,
+   * and over an equal time at its start.
    */
   private static final double END_SECONDS = 50;
 
@@ -59,15 +59,15 @@ final class AccountTable {
   private static final double STOPPED = 0.1;
 
   /**
-   * A count, such as that of classes, grows steadily if its rate in the last third of the window is
-   * at least this share of its rate in the whole window. Growth with the logarithm of time has the
-   * share 0.69, if the window starts at a third of the program's age.
+   * A count, such as the number of classes, grows steadily if its rate in the last third of the
+   * window is at least this share of its rate in the whole window. Logarithmic growth is not
+   * steady: it has the share 0.69 if the window starts at a third of the program's age.
    */
   private static final double STEADY = 0.75;
 
   /**
-   * Memory that is counted exactly has stopped growing if its last rise was longer ago than this
-   * many times the time from its first rise to its last.
+   * Exactly counted memory has stopped growing if the time since its last rise exceeds this
+   * multiple of the time between its first and its last rise.
    */
   private static final double STEPS_ENDED = 3;
 
@@ -79,8 +79,8 @@ final class AccountTable {
   private static final double MINUTE = 60;
 
   /**
-   * The number of readings that are used is at most about this, because the time to compute a
-   * confidence interval grows with the square of that number.
+   * Readings are thinned to about this number, because the time to compute a confidence interval
+   * grows with the square of their number.
    */
   private static final int MOST_READINGS = 40;
 
@@ -91,8 +91,8 @@ final class AccountTable {
   private static final double LEAST_ROW_BYTES = 64 << 10;
 
   /**
-   * The window ends this long after the latest reading of call sites, because other memory is read
-   * at nearly, but not exactly, that moment.
+   * The longest time between a reading of call sites and the reading of other memory that belongs
+   * to it. The window ends this long after the latest reading of call sites.
    */
   private static final Duration SAME_MOMENT = Duration.ofSeconds(5);
 
@@ -142,7 +142,7 @@ final class AccountTable {
   private final double endSeconds;
   private final double[] total;
 
-  /** The bytes that no part added so far contains, at each reading. */
+  /** The bytes at each reading that none of the {@link #parts} contains. */
   private final double[] rest;
 
   private final List<Part> parts = new ArrayList<>();
@@ -181,13 +181,14 @@ final class AccountTable {
   }
 
   /**
-   * Returns the table of the readings from {@code from} to the latest reading of call sites, but of
-   * at least three readings; empty if there are fewer since the start-up.
+   * Returns the table of the readings from {@code from} to the latest reading of call sites. The
+   * table starts earlier if it would have fewer than three readings, and is empty if there are
+   * fewer since the start-up.
    *
    * @param from the start of the window
-   * @param lastTrough the last low point of memory that rises and falls: the window ends there, and
-   *     growth is measured between single readings, because means would depend on the swing; empty
-   *     for other memory
+   * @param lastTrough the last low point of memory that rises and falls; empty for other memory.
+   *     The window ends at the low point. Growth is measured between single readings, because means
+   *     would depend on the swing
    * @param charged whether the total is the memory that the kernel charges to the cgroup; otherwise
    *     it is the resident set
    * @param maxima the maximum in bytes of each kind of row that has one
@@ -301,7 +302,7 @@ final class AccountTable {
     };
   }
 
-  /** Returns the bytes of the parts of the resident set that contain only malloc's memory. */
+  /** Returns malloc's bytes in the parts of the resident set that contain no other memory. */
   private static double dividedMalloc(AccountReading reading) {
     return reading.of(ResidentPart.DIRECT_BUFFERS)
         + reading.of(ResidentPart.MALLOC_LIVE)
@@ -373,8 +374,8 @@ final class AccountTable {
   }
 
   /**
-   * Adds a group of call sites with its resident bytes only, because the total contains no others.
-   * Only the latest resident share is known; it is applied to the whole window.
+   * Adds a group of call sites with only its resident bytes, because the total excludes all others.
+   * The latest resident share is applied to the whole window, because earlier shares are unknown.
    */
   private void addResident(SiteTrends.Group group) {
     SiteGroup all = group.figures();
@@ -441,8 +442,8 @@ final class AccountTable {
 
   /**
    * Corrects the growth of the call sites, which is estimated from samples, to add up to the exact
-   * growth of live bytes. Each site gets a part of the difference in proportion to its variance.
-   * What exceeds the 95 % interval of the sum has another cause and is not divided.
+   * growth of live bytes. The difference is divided among the sites in proportion to their
+   * variances. An excess over the 95 % interval of the sum has another cause and is not divided.
    */
   private void shareOut(Part live, List<SiteSeries> held) {
     double[] difference = live.bytes().clone();
@@ -515,8 +516,8 @@ final class AccountTable {
   }
 
   /**
-   * Returns how many bytes per second of a call site's growth a collection of the old generation
-   * frees.
+   * Returns the part of a call site's growth that a collection of the old generation frees, in
+   * bytes per second.
    */
   private double garbagePerSecond(String name, double growth) {
     Garbage garbage = Headline.garbage(leaks, name);
@@ -525,9 +526,9 @@ final class AccountTable {
   }
 
   /**
-   * Returns a group's growth in bytes per second with its sampling error. The errors of allocated
-   * and freed bytes are independent, because they come from different samples. Freed bytes are
-   * taken as the lowest of three upper bounds.
+   * Returns a group's growth in bytes per second with its sampling error. Allocated and freed bytes
+   * come from different samples, so their errors are independent. The exact number of freed bytes
+   * is unknown; the lowest of three upper bounds replaces it.
    */
   private Slope sampled(SiteGroup figures, double[] series) {
     Estimate live = figures.liveBytes();
@@ -549,10 +550,10 @@ final class AccountTable {
   }
 
   /**
-   * The rises of an exact count, such as the bytes of a buffer that realloc doubles.
+   * The steps in which an exact count rises, such as the bytes of a buffer that realloc doubles.
    *
    * @param lower the growth in bytes per second without the largest rise; 0 if the count also fell
-   * @param ended whether the rises have ended, by {@link #STEPS_ENDED}
+   * @param ended whether the count has stopped rising, as {@link #STEPS_ENDED} defines
    */
   private record Steps(double lower, boolean ended) {}
 
@@ -587,8 +588,9 @@ final class AccountTable {
   }
 
   /**
-   * Returns the line of code that starts most threads, by the growth of memory allocated to start
-   * them; empty if the JDK itself starts them, because the line would be a function of HotSpot.
+   * Returns the line of code that starts the most threads, measured by the growth of the memory
+   * that starting a thread allocates. Returns an empty text if the JDK itself starts the threads,
+   * because the line would be a function of HotSpot.
    */
   private String starter() {
     return groups.stream()
@@ -660,8 +662,8 @@ final class AccountTable {
   }
 
   /**
-   * Returns whether a growing series grows in its last third at less than the given share of its
-   * rate over the whole window.
+   * Returns whether a series grows, but in its last third at less than {@code share} of its rate
+   * over the whole window.
    */
   private boolean slowsTo(double share, double[] series) {
     int third = series.length * 2 / 3;
@@ -761,9 +763,9 @@ final class AccountTable {
   }
 
   /**
-   * Returns a series in which each missing value is replaced by the next known one, so that the gap
-   * adds no growth. Values after the last known one stay {@code NaN}; all are {@code NaN} if fewer
-   * than two are known.
+   * Returns a series in which the next known value replaces each missing value, so that the gap
+   * adds no growth. Values after the last known one stay {@code NaN}. If fewer than two values are
+   * known, the whole series is {@code NaN}.
    */
   private double[] known(Function<AccountReading, @Nullable Number> figure) {
     double[] series =

@@ -63,7 +63,8 @@ public final class DiagnosisRules {
 
   /**
    * The Java heap is the reason for high memory if it has at least this share of the used bytes.
-   * Whether the heap can outgrow the limit is judged once this share of the limit is used.
+   * Another rule, which checks whether the heap can outgrow the limit, applies once this share of
+   * the limit is used.
    */
   private static final double MOST_SHARE = 2 / 3.0;
 
@@ -77,9 +78,9 @@ public final class DiagnosisRules {
   private static final int EXTRAPOLATED = 24;
 
   /**
-   * During a warm-up, growth is extrapolated to only this many times the time watched, because it
-   * slows down. Growth that reaches the limit within that time counts even before {@link
-   * #SHORTEST_WATCH}.
+   * During a warm-up growth slows down, so it is extrapolated to only this many times the time
+   * watched. Growth that reaches the limit within this multiple of the time watched counts even
+   * before {@link #SHORTEST_WATCH}.
    */
   private static final int WARM_UP_FACTOR = 5;
 
@@ -102,7 +103,10 @@ public final class DiagnosisRules {
   /** A process without growth must be watched for this long before it is healthy. */
   private static final Duration HEALTHY_WATCH = Duration.ofMinutes(3);
 
-  /** The absence of unused memory is reported only after this time of observation. */
+  /**
+   * Accesses must be observed for at least this long before the diagnosis reports that no unused
+   * memory grows.
+   */
   private static final Duration SHORTEST_OBSERVATION = Duration.ofMinutes(5);
 
   private static final double SUSPECT_SHARE = 0.05;
@@ -141,7 +145,7 @@ public final class DiagnosisRules {
 
   private static final double FILE_BYTES = 16 << 20;
 
-  /** If at least this share of the samples has no call site, they could hide a leak. */
+  /** A leak could be hidden if at least this share of the samples has no call site. */
   private static final double MISSED_SHARE = 0.1;
 
   static final String SAVE = "Save the evidence";
@@ -162,7 +166,10 @@ public final class DiagnosisRules {
   private final Optional<ProcessGrowth> growth;
   private final Optional<Account> account;
 
-  /** The account; if this covers less than two minutes, the account of the last ten minutes. */
+  /**
+   * The {@link #account} if it covers at least two minutes, otherwise the account of the last ten
+   * minutes.
+   */
   private final Optional<Account> longAccount;
 
   private final Limit limit;
@@ -412,8 +419,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns how many live bytes are too new to judge: those above the maximum until five minutes
-   * ago.
+   * Returns the live bytes that are too new to judge: the excess over the maximum before the last
+   * five minutes.
    */
   private double bytesTooNew() {
     List<HistoryPoint> history = input.history();
@@ -477,8 +484,9 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns whether the limit is reached before a timeout in the program can free the site's
-   * memory, and the site has at least a quarter of the growth.
+   * Returns whether a site with unused memory causes the state ACT. The limit must be reached
+   * before a timeout in the program can free the site's memory, and the site must have at least a
+   * quarter of the growth.
    */
   private boolean unusedBeforeLimit(SiteVerdict site) {
     double left =
@@ -494,7 +502,7 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns whether a site grows, and the growing unused sites together have enough bytes or enough
+   * Returns whether a site grows, and all growing unused sites together have enough bytes or enough
    * growth for the state WATCH.
    */
   private boolean unusedGrows(SiteVerdict site) {
@@ -515,8 +523,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns whether a site grows in the window of the account, because its verdict may rest on a
-   * longer time; true if no call sites have been read.
+   * Returns whether a site grows in the window of the account; true if no call sites have been
+   * read. The verdict does not tell this, because it may rest on a longer time.
    */
   private boolean growsNow(SiteVerdict site) {
     return input.sites().isEmpty()
@@ -534,8 +542,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Adds a finding on each line of code that holds a pool's buffers for ever longer, without
-   * changing the state.
+   * Adds a finding for each line of code that holds a pool's buffers longer and longer. The finding
+   * does not change the state.
    */
   private void reportHeldBuffers() {
     snapshot.pools().stream()
@@ -583,8 +591,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns the live bytes of a site that a garbage collection would free. If a young collection
-   * frees the site's objects, it frees at least 90 % of their bytes, so all live bytes count.
+   * Returns the live bytes of a site that a garbage collection would free. All live bytes count if
+   * a young collection frees the site's objects, because it then frees at least 90 % of the bytes.
    */
   private static double garbageBytes(SiteVerdict site) {
     Garbage garbage = site.grounds().garbage();
@@ -640,8 +648,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Adds a finding that is HEALTHY, or TOO_EARLY during the start-up and while the readings cannot
-   * exclude dangerous growth.
+   * Adds a finding with the state HEALTHY. The state is TOO_EARLY instead during the start-up, for
+   * three minutes after it, and while the readings cannot exclude dangerous growth.
    */
   private void addHealthyOrTooEarly(String text) {
     if (input.run().startedUp().isEmpty()) {
@@ -664,8 +672,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns whether growth was watched for two minutes, or for a fifth of the time until the limit
-   * is reached.
+   * Returns whether growth was watched for two minutes, or for at least a fifth of the remaining
+   * time until the limit.
    */
   private boolean isWatchedEnough(ProcessGrowth found) {
     return found.watched().compareTo(SHORTEST_WATCH) >= 0
@@ -743,8 +751,9 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns the rows with the state WATCH: those that certainly grow, and by enough bytes. Stacks
-   * are judged by the number of threads instead, and metaspace also by the number of classes.
+   * Returns the rows that cause the state WATCH, because their growth is certain and large. Stacks
+   * are judged by the number of threads instead. Metaspace counts only if the number of classes
+   * grows, too.
    */
   private List<Row> certainRows() {
     double least =
@@ -771,8 +780,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns whether a row grew by at least {@code least} bytes, and certainly by at least half of
-   * that.
+   * Returns whether a row grew by at least {@code least} bytes, and the lower bound of its growth
+   * is at least half of {@code least}.
    */
   private static boolean isCertain(Row row, double least) {
     double low = row.growthBytes() * row.lowerPerSecond() / row.bytesPerSecond();
@@ -820,8 +829,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Adds a finding if most of the limit is used, and the Java heap can still grow by more than is
-   * left.
+   * Adds a finding if at least two thirds of the limit are used, and the Java heap may still grow
+   * by more than the rest.
    */
   private void heapThatDoesNotFit() {
     double room = Math.max(0, limit.bytes() - limit.usedBytes());
@@ -872,7 +881,8 @@ public final class DiagnosisRules {
                   since.compareTo(TotalGrowth.A_DAY) < 0 && !outlived ? State.WATCH : State.HEALTHY;
               boolean first = state.compareTo(State.WATCH) <= 0;
               addFinding("previous", requested, run.sentence());
-              // The OOM kill of the previous run comes before other findings with the state WATCH.
+              // A sentence on the previous run's OOM kill replaces the sentence of other findings
+              // with the state WATCH.
               if (requested == State.WATCH && first) {
                 sentence = Headline.join("", "; ", List.of(run.sentence().split("; ")));
                 named = List.of();
@@ -1068,7 +1078,10 @@ public final class DiagnosisRules {
                     .formatted(counted(file.name()), Sentence.bytes(file.growthBytes())));
   }
 
-  /** Returns the name of a file, or the number of deleted files, which are listed together. */
+  /**
+   * Returns the given name of a file. For {@link Count#DELETED_FILES}, returns the number of
+   * deleted files in words.
+   */
   private String counted(String files) {
     return Optional.of(files)
         .filter(Count.DELETED_FILES::equals)
@@ -1096,9 +1109,9 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Adds a finding. The sentence of the diagnosis comes from the first finding with the gravest
-   * state. In WATCH and ACT the sentence is the headline. If the topic of the finding is one of
-   * {@link #LIMIT_TOPICS}, it begins with the finding's own text instead.
+   * Adds a finding. The first finding with the gravest state determines the sentence of the
+   * diagnosis. In WATCH and ACT this sentence is the headline. Only a finding on one of the {@link
+   * #LIMIT_TOPICS} puts its own text first.
    */
   private void addFinding(String topic, State requested, String text) {
     findings.add(new Finding(topic, requested, text));

@@ -63,8 +63,8 @@ final class Headline {
   private static final int MOST_WORDS = 25;
 
   /**
-   * The part of memory that the previous sentence named first stays first while its rate is at
-   * least this share of the rate of the part that would replace it.
+   * The part of memory that came first in the previous sentence stays first while its rate is at
+   * least this share of the highest rate.
    */
   private static final double STAYS_FIRST = 2 / 3.0;
 
@@ -87,8 +87,8 @@ final class Headline {
   private final List<SiteVerdict> urgentSuspects;
 
   /**
-   * The part of memory that certainly grows faster than all other urgent suspects: the intervals do
-   * not overlap.
+   * The part of memory that certainly grows faster than every other urgent suspect, because the
+   * intervals do not overlap; empty if there is none.
    */
   private final Optional<Row> fastest;
 
@@ -156,8 +156,8 @@ final class Headline {
   }
 
   /**
-   * Returns the row with at least 60 % of the growth of all rows without a configured maximum;
-   * empty if no row has so much, or its growth is uncertain.
+   * Returns the row that certainly grows and has at least 60 % of the growth of all rows without a
+   * configured maximum; empty if there is none.
    */
   static Optional<Row> mostOf(Account account) {
     List<Row> rows =
@@ -206,8 +206,8 @@ final class Headline {
   }
 
   /**
-   * Returns the row with the most growth, if it certainly grows faster than all other urgent
-   * suspects; empty without suspects.
+   * Returns the row with the most growth, if it certainly grows faster than every other urgent
+   * suspect. Returns empty otherwise, and if there are no urgent suspects.
    */
   private Optional<Row> fasterThanSuspects() {
     List<Row> suspects = urgentSuspects.stream().map(this::row).toList();
@@ -222,8 +222,8 @@ final class Headline {
   }
 
   /**
-   * Returns at most three rows to name: those whose growth is certain, suspects, and those with
-   * most of the growth.
+   * Returns at most three rows to name: rows whose growth is certain, rows of suspects, and rows
+   * that have most of the growth.
    */
   private List<Row> rowsToName() {
     List<Row> rows = new ArrayList<>(certainRows);
@@ -274,8 +274,8 @@ final class Headline {
   }
 
   /**
-   * Returns the largest {@link #explanations()} that together have 60 % of the growth, but at most
-   * three.
+   * Returns the largest {@link #explanations()}, until these have 60 % of the growth that all
+   * explanations have, but at most three.
    */
   private List<Row> explaining() {
     List<Row> rows = new ArrayList<>();
@@ -294,9 +294,9 @@ final class Headline {
   }
 
   /**
-   * Returns the rows that can explain the growth: those without a maximum that have at least a
-   * tenth of it. Rows whose growth is uncertain are left out, except call sites that are in the
-   * application's code or counted exactly.
+   * Returns the rows that can explain the growth: rows without a maximum that have at least a tenth
+   * of the growth. Rows whose growth is uncertain are left out, except call sites in the
+   * application's code and exactly counted call sites.
    */
   private List<Row> explanations() {
     List<Row> rows = positive().stream().filter(row -> !bounded.contains(row.kind())).toList();
@@ -446,8 +446,8 @@ final class Headline {
   }
 
   /**
-   * Returns whether the text on a row includes its {@link #detail}. A pool's detail is long, so it
-   * is included only if the pool is the first of two rows.
+   * Returns whether the text on a row includes its {@link #detail}. The detail of a pool is long,
+   * so it is included only for the first row, and if fewer than three rows are named.
    */
   private boolean hasDetail(Row row) {
     boolean few = named.size() < MOST_NAMED;
@@ -486,8 +486,8 @@ final class Headline {
   }
 
   /**
-   * Returns the garbage (unreachable, not yet freed) of the call sites with this name, without
-   * those with the verdict leak.
+   * Returns the garbage (unreachable, not yet freed) of the call sites with this name. Call sites
+   * with the verdict leak are left out.
    */
   static Garbage garbage(LeakReport leaks, String name) {
     return leaks.garbage().getOrDefault(name, Garbage.NONE);
@@ -564,8 +564,8 @@ final class Headline {
   }
 
   /**
-   * Returns the growth rate in words. For a suspect it is the rate of the verdict, with the
-   * resident share if much of the memory is not resident.
+   * Returns the growth rate in words. A suspect's rate is the rate of its verdict. If much of the
+   * suspect's memory is not resident, the text adds the resident share.
    */
   private String rate(Row row) {
     double perHour = suspect(row).map(site -> site.growth().bytesPerHour()).orElse(Double.NaN);

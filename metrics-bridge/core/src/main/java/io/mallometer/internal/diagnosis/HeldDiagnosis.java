@@ -39,8 +39,8 @@ public final class HeldDiagnosis {
   private Diagnosis latest;
 
   /**
-   * The latest new diagnosis with the state WATCH. It takes the place of ACT when no new diagnosis
-   * had the state ACT for five minutes.
+   * The latest new diagnosis with the state WATCH. It replaces a diagnosis with the state ACT when
+   * no new diagnosis had the state ACT for five minutes.
    */
   private Diagnosis watch;
 
@@ -100,9 +100,10 @@ public final class HeldDiagnosis {
   }
 
   /**
-   * Adds a new diagnosis and returns the diagnosis in force. A graver state takes effect directly,
-   * a milder one when no new diagnosis was graver for five minutes. HEALTHY replaces TOO_EARLY
-   * after two minutes. TOO_EARLY replaces no other state, but after five minutes ACT becomes WATCH.
+   * Adds a new diagnosis and returns the diagnosis in force. A graver state takes effect
+   * immediately. A milder state takes effect when no new diagnosis was graver for five minutes;
+   * HEALTHY replaces TOO_EARLY after two minutes. TOO_EARLY replaces no other state, but after five
+   * minutes it turns ACT into WATCH.
    */
   public synchronized Diagnosis update(Diagnosis drawn, long nanoTime) {
     if (isLimitChanged(drawn.limit())) {
@@ -131,8 +132,9 @@ public final class HeldDiagnosis {
   }
 
   /**
-   * Returns whether the limit of this source differs from the limit that the same source had
-   * before. It is no change if only the nearest limit now comes from another source.
+   * Returns whether the limit has changed. A limit of a known source has changed if its value
+   * differs. A limit of a new source counts as a change only if one of the sources is the machine;
+   * otherwise this limit may only have become the nearest.
    */
   private boolean isLimitChanged(Limit limit) {
     if (!(limit.bytes() > 0)) {
@@ -150,8 +152,8 @@ public final class HeldDiagnosis {
   }
 
   /**
-   * Returns the numbers of a new diagnosis with the state and sentence of the one in force. If that
-   * sentence names no part of memory, adds the part that has grown most.
+   * Returns the numbers of a new diagnosis with the state and sentence of the diagnosis in force.
+   * If the sentence names no part of memory, adds the part that has most of the growth.
    */
   private Diagnosis held(Diagnosis drawn) {
     String asOf = "as of " + HumanText.minute(drawnTime);
@@ -180,8 +182,8 @@ public final class HeldDiagnosis {
   }
 
   /**
-   * Returns the diagnosis in force with the reasons why a new one is TOO_EARLY. ACT becomes WATCH;
-   * other states stay.
+   * Returns a diagnosis with the state in force, and with the reasons why the new diagnosis is
+   * TOO_EARLY. The state ACT becomes WATCH.
    */
   private Diagnosis stillTooEarly(Diagnosis early) {
     drawnTime = early.since();

@@ -11,8 +11,8 @@ import java.util.Optional;
 
 /**
  * The chunks that memory pools allocate and then divide into buffers. All call sites that allocate
- * chunks of a pool count as one, because any code that needs a buffer can cause a new chunk. The
- * code to change is the line whose buffers keep the chunks.
+ * chunks of one pool count as one, because any code that needs a buffer can cause a new chunk. A
+ * user must change the line of code whose buffers keep the chunks.
  */
 final class PoolChunks {
 

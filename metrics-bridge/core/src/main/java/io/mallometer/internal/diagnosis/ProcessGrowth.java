@@ -14,18 +14,18 @@ import java.util.stream.IntStream;
 
 /**
  * The growth of the process's memory: the {@link Trend} over the longest window in which memory
- * grows by at least 8 MiB and 1 % of the used bytes. A shorter window replaces it if growth there
- * is certainly faster (the intervals do not overlap), or if growth slows down only over the longer
- * one.
+ * grows by at least 8 MiB and 1 % of the used bytes. A shorter window replaces it in two cases:
+ * growth there is certainly faster (the intervals do not overlap), or growth slows down over the
+ * longer window but not over the shorter one.
  *
  * @param slope the growth in bytes per second, with an interval of 95 %
  * @param since the start of the window
  * @param watched the length of the window
- * @param steadiness the rate in the second half of the window, as a share of the rate in the first
+ * @param steadiness the rate in the second half of the window, divided by the rate in the first
  *     half
- * @param recent the rate in the last five minutes, as a share of the slope
- * @param lastTrough the time of the last low point, where the window ends, if memory rises and
- *     falls; empty for other growth
+ * @param recent the rate in the last five minutes, divided by the slope
+ * @param lastTrough the last low point of memory that rises and falls, which ends the window; empty
+ *     for other growth
  */
 record ProcessGrowth(
     Slope slope,
@@ -48,12 +48,15 @@ record ProcessGrowth(
 
   private static final Duration RECENT = Duration.ofMinutes(5);
 
-  /** If memory fell this often in ten minutes, growth is measured between its low points. */
+  /**
+   * The number of falls within ten minutes from which growth is measured between the low points of
+   * memory.
+   */
   static final int FEWEST_FALLS = 2;
 
   /**
-   * Replaces {@link #FEWEST_FALLS} while cleaners free memory, because a garbage collection then
-   * explains even a single fall.
+   * Replaces {@link #FEWEST_FALLS} while cleaners free memory: a garbage collection then explains
+   * even a single fall.
    */
   static final int FEWEST_FALLS_OF_GARBAGE = 1;
 
@@ -66,16 +69,16 @@ record ProcessGrowth(
   private static final double RECENT_SHARE = 0.5;
 
   /**
-   * Memory grows from the start of the window if its rate from the first to the second third is at
-   * least this share of the slope.
+   * Memory grows from the start of the window if its rate between the first and the second third is
+   * at least this share of the slope.
    */
   private static final double FROM_THE_START = 0.5;
 
   private static final Duration LONG_WINDOW = Duration.ofMinutes(15);
 
   /**
-   * Memory must exceed its earlier maximum at the end of the window by at least this share of its
-   * earlier range (the maximum less the minimum before the window).
+   * Memory at the end of the window must exceed its earlier maximum by this share of its earlier
+   * range. The range is the difference between the maximum and the minimum before the window.
    */
   private static final double BEYOND_RANGE = 0.5;
 
@@ -87,9 +90,9 @@ record ProcessGrowth(
    * or is known for too short a time.
    *
    * @param history the history, oldest first
-   * @param from the end of the start-up. Earlier points only serve to find low points, and memory
-   *     must end above their maximum
-   * @param fewestFalls if memory fell this often in ten minutes, only its low points are used
+   * @param from the end of the start-up. Earlier points serve to find low points, and their maximum
+   *     must be exceeded at the end
+   * @param fewestFalls the number of falls within ten minutes from which only low points are used
    */
   static Optional<ProcessGrowth> of(
       List<HistoryPoint> history,

@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 
 /**
- * The swings of memory that rises and falls back, such as buffers that wait for a garbage
- * collection. A swing counts if it exceeds 8 MiB and half of the memory's range in the last ten
- * minutes. Memory is averaged over 30 s, and a single high average is ignored.
+ * The swings of memory that rises and falls back, such as the memory of buffers that wait for a
+ * garbage collection. A swing counts if it exceeds both 8 MiB and half of the memory's range in the
+ * last ten minutes. Swings are measured between means over 30 s, and a single high mean is ignored.
  *
  * @param falls the number of falls in the last ten minutes
  * @param troughs the lowest point between each fall and the next rise

@@ -36,8 +36,8 @@ final class TotalGrowth {
   private static final Duration A_WEEK = Duration.ofDays(7);
 
   /**
-   * A process counts as healthy if its readings rule out dangerous growth for this many times as
-   * long as it was watched: at least a day, at most a week.
+   * A process is healthy if its readings exclude dangerous growth for this multiple of the time
+   * watched, but for at least a day and at most a week.
    */
   private static final int EXCLUDED = 10;
 
@@ -51,8 +51,8 @@ final class TotalGrowth {
   static final Duration LONGEST_WARM_UP = Duration.ofMinutes(30);
 
   /**
-   * The time after the start-up during which all readings since then are used to distinguish a
-   * warm-up from growth; later, only those since the growth began.
+   * During this time after the start-up, all readings since its end are used to distinguish a
+   * warm-up from growth. Later, only the readings since the growth began are used.
    */
   private static final Duration YOUNG = Duration.ofHours(2);
 
@@ -69,14 +69,14 @@ final class TotalGrowth {
           ResidentPart.METASPACE.tag(), Kind.METASPACE,
           ResidentPart.CODE_CACHE.tag(), Kind.CODE);
 
-  /** The growth counts as unlimited with fewer points in a window. */
+  /** With fewer points in a window, growth counts as unlimited. */
   private static final int FEWEST_POINTS = 6;
 
   private static final int MOST_POINTS = 40;
 
   /**
-   * The process's age must grow by a factor of 3 within a window. In a shorter window, the
-   * logarithmic growth of a warm-up looks like a line.
+   * The logarithm of the factor by which the process's age must grow within a window. In a shorter
+   * window, the logarithmic growth of a warm-up looks like a line.
    */
   private static final double WARM_UP = Math.log(3);
 
@@ -86,8 +86,8 @@ final class TotalGrowth {
   private static final double WARM_UP_PER_SECOND = (1 << 19) / 60.0;
 
   /**
-   * If the call sites whose memory cleaners free have at least this many live bytes, one fall in
-   * ten minutes is enough to measure growth between low points.
+   * A single fall in ten minutes is enough to measure growth between low points, if the call sites
+   * whose memory cleaners free have at least this many live bytes.
    */
   private static final double LEAST_GARBAGE = 8 << 20;
 
@@ -183,9 +183,9 @@ final class TotalGrowth {
   }
 
   /**
-   * Returns the seconds until growth reaches the limit, or until it has doubled the memory if that
-   * is sooner. A doubling counts only after half an hour of growth, and only if memory may double
-   * within a day according to the readings.
+   * Returns the seconds until growth reaches the limit or has doubled the memory, whichever is
+   * sooner. A doubling counts only after half an hour of growth, and only if the readings allow a
+   * doubling within a day.
    */
   double secondsLeft() {
     ProcessGrowth found = growth.orElseThrow();
@@ -206,9 +206,9 @@ final class TotalGrowth {
   }
 
   /**
-   * Returns the growth in bytes per second that the readings allow, if it could double the memory
-   * or reach the limit. Empty if the readings of any window rule this out, so that the process is
-   * healthy.
+   * Returns the growth in bytes per second that the readings allow, if such growth could double the
+   * memory or reach the limit. Returns empty if the readings of any window rule this out; the
+   * process is healthy then.
    */
   Optional<Double> possibleGrowth() {
     double least = Double.POSITIVE_INFINITY;
@@ -224,9 +224,9 @@ final class TotalGrowth {
   }
 
   /**
-   * Returns the growth in bytes per second that the readings since {@code from} allow; 0 if it can
-   * neither double the memory nor reach the limit within a day to a week. Only parts whose growth
-   * is certain can double the memory. Parts with a maximum grow at most to it.
+   * Returns the growth in bytes per second that the readings since {@code from} allow. Returns 0 if
+   * such growth can neither double the memory nor reach the limit within the next day to week. Only
+   * parts whose growth is certain can double the memory. Parts with a maximum stop growing there.
    */
   private double possibleGrowth(Instant from) {
     double horizon =
@@ -307,9 +307,9 @@ final class TotalGrowth {
   }
 
   /**
-   * Returns the most bytes by which a series can grow within a horizon of seconds, by the upper
-   * bound of its slope; infinite for too few points. In a warm-up, the series is taken to grow with
-   * the logarithm of time.
+   * Returns the largest possible growth of a series within {@code horizon} seconds, in bytes, by
+   * the upper bound of its slope; infinite for too few points. In a warm-up, the series is assumed
+   * to grow with the logarithm of time.
    *
    * @param seconds the times of the points, since the start of the process
    */
@@ -326,9 +326,9 @@ final class TotalGrowth {
 
   /**
    * Returns whether a series rises with the logarithm of the process's age, as in a warm-up. Such a
-   * rise is about half as fast in the second half of the window as in the first. The series must
-   * resemble it more than a straight line. In the second half the series must not rise or fall by
-   * half a mebibyte per minute or more, even at the ends of the 95 % interval.
+   * rise is about half as fast in the second half of the window as in the first. The slope of the
+   * second half must be nearer to this than to the slope of a straight line. Its 95 % interval must
+   * not exceed half a mebibyte per minute in either direction.
    */
   private static boolean warmsUp(double[] seconds, double[] logarithms, double[] bytes) {
     int last = seconds.length - 1;
@@ -457,7 +457,9 @@ final class TotalGrowth {
             secondsToLimit(slope.lower()));
   }
 
-  /** Returns the seconds until growth reaches the limit. Parts with a maximum grow only to it. */
+  /**
+   * Returns the seconds until growth reaches the limit. Parts with a maximum stop growing there.
+   */
   private double secondsToLimit(double perSecond) {
     Limit reading = snapshot.memory().limit();
     double room = Math.max(0, reading.bytes() - reading.usedBytes());

@@ -23,9 +23,9 @@ import org.jspecify.annotations.Nullable;
  * Reads the allocator's statistics, less often if they are expensive.
  *
  * <p>glibc locks each arena while it walks the arena's free chunks, at 150 ns for each chunk, and
- * threads that allocate from the arena wait. So the statistics are read every 15 s, or less often
- * if this would take more than a thousandth of the time, or once an hour if a reading takes longer
- * than a tenth of a second.
+ * threads that allocate from the arena wait. The statistics are therefore read every 15 s, or less
+ * often if this would take more than a thousandth of the time. After a reading that takes longer
+ * than a tenth of a second, the next one comes an hour later.
  *
  * <p>The trimmable bytes are computed from the statistics and a split of the resident set into its
  * parts. Both must be of the same moment, so the statistics are also read with each split.
@@ -85,8 +85,8 @@ public final class AllocatorReader implements SnapshotReader {
   }
 
   /**
-   * Reads if a reading is affordable, and either its interval is over or the resident set was split
-   * into parts anew.
+   * Reads the statistics if the cost allows it, and either the interval is over or the resident set
+   * was split into its parts again.
    */
   synchronized void read(ProcessMemory memory) {
     ResidentMemory split = memory.resident().orElse(null);

@@ -29,26 +29,26 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the call sites on request, and every 15 s, when the resident set is divided into its parts.
- * A reading takes a millisecond for a thousand sites. If the regular readings would take more than
- * a thousandth of the time, they come less often, but at least every 30 s. A request gets the
- * latest reading if that is younger than a second.
+ * Reads the call sites on request, and every 15 s when the resident set is divided into its parts.
+ * A reading takes a millisecond for a thousand sites. Regular readings that would take more than a
+ * thousandth of the time come less often, but at least every 30 s. A request gets the latest
+ * reading if that is younger than a second.
  *
- * <p>In a process with many sites, the sites with least memory get names over the first minute or
- * two, or when a caller requests sites. A site without a name has figures and no stack.
+ * <p>In a process with many sites, the sites with the least memory get names over the first minute
+ * or two, or when a caller requests sites. A site without a name has figures and no stack.
  *
- * <p>The latest reading has thousands of objects, which each full collection of the heap would
- * mark. So it is dropped at the end of a poll, unless call sites were requested in the last two
- * minutes. The numbers of all sites, in arrays, and the names of the few largest sites are always
- * kept.
+ * <p>The latest reading has thousands of objects, which each full garbage collection would mark.
+ * The reading is therefore dropped at the end of a poll, unless call sites were requested in the
+ * last two minutes. The figures of all sites, in arrays, and the names of the few largest sites are
+ * always kept.
  */
 public final class CallSiteReader implements SnapshotReader, SiteReadings {
 
   static final long PACE_NANOS = 15_000_000_000L;
 
   /**
-   * The longest pause between two readings that the cost allows. Usually a division of the resident
-   * set, every 15 s, causes the next reading earlier.
+   * The pause after which call sites are read if no division of the resident set came first, and if
+   * the cost allows it. Usually a division, every 15 s, causes the reading earlier.
    */
   private static final long LATE_NANOS = 20_000_000_000L;
 
@@ -56,7 +56,10 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   private static final long LONGEST_NANOS = 30_000_000_000L;
   private static final long HELD_NANOS = 120_000_000_000L;
 
-  /** The diagnosis names this many call sites with most live memory, and as many that grew most. */
+  /**
+   * The number of call sites with the most live memory that the diagnosis names. It names an equal
+   * number of sites that grew most.
+   */
   private static final int MOST_HELD = 60;
 
   private static final CallSites NOTHING = CallSites.none(Instant.EPOCH, "nothing was read yet");
@@ -73,7 +76,9 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   private volatile Optional<SiteSummary> summary = Optional.empty();
   private volatile List<String> applicationPackages = List.of();
 
-  /** Returns the names of the pools' chunks, by the number of the call site that allocated them. */
+  /**
+   * Supplies the names of the pools' chunks, by the number of the call site that allocated them.
+   */
   private volatile Supplier<Map<Integer, String>> chunksBySite = Map::of;
 
   /** The time at which the resident set was last divided into its parts. */
@@ -122,8 +127,8 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   }
 
   /**
-   * Returns 2, because the first poll divides the resident set. The classes for both, loaded at
-   * once, would slow the program's start.
+   * Returns 2. The first poll loads the classes that divide the resident set; loading the classes
+   * for call sites as well would slow the program's start.
    */
   @Override
   public int firstPoll() {
@@ -251,9 +256,9 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   }
 
   /**
-   * Returns the live bytes of groups of sites in the last hour and now, for the groups with most
-   * live bytes and those that grew most, at most {@code most} of each. Groups by library contain
-   * all sites; all other groups contain only sites of the application.
+   * Returns the live bytes of groups of sites in the last hour and now: at most {@code most} groups
+   * with the most live bytes, and at most {@code most} groups that grew most. Groups by library
+   * contain all sites; all other groups contain only sites of the application.
    */
   public synchronized SiteTrends trends(Grouping grouping, int most) {
     hold();
@@ -271,8 +276,8 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   }
 
   /**
-   * Reads if a reading is affordable, and either the resident set was just divided into its parts
-   * or the pause is over.
+   * Reads the call sites if they were never read. Later, reads them if the cost allows it, and
+   * either the resident set was just divided into its parts or the pause is over.
    */
   synchronized void readIfDue(boolean divided) {
     if (!everRead || costAllows() && (divided || nanoTime.getAsLong() - nextByPace >= 0)) {

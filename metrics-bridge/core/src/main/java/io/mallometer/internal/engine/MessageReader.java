@@ -65,9 +65,10 @@ public final class MessageReader implements SnapshotReader {
   }
 
   /**
-   * Returns the text for the termination message; empty unless the diagnosis is in the state watch
-   * or act. A sentence about the previous run, or a diagnosis without actions, is replaced by the
-   * first finding on this run in one of these states.
+   * Returns the text for the termination message; empty unless the diagnosis is in the state WATCH
+   * or ACT. The text is normally the sentence of the diagnosis. If that sentence is about the
+   * previous run, or the diagnosis has no actions, the first finding on this run in one of these
+   * states replaces it.
    */
   static String sentence(Diagnosis diagnosis) {
     if (diagnosis.state().compareTo(Diagnosis.State.WATCH) < 0) {

@@ -23,12 +23,13 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Polls every few seconds: each reader reads if it is due, the counters are read, and the snapshot
- * is published.
+ * Polls every few seconds: makes each reader read if it is due, reads the counters, and publishes
+ * the snapshot.
  *
  * <p>All {@code Mallometer} objects of a class loader share one poller. Its daemon thread runs
- * while there is a {@link Lease} and anything to poll. Readers read only on this thread; any thread
- * may call {@link #poll()}, which adds their latest readings.
+ * while there is a {@link Lease} and there is anything to measure. Readers read only on this
+ * thread. Any thread may call {@link #poll()}, which reads the counters and adds the latest
+ * readings of the readers.
  *
  * <p>No exception ends the thread. The first failed poll is logged, and the previous snapshot stays
  * the latest until a poll succeeds.
@@ -220,8 +221,8 @@ public final class Poller {
   public Status attach() {
     Status status = library.attach();
     if (status.active()) {
-      // Call sites are recorded from here on. Unless new methods are named at once, many sites
-      // would lack names at the next poll.
+      // The library records call sites from now on. New methods are named at once, because
+      // otherwise many sites would lack names at the next poll.
       nameMethods();
       for (Part part : parts) {
         part.reader.attached();
@@ -273,8 +274,8 @@ public final class Poller {
       return;
     }
     if (thread == null) {
-      // Adds the application's version, which the options may state, to the snapshot that callers
-      // get before the first poll.
+      // Adds the application's version, which the options may state. Callers get this snapshot
+      // before the first poll.
       latest = shown(latest);
       if (measures.getAsBoolean()) {
         thread = startThread();
@@ -367,7 +368,9 @@ public final class Poller {
     }
   }
 
-  /** Lets the thread continue. The next readings reopen files and begin observations again. */
+  /**
+   * Lets the thread continue. The next readings open their files again and begin new observations.
+   */
   public void resume() {
     if (!library.nameCompiledMethods(true)) {
       Log.MALLOMETER.warn("The methods that the JVM compiles have no names from here on");
@@ -471,7 +474,7 @@ public final class Poller {
     }
   }
 
-  /** Ends the readers, unless another thread has begun to poll meanwhile. */
+  /** Ends the readers, unless a new polling thread was started meanwhile. */
   private synchronized void end() {
     if (thread == null) {
       for (Part part : parts) {

@@ -22,7 +22,7 @@ final class PoolReader implements SnapshotReader {
   }
 
   /**
-   * Returns 2, so that this reader does not delay the first poll, which shows the first counters.
+   * Returns 2, because reading pools would delay the first poll, which provides the first counters.
    */
   @Override
   public int firstPoll() {

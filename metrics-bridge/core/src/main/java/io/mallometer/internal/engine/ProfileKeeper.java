@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * and when live bytes exceed the size that a monitor sets.
  *
  * <p>A peak must exceed the stored one by 2 %, so a process that grows from 10 MiB to 10 GiB has
- * 350 peaks. If a reading is expensive, a peak is stored later. A threshold never waits, because
+ * 350 peaks. A peak waits while a reading would be too expensive. A threshold never waits, because
  * the process may be killed soon.
  */
 public final class ProfileKeeper implements SnapshotReader {
@@ -86,7 +86,10 @@ public final class ProfileKeeper implements SnapshotReader {
     }
   }
 
-  /** Stores a peak whose call sites could not be read, so that the next poll does not try again. */
+  /**
+   * Records the live bytes of a peak, so that the next poll does not take the same peak for a new
+   * one.
+   */
   private synchronized void passed(List<KeptMoment> moments, double live) {
     if (moments.contains(KeptMoment.PEAK)) {
       peak = live;

@@ -46,8 +46,8 @@ public final class ResidentReader implements SnapshotReader {
   private long readAt;
 
   /**
-   * A reading must be followed by a pause. This is the time, by {@code nanoTime}, at which the
-   * pauses of all readings so far are over.
+   * The time by {@code nanoTime} at which the pauses of all readings so far are over. Each reading
+   * must be followed by a pause.
    */
   private long paidAt;
 
@@ -67,9 +67,9 @@ public final class ResidentReader implements SnapshotReader {
   }
 
   /**
-   * Waits for a new reading if one is due, and returns the latest that succeeded. If a later one
-   * failed, the result's reason states the failure and the age of the result. An interrupt ends the
-   * wait.
+   * Waits for a new reading if one is due, and returns the latest reading that succeeded. If a
+   * later reading has failed, the reason in the result states the failure and the age of the
+   * result. An interrupt ends the wait.
    */
   public synchronized ResidentStacks read() {
     if (memory.present() && isDue(nanoTime.getAsLong())) {

@@ -6,8 +6,8 @@ import java.util.Optional;
 
 /**
  * Reads one part of a snapshot at its own pace. The poller's thread calls all readers in turn. A
- * reader takes what it needs from the snapshot so far, not from another reader. A reader that
- * throws keeps its latest reading.
+ * reader takes other values from the snapshot so far, not from another reader. A reader that throws
+ * keeps its latest reading.
  */
 interface SnapshotReader {
 
@@ -37,8 +37,8 @@ interface SnapshotReader {
   }
 
   /**
-   * Returns whether this reader reads again after an urgent snapshot. Makes its next reading due if
-   * necessary.
+   * Returns whether this reader takes part in the second reading after an urgent snapshot. Makes
+   * that reading due if necessary.
    */
   default boolean renew() {
     return false;

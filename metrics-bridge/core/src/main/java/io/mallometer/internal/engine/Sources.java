@@ -46,8 +46,8 @@ public record Sources(
   }
 
   /**
-   * Returns sources of a process that starts now, by the given clock, and whose application has no
-   * known version.
+   * Returns sources of a process that starts at the present time of {@code clock}. The version of
+   * its application is unknown.
    */
   public static Sources of(
       NativeLibrary library,

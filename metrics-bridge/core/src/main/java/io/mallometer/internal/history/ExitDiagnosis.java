@@ -11,10 +11,10 @@ import java.util.function.ToDoubleFunction;
 /**
  * Describes how a recorded run ended, as far as that is known.
  *
- * <p>A process that exits writes an exit record. Without this record, it was killed, it crashed, or
- * the machine stopped. It was killed because of the limit if the kernel's count of kills rose and
- * memory was near the limit or rose fast. If only the count rose, or memory was only near the
- * limit, this is merely likely, because the count covers all processes of the cgroup.
+ * <p>A process that exits writes an exit record. Without this record, the process was killed, it
+ * crashed, or the machine stopped. The limit was the reason if the kernel's count of kills rose,
+ * and memory was near the limit or rose fast. The limit was only likely the reason if just the
+ * count rose, which covers all processes of the cgroup, or if memory was just near the limit.
  *
  * @param kind the way in which the run ended
  * @param sentence what happened, without a final full stop
@@ -214,8 +214,8 @@ record ExitDiagnosis(Kind kind, String sentence) {
   }
 
   /**
-   * Returns the used share of the limit as text. Returns an empty text below {@link #NEAR}: memory
-   * may have risen after the last record, so a low share does not show that the limit was far.
+   * Returns the used share of the limit as text, or an empty text below {@link #NEAR}. A low share
+   * would mislead, because memory may have risen after the last record.
    */
   private static String nearLimit(RecordedLife life, String limit) {
     return shareOfLimit(life) >= NEAR ? at(life, limit) : "";

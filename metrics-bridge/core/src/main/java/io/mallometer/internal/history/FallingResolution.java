@@ -45,8 +45,8 @@ public final class FallingResolution<T> {
   private final List<Level<T>> finestFirst;
 
   /**
-   * Creates the levels, finest first. Each level accepts a point a quarter of the finest step
-   * early, because points do not come at exact times.
+   * Creates the levels, finest first. Each level accepts a point that comes early by at most a
+   * quarter of the finest step, because points do not come at exact times.
    */
   public FallingResolution(Span... finestFirst) {
     long earlyNanos = finestFirst[0].step().toNanos() / 4;

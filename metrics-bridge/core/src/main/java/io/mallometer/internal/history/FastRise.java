@@ -15,12 +15,14 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The latest fast rise of memory in a recording, as the library described it while the rise lasted.
+ * The latest fast rise of memory in a recording. The library described the rise repeatedly while it
+ * lasted; this is the last description.
  *
  * @param time the time of the description
- * @param monotonicNanos the same time by the monotonic clock
- * @param beginNanos when the rise began, by the monotonic clock
- * @param beginBytes the charged bytes when the rise began; without a limit the resident bytes
+ * @param monotonicNanos the time of the description by the monotonic clock
+ * @param beginNanos the beginning of the rise by the monotonic clock
+ * @param beginBytes the charged bytes at the beginning of the rise; without a limit the resident
+ *     bytes
  * @param chargedBytes the charged bytes at the time of the description
  * @param limitBytes the limit; {@code NaN} if there is none
  * @param sites the call sites that grew, most growth first; empty if the memory was freed again
@@ -45,8 +47,8 @@ record FastRise(
   private static final long LATEST_NANOS = 5_000_000_000L;
 
   /**
-   * A sentence about a rise that was last described earlier than this before the end of the run
-   * says how much earlier.
+   * A sentence about a rise states the age of the description if that is at least this long at the
+   * end of the run.
    */
   private static final long ENDED_NANOS = 1_000_000_000L;
 
@@ -60,7 +62,8 @@ record FastRise(
    *
    * @param bytes the growth of its live bytes, estimated from samples
    * @param thread the thread with most of its latest samples; empty if unknown
-   * @param frames its innermost Java frames up to the first without a name, innermost first
+   * @param frames its Java frames, innermost first; the list ends before the first frame without a
+   *     name
    */
   record GrownSite(long bytes, String thread, List<StackFrame> frames) {}
 
@@ -134,8 +137,8 @@ record FastRise(
       StackFrame frame =
           names.get(burst.getLong(at + RecordingFormat.GROWN_STACK + i * Long.BYTES));
       if (frame == null) {
-        // The list ends at a frame without a name, because otherwise the next frame would be blamed
-        // for its allocations.
+        // The list ends before a frame without a name. Otherwise its caller would be blamed for the
+        // allocations.
         break;
       }
       frames.add(frame);
@@ -150,7 +153,7 @@ record FastRise(
   }
 
   /**
-   * Returns the charged bytes, less {@code fileBytes} of cached files, as a share of the limit;
+   * Returns the share of the limit that is charged, without {@code fileBytes} of cached files;
    * {@code NaN} without a limit.
    */
   double shareOfLimit(double fileBytes) {
@@ -166,7 +169,7 @@ record FastRise(
   }
 
   /**
-   * Returns words on the line of code that allocated most, such as {@code in the last 0.3 s
+   * Returns a phrase about the line of code that allocated most, such as {@code in the last 0.3 s
    * Buffers.grab (Buffers.java:7) allocated 223 MiB on http-8}. Empty if no line allocated at least
    * 4 MiB and a quarter of the rise.
    *

@@ -11,8 +11,8 @@ import java.util.Optional;
 /**
  * The growth of a call site within a recording.
  *
- * @param bytes the growth; a lower bound if the first recorded list of sites was full and did not
- *     contain the site
+ * @param bytes the growth; a lower bound if the first recorded list of sites was full and therefore
+ *     may lack the site
  * @param time the time from the first to the last recorded list of sites
  */
 record GrowthLine(String site, long bytes, Duration time) {
@@ -40,8 +40,8 @@ record GrowthLine(String site, long bytes, Duration time) {
   }
 
   /**
-   * Returns the bytes of a site in a list of the largest sites. If a full list lacks the site,
-   * returns the most bytes that the site can have had.
+   * Returns the bytes of a site in a list of the largest sites. If the list is full and lacks the
+   * site, returns the bytes of the smallest listed site, because the site cannot have had more.
    */
   static long before(String name, Map<String, Long> list, int most) {
     return list.getOrDefault(name, list.size() < most ? 0 : least(list.values()));

@@ -11,8 +11,8 @@ import java.util.List;
  * The memory of the process at points of the last hour, with fewer points for older times.
  * Thread-safe.
  *
- * <p>Stores at most about 550 points in some 50 KiB, and the parts of the memory at most about 90
- * times in one kilobyte each.
+ * <p>Stores at most about 550 points, in about 50 KiB. Also stores the parts of the memory at about
+ * 90 moments at most, in one kilobyte each.
  */
 public final class History {
 
@@ -28,8 +28,8 @@ public final class History {
           new Span(Duration.ofMinutes(1), Duration.ofHours(1)));
 
   /**
-   * Adds a point for a snapshot, and the parts of its memory, each unless the latest one is too
-   * recent.
+   * Adds a point for a snapshot, and a moment with the parts of its memory. Leaves either out if
+   * the latest one is too recent.
    *
    * @param nanoTime the time by {@link System#nanoTime()} or a clock like it
    */

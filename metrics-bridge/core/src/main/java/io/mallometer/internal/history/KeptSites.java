@@ -12,12 +12,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The numbers of the call sites (live and allocated objects and bytes) at one moment, for
- * comparison with a later one. Stacks are not stored, because a later reading has them, and the
- * number of a site never changes.
+ * The figures of the call sites (live and allocated objects and bytes) at one moment, for
+ * comparison with a later one. Stacks are not stored: a later reading has them, because the number
+ * of a site never changes.
  *
- * <p>Keeps at most {@value #MOST_SITES} sites with 76 bytes each: half of them those with most live
- * bytes, the rest those with most allocated bytes.
+ * <p>Keeps at most {@value #MOST_SITES} sites with 76 bytes each. Half of them are the sites with
+ * the most live bytes, and the rest are the sites with the most allocated bytes.
  */
 public final class KeptSites {
 

@@ -30,8 +30,8 @@ final class MemoryLines {
   private static final int MOST_HUGE = 16;
 
   /**
-   * The largest number of libraries that are recorded. Each library or site takes at most some 220
-   * characters.
+   * The largest number of libraries that are recorded. A line on a library or on a site has at most
+   * about 220 characters.
    */
   private static final int MOST_LIBRARIES = 10;
 

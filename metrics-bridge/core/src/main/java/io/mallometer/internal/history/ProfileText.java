@@ -26,8 +26,9 @@ import java.util.zip.GZIPOutputStream;
  * Call sites in the recording: a gzipped {@link MemoryText}. Each distinct frame is a line, and
  * each site is a line with the numbers of its frames.
  *
- * <p>Contains at most {@value #MOST_SITES} sites, half of them those with most live bytes, the rest
- * those with most allocated bytes. The number is halved until the text fits.
+ * <p>Contains at most {@value #MOST_SITES} sites. Half of them are the sites with the most live
+ * bytes, and the rest are the sites with the most allocated bytes. The number is halved until the
+ * text fits.
  */
 final class ProfileText {
 
@@ -170,8 +171,8 @@ final class ProfileText {
             Long.parseLong(line.get(6)));
       }
     } catch (IllegalArgumentException e) {
-      // Returns an unknown frame for an invalid line, because sites refer to frames by the number
-      // of the line.
+      // An invalid line yields an unknown frame, because sites refer to frames by the number of the
+      // line.
     }
     return StackFrame.ofLibrary("", "", 0);
   }

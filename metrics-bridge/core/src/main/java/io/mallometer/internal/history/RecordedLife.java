@@ -55,7 +55,7 @@ record RecordedLife(
    *
    * @param life a number that no other run has
    * @param started when recording began, which may be after the process started
-   * @param startedMonotonicNanos the same time by the monotonic clock
+   * @param startedMonotonicNanos when recording began, by the monotonic clock
    * @param bootId the kernel's id of the machine's boot
    */
   record Header(
@@ -267,8 +267,8 @@ record RecordedLife(
     }
 
     /**
-     * Returns whether live bytes were unknown at the end. The exit record cannot show this, because
-     * its flags contain the exit status.
+     * Returns whether the last sample has unknown live bytes. The exit record cannot tell whether
+     * its own are unknown, because its flags contain the exit status.
      */
     private boolean exitIsIncomplete() {
       return !samples.isEmpty()
@@ -276,8 +276,8 @@ record RecordedLife(
     }
 
     /**
-     * Adds to a sample the bytes that were live before the library was attached. Takes them from
-     * the text nearest in time that Java wrote into the recording.
+     * Completes a sample with the bytes that were live before the library was attached. Java has
+     * written these bytes into the recording; the text nearest in time is used.
      */
     private Sample complete(Sample sample) {
       if (!Double.isNaN(sample.malloc().liveBytes())) {

@@ -37,8 +37,8 @@ import org.jspecify.annotations.Nullable;
 public final class Recorder {
 
   /**
-   * The system property with the file's name. Only the class loader that sets it first writes the
-   * recording.
+   * The system property that holds the file's name. The class loader that sets this property first
+   * is the only one that writes the recording.
    */
   private static final String OWNER = "io.mallometer.recording";
 
@@ -124,7 +124,10 @@ public final class Recorder {
     return asked.getAndSet(false);
   }
 
-  /** Sets the reason why there will be no recording, if one was requested. */
+  /**
+   * Records the reason why a requested recording will not begin. Does nothing if no recording was
+   * requested.
+   */
   public void refuse(String reason) {
     if (asked.getAndSet(false)) {
       wanted.ifPresent(path -> fail(path.toString(), reason));
@@ -178,7 +181,7 @@ public final class Recorder {
     }
   }
 
-  /** Writes the call sites of a moment; those of a peak at most once a minute. Never throws. */
+  /** Writes the call sites of a moment. A peak is written at most once a minute. Never throws. */
   public synchronized void keep(KeptMoment moment, CallSites read) {
     if (!writing) {
       return;
@@ -258,8 +261,8 @@ public final class Recorder {
   }
 
   /**
-   * Does nothing but report how the previous run ended. Its file still has its original name,
-   * because only the library renames it.
+   * Reports how the previous run ended, and records nothing. The file of the previous run still has
+   * its original name, because only the library renames it.
    */
   private void beginWithoutLibrary(Path path) {
     recording = RecordingStatus.failed(path.toString(), NO_LIBRARY);
@@ -285,7 +288,7 @@ public final class Recorder {
     if (first) {
       tellHowThePreviousRunEnded(Path.of(path + ".previous"), path + ".previous");
     }
-    // If another class loader began the file, the file itself contains the leaks of earlier runs.
+    // The file itself contains the leaks of earlier runs if another class loader has begun it.
     knownLeaks.set(knownLeaks(path, first ? List.of(".previous", ".kept") : List.of("")));
     recording = library;
   }
@@ -303,7 +306,8 @@ public final class Recorder {
 
   private void tellHowThePreviousRunEnded(Path previous, String whereItIs) {
     try {
-      // The file is unchecked without the library. It may be a pipe, and reading would block.
+      // Without the library, nothing has checked the file. It may be a pipe, and reading would
+      // block.
       if (!RecordedLife.isOwn(previous)) {
         return;
       }

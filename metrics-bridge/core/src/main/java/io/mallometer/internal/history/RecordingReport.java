@@ -49,14 +49,15 @@ public final class RecordingReport {
   }
 
   /**
-   * If the wall clock shifts by more than this against the monotonic clock between two samples, it
-   * was set, or the machine slept. Gradual correction shifts it by less within a minute.
+   * A shift of the wall clock against the monotonic clock by more than this, between two samples,
+   * shows that the clock was set or the machine slept. Gradual correction shifts the clock by less
+   * within a minute.
    */
   private static final long CLOCK_WAS_SET_NANOS = 2_000_000_000L;
 
   /**
-   * If Java's latest text is this much older than the end of the run, the report says so. This is
-   * twice the time between two texts.
+   * The report mentions the age of Java's latest text if that is at least this long at the end of
+   * the run. Java writes a text every minute.
    */
   private static final Duration JAVA_IS_LATE = Duration.ofMinutes(2);
 
@@ -200,8 +201,8 @@ public final class RecordingReport {
     for (int i = all.size() - 1; i >= 0; i--) {
       Sample sample = all.get(i);
       long fromEnd = end - sample.monotonicNanos();
-      // A sample may be up to a tenth of the step too close to the next row, because samples do not
-      // come exactly at full seconds.
+      // A sample may come early by a tenth of the step, because samples do not come exactly at full
+      // seconds.
       if (rows.isEmpty() || i == 0 || fromEnd >= next) {
         rows.add(0, sample);
         long step = Resolution.stepAt(fromEnd);

@@ -22,17 +22,17 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * The live memory of the call sites in the last hour: every 15 s for the latest ten minutes, as
- * often as the resident set is read, and every minute before that. Thread-safe.
+ * The live memory of the call sites in the last hour. The latest ten minutes have a moment every 15
+ * s, whenever the resident set is read. The time before has a moment every minute. Thread-safe.
  *
- * <p>Takes at most 8.6 MiB (92 moments of 4,096 sites with 24 bytes each), and some 1.1 MiB with
+ * <p>Takes at most 8.6 MiB (92 moments of 4,096 sites with 24 bytes each), and about 1.1 MiB with
  * 500 sites. Stacks are not kept, because later readings have them.
  */
 public final class SiteHistory {
 
   /**
-   * A stored moment stands for a requested time only if it is at most this far from it: twice the
-   * step of old moments.
+   * The largest distance between a requested time and the stored moment that stands for it. This is
+   * twice the step of old moments.
    */
   private static final Duration TOO_FAR = Duration.ofMinutes(2);
 
@@ -47,8 +47,8 @@ public final class SiteHistory {
   private Optional<Long> withoutSites = Optional.empty();
 
   /**
-   * Adds a reading of the call sites, unless the latest one is too recent. After a reading without
-   * sites, rates are computed only from later readings.
+   * Adds a reading of the call sites, unless the latest stored one is too recent. A reading without
+   * sites restarts the rates, which are then computed only from later readings.
    */
   public synchronized void add(CallSites read, long nanoTime) {
     if (read.sites().isEmpty()) {
@@ -83,7 +83,7 @@ public final class SiteHistory {
 
   /**
    * Returns the changes between the stored moments nearest to {@code from} and {@code to}. If
-   * nothing was read yet at {@code from}, the changes begin with the first reading if that is still
+   * {@code from} is before the first reading, the changes begin with that reading if it is still
    * stored, and the result says so.
    *
    * @param now the latest reading, which has the stacks and counts as a stored moment
@@ -116,9 +116,9 @@ public final class SiteHistory {
   }
 
   /**
-   * Returns the changes from about {@code over} ago up to {@code now}. Prefers a moment that is at
-   * least half of {@code over} ago. If nothing was read yet {@code over} ago, the changes begin
-   * with the first reading, and the result says so.
+   * Returns the changes up to {@code now} since a stored moment about {@code over} earlier. Prefers
+   * a moment that is at least half of {@code over} earlier. If the first reading is too young, the
+   * changes begin with it, and the result says so.
    */
   public SiteChanges changes(Duration over, CallSites now) {
     if (now.sites().isEmpty()) {
@@ -143,9 +143,9 @@ public final class SiteHistory {
   }
 
   /**
-   * Returns the live bytes of groups of sites at each stored moment and now, for the groups with
-   * most live bytes and those that grew most, {@code most} of each. A site that was too small to be
-   * stored at a moment counts as 0.
+   * Returns the live bytes of groups of sites at each stored moment and now: {@code most} groups
+   * with the most live bytes, and {@code most} groups that grew most. A site that was too small to
+   * be stored at a moment counts as 0.
    *
    * @param now the latest reading, which has the stacks
    * @param keyOf the group of a site

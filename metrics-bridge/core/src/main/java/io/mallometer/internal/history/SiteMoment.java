@@ -12,8 +12,8 @@ import java.util.function.ToDoubleFunction;
 
 /**
  * The bytes and objects of the call sites at one moment, in the order of the sites' numbers. At
- * most {@value #MOST_SITES} sites are stored: half of them those with most live bytes, and the rest
- * those with most allocated bytes.
+ * most {@value #MOST_SITES} sites are stored. Half of them are the sites with the most live bytes,
+ * and the rest are the sites with the most allocated bytes.
  *
  * <p>The values are floats, because their rounding error is less than the uncertainty of the
  * estimates.
@@ -82,16 +82,16 @@ final class SiteMoment {
   }
 
   /**
-   * Returns the bytes that a site had allocated since counting began. For a site that this moment
-   * lacks, see {@link #liveBytes}.
+   * Returns the bytes that a site had allocated since counting began. Sites that are not stored are
+   * treated as by {@link #liveBytes}.
    */
   double allocatedBytes(int number) {
     return figure(number, allocatedBytes);
   }
 
   /**
-   * Returns 0 in place of {@code NaN}, because a site that is not stored had fewer bytes than the
-   * stored sites.
+   * Returns 0 for {@code NaN}, the value of a site that is not stored. Such a site had fewer bytes
+   * than the stored sites.
    */
   static double orNone(double bytes) {
     return Double.isNaN(bytes) ? 0 : bytes;
@@ -142,8 +142,9 @@ final class SiteMoment {
 
   /**
    * Adds the {@code most} sites with the largest values of {@code figure} to {@code kept}, and
-   * returns the others. Of sites with equal values, the first are added. Sorts the values instead
-   * of the sites, which is faster in code that runs too seldom to be compiled.
+   * returns the others. Among sites with equal values, the first are added. Sorting the values
+   * instead of the sites is faster while this code is not compiled, and it runs too seldom to be
+   * compiled.
    */
   private static List<CallSite> addLargest(
       List<CallSite> sites, ToDoubleFunction<CallSite> figure, int most, List<CallSite> kept) {

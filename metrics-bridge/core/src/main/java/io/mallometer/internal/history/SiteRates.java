@@ -14,8 +14,8 @@ import java.util.List;
 final class SiteRates {
 
   /**
-   * The fewest samples for a rate. If all stand for the same number of bytes, the rate is precise
-   * to within 40 %.
+   * The fewest samples for a rate. The rate is then precise to within 40 %, if each sample stands
+   * for an equal number of bytes.
    */
   static final int ENOUGH_SAMPLES = 30;
 
@@ -30,8 +30,8 @@ final class SiteRates {
           Duration.ofHours(1));
 
   /**
-   * A moment may be younger than a window by up to this time and still count as its start, because
-   * moments do not come at exact times.
+   * The moment at the start of a window may be younger than the window by at most this time,
+   * because moments do not come at exact times.
    */
   private static final Duration EARLY = Duration.ofSeconds(3);
 
@@ -62,8 +62,8 @@ final class SiteRates {
   }
 
   /**
-   * Returns the site with its allocation rate. Most sites have fewer than {@value #ENOUGH_SAMPLES}
-   * samples, and are looked up in the oldest moment only.
+   * Returns the site with its allocation rate. Sites with fewer than {@value #ENOUGH_SAMPLES}
+   * samples, which are most sites, are looked up only in the oldest moment.
    */
   CallSite of(CallSite site) {
     if (youngestFirst.isEmpty() || !Double.isNaN(site.bytesPerSecond())) {
@@ -85,8 +85,8 @@ final class SiteRates {
   private CallSite since(Dated<SiteMoment> moment, double before, CallSite site) {
     double seconds = age(moment) / 1e9;
     double bytes = site.allocatedBytes().value();
-    // Compares floats, because the stored moment has floats. As doubles, the values may differ even
-    // if nothing was allocated.
+    // The values are compared as floats, because the stored moment has floats. Doubles might differ
+    // even if nothing was allocated.
     double added = (float) bytes == (float) before ? 0 : Math.max(0, bytes - before);
     return site.withRate(added / seconds, seconds);
   }

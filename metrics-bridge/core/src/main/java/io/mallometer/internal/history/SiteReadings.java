@@ -15,10 +15,10 @@ public interface SiteReadings {
 
   /**
    * Returns the latest reading. Makes a new one if the latest was dropped, or if it is older than
-   * {@code age} and a new one does not cost too much. Only for the poller's thread, which drops the
-   * reading after the poll unless a caller has requested sites.
+   * {@code age} and a new one does not cost too much. Only the poller's thread may call this
+   * method, because it drops the reading after the poll unless a caller has requested sites.
    *
-   * @param timeScale divides the pauses between readings
+   * @param timeScale the divisor of the pauses between readings
    */
   CallSites notOlderThan(Duration age, double timeScale);
 
@@ -29,8 +29,8 @@ public interface SiteReadings {
   boolean isAffordable(double timeScale);
 
   /**
-   * Returns the latest reading if it is younger than a second, else a new one; empty if that would
-   * cost too much. Only for the poller's thread.
+   * Returns the latest reading if it is younger than a second, else a new one. Returns empty if a
+   * new one would cost too much. Only the poller's thread may call this method.
    *
    * @param urgent whether the reading must be a new one, at any cost
    */

@@ -40,8 +40,8 @@ public final class TopNames {
   /**
    * Creates a choice.
    *
-   * @param top the rank down to which a name enters
-   * @param staying the rank down to which a chosen name stays chosen
+   * @param top the number of highest ranks in which a name is chosen
+   * @param staying the number of highest ranks in which a chosen name stays chosen
    */
   public TopNames(int top, int staying) {
     this.top = top;
@@ -62,15 +62,15 @@ public final class TopNames {
 
   /**
    * Returns live bytes by name of site, most first. The sites of HotSpot and mallometer, and sites
-   * without a stack, count under {@link SiteSummary#OTHER}.
+   * without a stack, are added up under {@link SiteSummary#OTHER}.
    */
   public static List<Share> rankedSites(List<CallSite> sites) {
     return ranked(sites, TopNames::nameOf);
   }
 
   /**
-   * Returns resident bytes by name of site, most first: the bytes of malloc's sites as far as they
-   * are known, and the bytes that sites mapped.
+   * Returns resident bytes by name of site, most first. Includes the resident bytes of malloc's
+   * sites if they are known, and the bytes that sites mapped.
    */
   public static List<Share> rankedResident(List<CallSite> sites, List<Mapped> mapped) {
     Map<String, Double> bytes = new HashMap<>();

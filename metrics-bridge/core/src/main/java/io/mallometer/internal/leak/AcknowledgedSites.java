@@ -10,7 +10,8 @@ import java.util.concurrent.ConcurrentHashMap;
  *
  * <p>The call sites at which HotSpot allocates its records of compiled methods are acknowledged
  * from the start. They look like a leak while a program warms up, because only the garbage
- * collector reads the records. But the size of the code cache limits the records.
+ * collector reads the records. They are not a leak, because the size of the code cache limits the
+ * records.
  */
 final class AcknowledgedSites {
 

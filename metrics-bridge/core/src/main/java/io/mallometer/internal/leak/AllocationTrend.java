@@ -9,15 +9,16 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides from the times at which idle objects of a call site were allocated whether the site still
- * allocates objects that become idle.
+ * Decides whether a call site still allocates objects that become idle. The decision is based on
+ * the times at which its idle objects were allocated.
  *
- * <p>Idle objects can only have been allocated up to {@code lag} seconds before the end of the
- * observation, because a later object cannot be idle yet. The time from the first idle object up to
- * then is the time of arrivals. A steady leak spreads its allocations evenly over this time.
+ * <p>An object that was allocated in the last {@code lag} seconds of the observation cannot be idle
+ * yet. The time of arrivals therefore begins with the first idle object and ends {@code lag}
+ * seconds before the end of the observation. A steady leak spreads its allocations evenly over the
+ * time of arrivals.
  *
  * <p>The caller judges the objects of several stacks in two ways: as if one stack had allocated all
- * of them, and each object in the time of arrivals of its own stack. Only the first way mistakes
+ * of them, and with a separate time of arrivals for each stack. The first way alone would mistake
  * several stacks that allocated once, one after the other, for a steady leak.
  */
 final class AllocationTrend {
@@ -41,8 +42,8 @@ final class AllocationTrend {
   private final List<Birth> laterBirths = new ArrayList<>();
 
   /**
-   * The idle objects of a site are born within its time of arrivals. For each of {@link
-   * #laterBirths}, this list has the third of that time (0 to 2) in which the object was born.
+   * The third (0 to 2) of its site's time of arrivals in which each of the {@link #laterBirths} was
+   * born.
    */
   private final List<Integer> thirds = new ArrayList<>();
 
@@ -125,16 +126,16 @@ final class AllocationTrend {
   }
 
   /**
-   * Returns whether far fewer objects were allocated in the last third than in the first, by more
-   * than chance explains. This happens if the program has only warmed up.
+   * Returns whether far fewer objects were allocated in the last third than in the first, and
+   * chance does not explain the difference. This is the case if the program has only warmed up.
    */
   private boolean fallsOff() {
     return shareBound(1, 2, LeakThresholds.ARRIVAL_ERRORS) < LeakThresholds.FALLEN_SHARE;
   }
 
   /**
-   * Returns a bound of the confidence interval of a share: the births in the third {@code from} or
-   * after it, divided by all {@link #laterBirths}, both by weight.
+   * Returns a bound of the confidence interval of the share of births in the third {@code from} or
+   * later. The share is computed from the weights of the {@link #laterBirths}.
    *
    * @param without the number of the third whose births are left out; -1 leaves out none
    */
@@ -182,9 +183,8 @@ final class AllocationTrend {
   }
 
   /**
-   * Returns the number of moments at which objects were born. Births that follow each other within
-   * a small part ({@link LeakThresholds#MOMENT_SHARE}) of the time in which objects arrived count
-   * as one moment.
+   * Returns the number of moments at which objects were born. Births within a small part ({@link
+   * LeakThresholds#MOMENT_SHARE}) of the time of arrivals count as one moment.
    */
   private int moments() {
     int moments = 1;
@@ -199,9 +199,9 @@ final class AllocationTrend {
   }
 
   /**
-   * Returns whether births have ended: the pause since the latest one is improbably long for their
-   * rate. A batch of births counts once. Live objects that are too young to be idle may become
-   * idle, so they shorten the pause by {@code lag} seconds.
+   * Returns whether births have ended: the pause since the latest birth is improbably long for the
+   * rate of births. A batch of births counts once. Live objects that are too young to be idle may
+   * still become idle; if there are any, the pause is taken to be {@code lag} seconds shorter.
    */
   boolean ended(long since) {
     if (laterBirths.isEmpty()) {

@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
  * @param refutesLeak whether an earlier verdict of a leak is doubtful, because objects are used
  *     again or freed, or no more are allocated
  * @param increase the increase of live bytes over the last minutes; null if the site does not grow
- * @param lost the objects that searches of memory found to be lost; null without any
- * @param known the leak of an earlier run with the same stack, which makes the site a leak; null
- *     without one
+ * @param lost the lost objects that searches of memory have found; null if there are none
+ * @param known the leak of an earlier run with the same stack, if it is the reason for the verdict
+ *     leak; else null
  */
 record Assessment(
     Verdict verdict,
@@ -113,7 +113,7 @@ record Assessment(
   }
 
   /**
-   * Returns whether a site that already has the verdict unused keeps it. The limits are lower than
+   * Returns whether a site with the verdict unused keeps this verdict. The limits are lower than
    * those for a new verdict, so that the verdict does not alternate.
    */
   boolean staysUnused() {

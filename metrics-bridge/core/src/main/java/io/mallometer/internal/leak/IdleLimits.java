@@ -6,8 +6,9 @@ import io.mallometer.model.Setting;
 /**
  * The times by which idle objects are judged, as the options set them.
  *
- * @param floorSeconds the least threshold of idle time for leaks and pools
- * @param longestTimeoutSeconds the longest idle time of an object that the program still needs
+ * @param floorSeconds the shortest idle time that can make an object part of a leak or pool
+ * @param longestTimeoutSeconds the longest time for which an object that the program still needs
+ *     may be idle
  * @param scale the divisor of all times, {@link Setting#LEAK_TIME_SCALE}
  */
 record IdleLimits(double floorSeconds, double longestTimeoutSeconds, double scale) {

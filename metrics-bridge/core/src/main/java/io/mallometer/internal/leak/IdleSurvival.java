@@ -6,19 +6,19 @@ import io.mallometer.internal.leak.evidence.SiteUse;
 import java.util.List;
 
 /**
- * Estimates which share of the objects that were ever idle for a threshold is neither used nor
- * freed afterwards (Kaplan and Meier, JASA 53, 1958). Two {@link DurationSketch}es have the idle
- * times that ended with an access or a free. The idle times of objects that are still idle are
- * censored observations.
+ * Estimates the share of idle objects that stay idle: once they have been idle for a threshold,
+ * they are neither used nor freed (Kaplan and Meier, JASA 53, 1958). Two {@link DurationSketch}es
+ * have the idle times that ended with an access or a free. The idle times of objects that are still
+ * idle are censored observations.
  */
 final class IdleSurvival {
 
   private IdleSurvival() {}
 
   /**
-   * Returns the estimated share (0 to 1) of idle objects that stay idle. Looks no further than the
+   * Returns the estimated share (0 to 1) of idle objects that stay idle. The estimate ends at the
    * idle time that only {@link LeakThresholds#SURVIVAL_HORIZON} of the objects have reached,
-   * because too few objects have longer idle times.
+   * because too few objects were idle for longer.
    *
    * @param live the site's live objects; only those in slots (pages of their own) count
    * @param threshold the least idle time, in seconds

@@ -1,19 +1,19 @@
 package io.mallometer.internal.leak;
 
 /**
- * The increase of a site's live bytes over the last minutes.
+ * The increase of a site's live bytes over a period of the last minutes.
  *
- * @param seconds the length of that time
+ * @param seconds the length of the period
  * @param bytes the increase
- * @param born the live samples that were allocated in that time
+ * @param born the live samples that were allocated in the period
  */
 record Increase(double seconds, double bytes, long born) {
 
   private static final double HOUR = 3_600;
 
   /**
-   * Returns the increase of two sites together over the longer of their times. Assumes that each
-   * site grew at its own rate during all of that time.
+   * Returns the increase of two sites together over the longer of their two periods. Assumes that
+   * each site grew at its own rate during the whole period.
    */
   Increase plus(Increase other) {
     double longer = Math.max(seconds, other.seconds);

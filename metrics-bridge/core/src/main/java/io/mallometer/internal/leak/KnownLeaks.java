@@ -23,9 +23,10 @@ import org.jspecify.annotations.Nullable;
  * The stacks that leaked in earlier runs, and the leaks of this run, which are recorded for later
  * runs. Not thread-safe.
  *
- * <p>Forgets a stack when its verdict of a leak is given up, when it becomes a pool or the user
- * acknowledges it, or when it has had no idle object for longer than the longest timeout. Does not
- * record stacks that are judged together as a group, because each has too few idle samples.
+ * <p>A stack is forgotten when its verdict of a leak is given up, when it becomes a pool, when the
+ * user acknowledges it, or when it has had no idle object for longer than the longest timeout.
+ * Stacks that are only judged together as a group are not recorded, because each has too few idle
+ * samples.
  */
 public final class KnownLeaks {
 

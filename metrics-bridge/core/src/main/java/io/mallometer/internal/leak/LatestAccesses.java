@@ -6,7 +6,8 @@ import io.mallometer.model.LastUse;
 public interface LatestAccesses {
 
   /**
-   * Returns the latest access to the objects of a site; if {@code write}, the latest write.
+   * Returns the latest access to the objects of a site, or the latest write if {@code write} is
+   * true.
    *
    * @param site the number of the site
    */

@@ -22,17 +22,17 @@ import org.jspecify.annotations.Nullable;
  * Tests whether a site, or several that are judged as one, leak. {@link LeakThresholds} describes
  * the test. The result depends only on the arguments.
  *
- * <p>The leaked amount is the number of objects older than the threshold, times the share of them
- * that is idle. The number comes from all samples, each with the weight 1 / p, where p is the
- * probability of the sample. The share comes from the few samples in page slots, whose accesses are
- * observed. Their weight is 1 / (p * q), where q is the probability of a place in a slot. The
- * relative variances of share and number add up.
+ * <p>The leaked amount is the number of objects older than the threshold, times the idle share of
+ * these objects. The number is estimated from all samples: a sample with the probability p has the
+ * weight 1 / p. The share is estimated from the few samples in slots (pages of their own, where
+ * accesses are observed). A sample in a slot has the weight 1 / (p * q), where q is the probability
+ * of getting a slot. The relative variances of share and number add up.
  */
 final class LeakTest {
 
   /**
-   * The live samples. If they come from several stacks, those of a stack are left out unless one of
-   * its objects is in a slot (a page of its own) and old enough to be idle.
+   * The live samples. If they come from several stacks, only those stacks are included that have an
+   * object in a slot (a page of its own) that is old enough to be idle.
    */
   private final List<SampledObject> live;
 
@@ -140,9 +140,9 @@ final class LeakTest {
   }
 
   /**
-   * Chooses between two assessments of a site. Returns {@code sooner}, which was made with a
-   * shorter threshold, if it finds unused memory, or if it has idle objects and {@code judged} has
-   * none. Otherwise returns {@code judged}. Whether a leak is refuted always comes from {@code
+   * Chooses between two assessments of a site. {@code sooner} was made with a shorter threshold; it
+   * is returned if it finds unused memory, or if it has idle objects and {@code judged} has none.
+   * Otherwise {@code judged} is returned. Whether a leak is refuted always comes from {@code
    * judged}.
    */
   private static Assessment preferUnused(Assessment judged, Assessment sooner) {
@@ -174,9 +174,9 @@ final class LeakTest {
   }
 
   /**
-   * Returns whether objects are used or freed, if none is idle. This is so if the observation is
-   * long enough, if an object is old enough to be idle, or if many objects that were idle for a
-   * shorter time were used or freed later.
+   * Returns whether the objects of a site without idle objects are known to be used or freed. Any
+   * of three facts is enough: the observation is long, an object is old enough to be idle, or many
+   * objects that were idle for a shorter time were used or freed later.
    */
   private static boolean isUsed(
       List<SampledObject> inSlots, SiteUse use, ObservationWindow window, double threshold) {
@@ -243,9 +243,9 @@ final class LeakTest {
   }
 
   /**
-   * Returns whether births continue at those stacks that have an object which outlasted the longest
-   * timeout, because old objects of one stack and new ones of another are no leak. Returns false
-   * for one such stack, which is judged by itself.
+   * Returns whether births continue at the stacks that have an object which outlasted the longest
+   * timeout. Old objects of one stack and new ones of another are no leak. Returns false if there
+   * is only one such stack, because each stack is also judged by itself.
    */
   private boolean continueApart(List<AllocationTrend.Birth> births, double lag, long since) {
     Set<Integer> sites = outlasting();
@@ -279,9 +279,8 @@ final class LeakTest {
   }
 
   /**
-   * Returns whether several objects outlasted the longest timeout, one of them by a margin, and all
-   * idle times together are too long for random use. {@link LeakThresholds#EXCLUDED_GAPS} explains
-   * this.
+   * Returns whether several objects outlasted the longest timeout, one of them by a margin, and the
+   * idle times together exclude random use, as {@link LeakThresholds#EXCLUDED_GAPS} explains.
    */
   private boolean haveOutlasted() {
     double timeout = window.times().longestTimeoutSeconds();
@@ -298,10 +297,7 @@ final class LeakTest {
         && idleObjects.stream().anyMatch(window::hasOutlasted);
   }
 
-  /**
-   * Judges whether objects have been unused so far, although the program might still use or free
-   * them.
-   */
+  /** Judges whether objects have been unused so far. The program might still use or free them. */
   private Assessment judgeUnused() {
     Idle idle = idle();
     double scale = window.times().scale();
@@ -332,8 +328,8 @@ final class LeakTest {
   }
 
   /**
-   * Counts the objects that are idle, or would be if the program had used them only during their
-   * initialization.
+   * Counts the observed objects that are old enough to be idle: the idle objects, and those that
+   * would be idle if the program had used them only during their initialization.
    */
   private int watched() {
     double least = threshold + LeakThresholds.LEAST_EPOCHS * window.epochSeconds();

@@ -1,39 +1,40 @@
 package io.mallometer.internal.leak;
 
 /**
- * The numbers by which sites are judged, the same for all programs and sites. {@code
+ * The numbers by which sites are judged, which are equal for all programs and sites. {@code
  * docs/explanation/leaks.md} explains them. Only the floor (by the setting {@code leak.workload})
  * and the time scale, which divides all times, can be set.
  *
- * <p>A site is a leak if all of this holds:
+ * <p>A site is a leak if all these conditions hold:
  *
- * <ol>
- *   <li>At least {@link #FEWEST_IDLE} sampled objects have been idle longer than a threshold.
- *   <li>The threshold is the largest of: the floor of the workload; {@link #LEAST_EPOCHS} epochs;
- *       and three quantiles over the site's objects, each times a factor. These are the {@link
- *       #IDLE_QUANTILE} quantile of the idle time before the free, times {@link #IDLE_FACTOR}; the
- *       {@link #LIFETIME_QUANTILE} quantile of the lifetime, times {@link #LIFETIME_FACTOR}; and
- *       the {@link #GAP_QUANTILE} quantile of the gap between two uses, times {@link #GAP_FACTOR}.
- *   <li>Such objects keep arriving. The time of arrivals begins at the birth of the first idle
- *       object, ends at the latest birth that is early enough to be idle, and has {@link
- *       #ARRIVAL_SPAN} thresholds or more. Of the later births, a share whose lower bound (Wilson)
- *       is {@link #ARRIVAL_SHARE} or more is in the last two thirds of that time: at least one
- *       birth in the middle third and {@link #FEWEST_IN_LAST_THIRD} in the last. The last third is
- *       not far below the first, by more than chance explains ({@link #FALLEN_SHARE}). The births
- *       are at {@link #FEWEST_MOMENTS} moments or more. The pause since the latest birth is no
- *       longer than chance explains ({@link #ENDED_PROBABILITY}).
- *   <li>Idle objects stay idle. Of the objects that were ever idle for the threshold, an estimated
- *       share (Kaplan and Meier) of {@link #STAYING_SHARE} or more is neither used nor freed
- *       afterwards, up to the longest idle time for which the share can be estimated.
- *   <li>At least {@link #FEWEST_OUTLASTED} idle objects outlasted the longest timeout, one of them
- *       by {@link #OUTLASTED_SECONDS}. Let s be the longest timeout plus {@link
- *       #OUTLASTED_SECONDS}: the sum of all idle times of at least s / 2 is {@link #EXCLUDED_GAPS}
+ * <ul>
+ *   <li>Idle objects: at least {@link #FEWEST_IDLE} sampled objects have been idle for longer than
+ *       a threshold. The threshold is the largest of five values: the floor of the workload, {@link
+ *       #LEAST_EPOCHS} epochs, and three quantiles over the site's objects, each times a factor.
+ *       The quantiles are the {@link #IDLE_QUANTILE} quantile of the idle time before the free
+ *       (times {@link #IDLE_FACTOR}), the {@link #LIFETIME_QUANTILE} quantile of the lifetime
+ *       (times {@link #LIFETIME_FACTOR}), and the {@link #GAP_QUANTILE} quantile of the gap between
+ *       two uses (times {@link #GAP_FACTOR}).
+ *   <li>Arrivals: objects that become idle keep arriving. The time of arrivals begins at the birth
+ *       of the first idle object, ends at the latest birth that is early enough to be idle, and
+ *       lasts {@link #ARRIVAL_SPAN} thresholds or more. The share of the later births in its last
+ *       two thirds has a lower bound (Wilson) of {@link #ARRIVAL_SHARE} or more. At least one birth
+ *       is in the middle third, and {@link #FEWEST_IN_LAST_THIRD} are in the last. The last third
+ *       does not have far fewer births than the first, by more than chance explains ({@link
+ *       #FALLEN_SHARE}). The births are at {@link #FEWEST_MOMENTS} moments or more. The pause since
+ *       the latest birth is no longer than chance explains ({@link #ENDED_PROBABILITY}).
+ *   <li>Staying: idle objects stay idle. Among the objects that were ever idle for the threshold, a
+ *       share of {@link #STAYING_SHARE} or more is neither used nor freed afterwards. The share is
+ *       estimated (Kaplan and Meier) up to the longest idle time for which this is possible.
+ *   <li>Timeout: at least {@link #FEWEST_OUTLASTED} idle objects outlasted the longest timeout, one
+ *       of them by {@link #OUTLASTED_SECONDS}. Let s be the longest timeout plus {@link
+ *       #OUTLASTED_SECONDS}. The sum of all idle times of at least s / 2 is {@link #EXCLUDED_GAPS}
  *       times s or more.
- *   <li>The idle objects have {@link #LEAST_BYTES} or more.
- * </ol>
+ *   <li>Size: the idle objects have {@link #LEAST_BYTES} or more.
+ * </ul>
  *
- * <p>A site that fails only the third or the fifth condition is unused; a site that fails the
- * fourth is a pool.
+ * <p>A site that fails only the condition on arrivals or on the timeout is unused; a site that
+ * fails the condition on staying is a pool.
  */
 public final class LeakThresholds {
 
@@ -64,8 +65,9 @@ public final class LeakThresholds {
   static final double ARRIVAL_SPAN = 2;
 
   /**
-   * The least lower bound of the share of births in the last two thirds of the time of arrivals.
-   * The share is 0.67 for steady births, and at most 0.27 for births that fall off like 1/t.
+   * The share of a leak's births in the last two thirds of the time of arrivals must have a lower
+   * bound of at least this value. The share is 0.67 for steady births, and at most 0.27 for births
+   * that fall off like 1/t.
    */
   static final double ARRIVAL_SHARE = 0.35;
 
@@ -83,9 +85,9 @@ public final class LeakThresholds {
   static final double ARRIVAL_ERRORS = 1;
 
   /**
-   * If at least this share of the objects that are old enough is idle, the births of objects
-   * without a slot (a page of its own) are evaluated, too. Otherwise only those of the idle objects
-   * are.
+   * The births of objects without a slot (a page of its own) are evaluated, too, if at least this
+   * share of the objects that are old enough is idle. Below this share, only the births of idle
+   * objects are evaluated.
    */
   static final double MOSTLY_IDLE = 0.8;
 
@@ -113,8 +115,8 @@ public final class LeakThresholds {
   static final double ENDED_PROBABILITY = 0.02;
 
   /**
-   * A site is sampled more seldom the more it has allocated. The mean gap between its samples is
-   * assumed to have grown by at most this factor.
+   * The largest assumed growth of the mean gap between a site's samples, as a factor. The gap grows
+   * because a site is sampled more seldom the more it has allocated.
    */
   static final double FEWER_SAMPLES = 2;
 
@@ -163,35 +165,35 @@ public final class LeakThresholds {
   static final int FEWEST_BORN = 8;
 
   /**
-   * The fewest samples born in the window, counted as the number of equally weighted samples that
-   * are as precise (Kish's effective number).
+   * The least effective number (Kish) of samples born in the window: the number of equally weighted
+   * samples that would be as precise.
    */
   static final double FEWEST_EFFECTIVE_BORN = 6;
 
   /**
-   * The largest share of the samples born in the window that may be born in one quarter of it. More
-   * is a burst.
+   * The largest share of the samples born in the window that may be born in one quarter of it. A
+   * larger share is a burst.
    */
   static final double MOST_IN_A_QUARTER = 0.6;
 
   /**
-   * The least increase of a growing site, as a share of the bytes of its live objects that were
-   * born in the window. The other bytes replace freed objects.
+   * The increase of a growing site must be at least this share of the bytes of its live objects
+   * that were born in the window. The rest of these bytes replaces freed objects.
    */
   static final double KEPT_SHARE_OF_BORN = 0.5;
 
   // ---- Thresholds for growth after an attach
 
   /**
-   * A site's new objects after an attach may only replace objects from before it. So the site's
-   * increase must exceed the freed bytes of those objects plus this many standard errors. Chance
-   * exceeds this bound in 1 of 30,000 evaluations.
+   * After an attach, a site's new objects may merely replace objects from before the attach. So the
+   * site's increase must exceed the freed bytes of those earlier objects by this many standard
+   * errors. Chance exceeds this bound in 1 of 30,000 evaluations.
    */
   static final double REPLACED_ERRORS = 4;
 
   /**
-   * A site counts as risen if its live bytes rose by this many standard errors. Chance alone does
-   * that in 1 of 40 comparisons.
+   * A site counts as risen if its live bytes rose by this many standard errors. Chance alone causes
+   * such a rise in 1 of 40 comparisons.
    */
   static final double RISEN_ERRORS = 2;
 
@@ -215,8 +217,8 @@ public final class LeakThresholds {
   static final double UNUSED_SHARE_LEFT = 0.25;
 
   /**
-   * A sum of idle times excludes random uses with a mean gap g if it exceeds g by this factor. The
-   * probability of no use in t seconds is exp(-t / g), which is 1 % for t = 4.6 g.
+   * Random uses with a mean gap g are excluded if the sum of idle times is at least this multiple
+   * of g. The probability of no use in t seconds is exp(-t / g), which is 1 % for t = 4.6 g.
    */
   static final double EXCLUDED_GAPS = 4.6;
 
@@ -229,8 +231,8 @@ public final class LeakThresholds {
   static final double OUTLASTED_SECONDS = 300;
 
   /**
-   * An object counts as having outlasted the longest timeout only if the probability that one of
-   * its uses was missed is at most this.
+   * An object counts as having outlasted the longest timeout only if a use of it was missed with at
+   * most this probability.
    */
   static final double HIDDEN_PROBABILITY = 0.01;
 
@@ -242,8 +244,8 @@ public final class LeakThresholds {
   static final double SEARCH_SHARE = 0.001;
 
   /**
-   * The most unused CPU time that is saved up for searches, in seconds; also the initial amount. It
-   * pays for one search of {@link #SEARCHED_BYTES}.
+   * The maximum of the CPU time that can be saved up for searches, in seconds; also the initial
+   * amount. It pays for one search of {@link #SEARCHED_BYTES}.
    */
   static final double SEARCH_CREDIT_SECONDS = 6;
 
@@ -257,8 +259,8 @@ public final class LeakThresholds {
   static final double SEARCH_REPEAT_SECONDS = 3_600;
 
   /**
-   * Memory is searched again after a garbage collection if the unused bytes that are not proved
-   * lost have grown by this factor since the previous search.
+   * The growth factor of unused bytes since the previous search that causes another search after a
+   * garbage collection. Bytes that are proved lost do not count.
    */
   static final double SEARCH_GROWTH = 1.25;
 
@@ -274,14 +276,14 @@ public final class LeakThresholds {
   static final int FEWEST_SEARCHED = 5;
 
   /**
-   * A site loses memory if the searches found no address of at least this share of its searched
-   * objects.
+   * A site loses memory if the searches find no address for at least this share of the objects that
+   * they look for.
    */
   static final double LOST_SHARE = 0.5;
 
   /**
-   * A loss is proved only if more than this many objects are lost for each thread whose registers
-   * could not be read, because registers may contain addresses.
+   * Registers that could not be read may contain addresses. So a loss is proved only if more than
+   * this many objects are lost for each thread with unread registers.
    */
   static final double LOST_FOR_EACH_THREAD = 4;
 

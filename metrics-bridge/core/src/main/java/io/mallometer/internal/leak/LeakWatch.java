@@ -37,10 +37,10 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Starts the observation of objects, and evaluates its results on the poller's thread every 15 s,
- * or less often (down to once a minute) if this would take more than a thousandth of the time. The
- * time scale divides these times. Watchpoints show the latest accesses to objects of the worst
- * leaking sites.
+ * Starts the observation of objects, and evaluates its results on the poller's thread every 15 s.
+ * If evaluations would take more than a thousandth of the time, they come less often, down to once
+ * a minute. The time scale divides these times. Watchpoints show the latest accesses to objects of
+ * the worst leaking sites.
  */
 public final class LeakWatch {
 
@@ -191,8 +191,8 @@ public final class LeakWatch {
   }
 
   /**
-   * Records whether the call sites with a name are acknowledged. The latest verdicts show this when
-   * the method returns.
+   * Records whether the call sites with a name are acknowledged, and shows this in the latest
+   * verdicts before it returns.
    */
   public void acknowledge(String site, boolean acknowledged) {
     AcknowledgedSitesFile file = note(site, acknowledged);
@@ -201,7 +201,10 @@ public final class LeakWatch {
     }
   }
 
-  /** Returns the file in which to store the acknowledgement; null if no file is configured. */
+  /**
+   * Records an acknowledgement, and returns the file in which to store it; null if no file is
+   * configured.
+   */
   private synchronized @Nullable AcknowledgedSitesFile note(String site, boolean acknowledged) {
     if (acknowledged) {
       acknowledgedSites.add(List.of(site));
@@ -218,8 +221,8 @@ public final class LeakWatch {
   }
 
   /**
-   * Evaluates if an evaluation is due and a reading of the call sites is affordable, or if a search
-   * of memory has changed the lost objects.
+   * Evaluates if an evaluation is due and a reading of the call sites is affordable. Also evaluates
+   * if nothing was evaluated yet, or if a search of memory has changed the lost objects.
    */
   public synchronized void evaluateIfDue(int threads) {
     long now = nanoTime.getAsLong();
@@ -236,8 +239,8 @@ public final class LeakWatch {
   }
 
   /**
-   * Evaluates, and schedules the next evaluation. Pauses after a failure, too, because a failed
-   * evaluation takes as much time.
+   * Evaluates, and schedules the next evaluation. A pause follows a failed evaluation, too, because
+   * it takes no less time.
    */
   private void evaluate() {
     MallometerOptions current = options;

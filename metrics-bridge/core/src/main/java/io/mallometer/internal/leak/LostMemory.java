@@ -23,16 +23,16 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Finds the call sites that lose memory: no address of most of their sampled objects exists in the
- * process, so no code can use or free them.
+ * process, so no code can use or free these objects.
  *
  * <p>Garbage in the Java heap may contain addresses of lost objects, so objects from before the
- * latest collection are judged separately. A second search must confirm a loss, because one may
- * miss an address that the program moves meanwhile.
+ * latest collection are judged separately. A second search must confirm a loss, because a search
+ * may miss an address that the program moves meanwhile.
  *
- * <p>A search begins when a site becomes unused, and each hour while memory is unused. After a
- * garbage collection, a search also begins if memory of the old generation was freed, if the unused
- * bytes have grown by a quarter, or if the previous search found too few objects from before a
- * collection. All searches but the hourly ones stay within a budget of CPU time.
+ * <p>A search begins when a site becomes unused, and each hour while memory is unused. A search
+ * after a garbage collection has one of three reasons: memory of the old generation was freed, the
+ * unused bytes have grown by a quarter, or the previous search found too few objects from before a
+ * collection. All searches except the hourly ones stay within a budget of CPU time.
  */
 final class LostMemory {
 
@@ -50,18 +50,21 @@ final class LostMemory {
   private Map<Integer, LostObjects> found = Map.of();
   private final Map<Integer, Set<Long>> lostObjects = new HashMap<>();
 
-  // ---- The first of a pair of searches: objects are lost only if both find no address of them
+  // ---- A pair of searches: an object is lost only if neither search finds its address
 
   private List<Integer> searched = List.of();
 
-  /** The numbers of the stacks of each verdict of unused memory that was not yet proved lost. */
+  /**
+   * The numbers of the stacks whose unused memory is not proved lost, with one list for each
+   * verdict.
+   */
   private List<List<Integer>> unproved = List.of();
 
   private double unprovedBytes;
 
   /**
-   * Whether some call site had too few objects from before the latest garbage collection to prove
-   * anything.
+   * Whether a proof must wait for a garbage collection, because some call site has too few objects
+   * from before the latest one.
    */
   private boolean awaitsCollection;
 
@@ -79,8 +82,8 @@ final class LostMemory {
   private long collectionsNanos;
 
   /**
-   * The last moment at which the latest garbage collection was not yet counted. {@link
-   * #beforeWhole} is this moment for the latest collection of the whole heap.
+   * The time of the last reading of the counts before the latest garbage collection. {@link
+   * #beforeWhole} is the time of the last reading before the latest collection of the whole heap.
    */
   private long beforeCollection = Long.MIN_VALUE;
 
@@ -88,8 +91,8 @@ final class LostMemory {
 
   /**
    * The value of {@link #beforeCollection} when the latest pair of searches began. Objects born
-   * before it are counted separately. {@link #provingNanos} is the value that {@link #beforeWhole}
-   * had when the searches began.
+   * before this time are counted separately. {@link #provingNanos} is the value of {@link
+   * #beforeWhole} when the searches began.
    */
   private long eligibleNanos = Long.MIN_VALUE;
 
@@ -109,8 +112,8 @@ final class LostMemory {
   }
 
   /**
-   * Stores the numbers of all sites of each verdict on several sites, by the number of the
-   * verdict's first site.
+   * Stores the stacks of the verdicts that cover several stacks: the numbers of all stacks of a
+   * verdict, by the number of its first stack.
    */
   void setStacks(Map<Integer, List<Integer>> stacks) {
     this.stacks = stacks;
@@ -175,8 +178,8 @@ final class LostMemory {
   }
 
   /**
-   * Records whether garbage was collected since the counts were last read. The time of that reading
-   * is then known to be before the collection.
+   * Notes a garbage collection since the previous reading of the counts. The time of that reading
+   * is stored, because it is certainly before the collection.
    */
   private void note(GarbageCollections now, long nowNanos) {
     GarbageCollections before = collections;
@@ -289,9 +292,9 @@ final class LostMemory {
   }
 
   /**
-   * Returns whether most of the objects that were taken for lost were freed, or found by a later
-   * search. Other objects of the site do not count, because garbage may contain the addresses of
-   * young objects.
+   * Returns whether most of the objects that were judged lost have been freed, or a later search
+   * has found their addresses. Other objects of the site do not count, because garbage may contain
+   * the addresses of young objects.
    */
   private boolean isRefuted(int site, MemorySearch search) {
     Set<Long> known = lostObjects.getOrDefault(site, Set.of());
@@ -314,8 +317,8 @@ final class LostMemory {
   // ---- Stating the result in words
 
   /**
-   * Sets {@link #resultText}. It says that nothing is lost only if the whole heap was collected
-   * before the search, because otherwise a found address may lie in garbage.
+   * Sets {@link #resultText}. The text says that nothing is lost only if the whole heap was
+   * collected before the search. Otherwise a found address may lie in garbage.
    */
   private void setResult(MemorySearch search, Map<Integer, Count> counts) {
     List<Count> open =
@@ -353,7 +356,7 @@ final class LostMemory {
     return "searched " + Sentence.bytes(search.coverage().searchedBytes());
   }
 
-  // ---- Choosing sites, and counting the objects whose addresses searches found or not
+  // ---- Choosing sites, and counting found and lost objects
 
   private static Optional<String> obstacle(MemorySearch search) {
     if (search.state() != MemorySearch.State.DONE) {
@@ -375,9 +378,8 @@ final class LostMemory {
   }
 
   /**
-   * Returns the call sites whose objects are searched for, suspects first; none while no site is
-   * unused. Sites without suspicion follow, because they may become suspects long before the next
-   * search.
+   * Returns the call sites whose objects a search looks for; none while no site is unused. Suspects
+   * come first. Other sites follow, because they may become suspects long before the next search.
    */
   private List<Integer> candidates(LeakReport latest) {
     List<SiteVerdict> possible =
@@ -493,8 +495,7 @@ final class LostMemory {
     }
 
     /**
-     * Returns the lost objects. Their shares are among all objects of the site, young ones
-     * included.
+     * Returns the lost objects. The shares relate to all objects of the site, including young ones.
      */
     LostObjects lost(Sums proof) {
       return new LostObjects(proof.searched, proof.lost, all.bytes.share(), all.objects.share());

@@ -26,7 +26,7 @@ public final class NewLeakNotifier implements Consumer<Snapshot> {
   private final Executor executor;
   private volatile boolean closed;
 
-  /** The leaks at the latest poll, of which the listener already knows. Guarded by this. */
+  /** The leaks at the latest poll, which the listener already knows. Guarded by this. */
   private Set<Key> reported = Set.of();
 
   private final Log.Once failure = Log.MALLOMETER.once();

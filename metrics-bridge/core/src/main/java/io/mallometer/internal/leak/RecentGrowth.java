@@ -60,7 +60,7 @@ final class RecentGrowth {
   private final Deque<Reading> latestFirst = new ArrayDeque<>();
   private SamplesBySite latestSamples = new SamplesBySite(List.of());
 
-  /** The bytes that since each earlier reading have replaced objects from before an attach. */
+  /** The bytes that have replaced objects from before an attach, since each earlier reading. */
   private final Map<Reading, ReplacedBytes> replaced = new IdentityHashMap<>();
 
   private double latestThatLasts = Double.NEGATIVE_INFINITY;
@@ -111,7 +111,7 @@ final class RecentGrowth {
 
   /**
    * Returns the increase of several sites together over the shortest window in which they grow;
-   * empty if they do not.
+   * empty if they grow in no window.
    *
    * @param live the live samples of these sites
    */
@@ -179,8 +179,8 @@ final class RecentGrowth {
   }
 
   /**
-   * Compares an earlier reading with the latest. Samples that are live at both cancel, so they have
-   * no part in the variance.
+   * Compares an earlier reading with the latest. Samples that are live at both readings cancel each
+   * other out, so they do not add to the variance.
    */
   private ReplacedBytes compare(Reading then) {
     Reading now = latestFirst.element();

@@ -7,13 +7,13 @@ import io.mallometer.internal.leak.evidence.SampledObject;
  * before an attach.
  *
  * <p>Objects from before an attach belong to no call site, so a site that replaces them seems to
- * grow. The freed bytes of these objects are estimated together: they are the growth of all sites
- * by their samples, minus the growth by the exact counters. A sample that is live at both readings
- * adds no error, because it cancels.
+ * grow. The freed bytes of these objects are estimated as one sum: the growth of all sites by their
+ * samples, minus the growth by the exact counters. A sample that is live at both readings adds no
+ * error, because it cancels out.
  *
- * <p>This total does not show which site replaced the objects. Therefore {@link #mostBytes} returns
- * an upper bound for a verdict, and {@link #leastBytes} a lower bound for a rate. Without an attach
- * both are 0.
+ * <p>The sum does not show which site replaced the objects. Therefore {@link #mostBytes} returns an
+ * upper bound, which verdicts use, and {@link #leastBytes} a lower bound, which rates use. Without
+ * an attach both bounds are 0.
  */
 final class ReplacedBytes {
 
@@ -51,8 +51,8 @@ final class ReplacedBytes {
 
   /**
    * Returns the most bytes that the growth of these sites can have replaced: all freed bytes, plus
-   * the sampling error of the other sites. The sampling error of these sites is left out, because
-   * it is in their measured growth, too, and cancels.
+   * the sampling error of the other sites. The sampling error of these sites themselves is left
+   * out, because their measured growth has an equal error.
    */
   double mostBytes(Iterable<Integer> sites) {
     double others = variance;

@@ -23,8 +23,8 @@ public final class Sentence {
    * Returns a sentence such as {@code Deflater.init from ReportService.render keeps 1.3 GiB in
    * 41,000 objects that were not accessed for 12 min or more; +3.2 MiB/min}.
    *
-   * @param begun the moment at which the oldest live object was allocated, if no object was
-   *     allocated since growth stopped; else null
+   * @param begun the allocation time of the oldest live object; null if the site still grows, or if
+   *     objects were allocated after growth stopped
    */
   static String of(
       Verdict verdict,
@@ -85,8 +85,8 @@ public final class Sentence {
   }
 
   /**
-   * Describes the idle times of unused memory. If no object was ever used, also says which random
-   * use they exclude.
+   * Describes the idle times of unused memory. If no object was ever used, also states which random
+   * use is excluded.
    */
   private static String unused(Assessment shown) {
     String longest = atLeast(shown.idle().longestSeconds());
@@ -172,8 +172,8 @@ public final class Sentence {
 
   /**
    * Returns the innermost Java method and the name of the site, such as {@code render from write}
-   * for the method {@code render} and the site {@code write}; only the name if the method has the
-   * same one.
+   * for the method {@code render} at the site {@code write}. Returns only the name if the method's
+   * name equals it.
    */
   static String siteText(String name, List<StackFrame> frames) {
     String site = HumanText.shortName(name);
@@ -234,7 +234,8 @@ public final class Sentence {
   }
 
   /**
-   * Avoids Formatter, which would load the data of locales: thousands of objects that stay live.
+   * Formats without a Formatter, which would load the data of locales: thousands of objects that
+   * stay live.
    */
   private static String whole(double value) {
     return Double.isNaN(value) ? "NaN" : Long.toString(Math.round(value));

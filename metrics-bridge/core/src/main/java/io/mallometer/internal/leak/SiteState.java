@@ -4,14 +4,15 @@ import io.mallometer.model.Verdict;
 import java.time.Instant;
 
 /**
- * The verdict on one or several stacks, and how many evaluations already support another verdict.
- * Immutable.
+ * The verdict on one or several stacks, and the number of evaluations that already support another
+ * verdict. Immutable.
  *
  * @param since the moment at which the verdict began
  * @param next the verdict of the latest evaluation
- * @param agreements how many of the latest evaluations in a row had the verdict {@code next}, or
- *     spoke against a leak; 0 if the latest confirmed {@code verdict}
+ * @param agreements the number of latest evaluations in a row that had the verdict {@code next}, or
+ *     that spoke against a leak; 0 if the latest evaluation confirmed {@code verdict}
  * @param shown the latest assessment that agreed with the verdict; for a healthy site, the latest
+ *     assessment of all
  */
 record SiteState(Verdict verdict, Instant since, Verdict next, int agreements, Assessment shown) {
 
@@ -38,8 +39,8 @@ record SiteState(Verdict verdict, Instant since, Verdict next, int agreements, A
   }
 
   /**
-   * Returns whether the shown leak rests on objects that outlasted the longest timeout, and the new
-   * one only on the leak of an earlier run.
+   * Returns whether the new evidence of a leak is weaker than the shown evidence: only the leak of
+   * an earlier run, instead of objects that outlasted the longest timeout.
    */
   private boolean isWeaker(Assessment latest) {
     return isLeak() && latest.known() != null && shown.known() == null && shown.lost() == null;
@@ -51,8 +52,8 @@ record SiteState(Verdict verdict, Instant since, Verdict next, int agreements, A
 
   /**
    * Returns the number of evaluations in a row after which the verdict changes. The end of a leak
-   * or of growth takes the largest number. A graver verdict of growing, unused or lost memory takes
-   * one, because it was observed for minutes before.
+   * or of growth takes the most evaluations. A graver verdict of growing, unused or lost memory
+   * takes one evaluation, because the memory was observed for minutes before.
    */
   private int evaluationsNeeded(Assessment latest) {
     if (isLeak()) {

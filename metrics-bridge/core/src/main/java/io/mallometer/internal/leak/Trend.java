@@ -7,10 +7,12 @@ import java.util.Arrays;
  *
  * <p>The slope is Theil's and Sen's: the median of the slopes between all pairs of points (Journal
  * of the American Statistical Association 63, 1968). Memory that is allocated and soon freed again
- * does not change it. The series grows if all of this holds: most pairs rise, which excludes noise,
- * a single step and a pool's sawtooth; the last third rises at least half as fast as the whole,
- * which excludes a cache that is nearly full; and the rise is large enough. {@code
- * docs/explanation/leaks.md} states the error rates.
+ * does not change the slope.
+ *
+ * <p>A series grows if three conditions hold. Most pairs rise, which excludes noise, a single step
+ * and a pool's sawtooth. The last third rises at least half as fast as the whole, which excludes a
+ * cache that is nearly full. The rise is large enough. {@code docs/explanation/leaks.md} states the
+ * error rates.
  */
 public final class Trend {
 
@@ -40,7 +42,7 @@ public final class Trend {
    * NaN} if the series does not grow.
    *
    * @param seconds the times, rising
-   * @param least the least rise of a growing series over the whole time
+   * @param least the least rise over the whole time that counts as growth
    */
   public static Slope slope(double[] seconds, double[] figures, double least) {
     if (!mostPairsRise(figures)) {

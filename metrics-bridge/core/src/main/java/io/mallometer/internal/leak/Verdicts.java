@@ -363,9 +363,9 @@ final class Verdicts {
   }
 
   /**
-   * Returns the stacks that have suspected objects, the most suspected bytes first. Growing stacks
-   * are returned, too, unless the verdict is leak. Without suspected objects, returns all stacks,
-   * the most live bytes first.
+   * Returns the stacks with suspected objects, ordered by suspected bytes, most first. Also returns
+   * growing stacks, unless the verdict is leak. If no stack has suspected objects, returns all
+   * stacks, ordered by live bytes, most first.
    */
   private List<CallSite> mostSuspectedFirst(List<AssessedStacks> members, SiteState state) {
     double least =
@@ -437,8 +437,8 @@ final class Verdicts {
   }
 
   /**
-   * Returns whether the stacks of this name were a suspect together and have lost enough memory
-   * together; each alone may have lost too little.
+   * Returns whether the stacks of this name were a suspect as a group, and have lost enough memory
+   * as a group. Each stack alone may have lost too little.
    */
   private boolean isPartOfSuspect(CallSite site) {
     @Nullable SiteState together = before.names().get(name(site));
@@ -470,8 +470,8 @@ final class Verdicts {
   }
 
   /**
-   * Assesses the stacks of a name together. Earlier accesses count even for a stack without live
-   * objects.
+   * Assesses the stacks of a name together. The past accesses of a stack count even if the stack
+   * has no live objects any more.
    */
   private Assessment assessment(List<CallSite> sites, List<AssessedStacks> members) {
     for (AssessedStacks one : members) {
@@ -494,8 +494,8 @@ final class Verdicts {
   }
 
   /**
-   * Judges the stacks by the accesses to their objects. There is no verdict if the library has not
-   * stored the past accesses of any one stack.
+   * Judges the stacks by the accesses to their objects. Returns {@link Assessment#UNSEEN} if the
+   * library has stored no past accesses of one of the stacks.
    */
   private Assessment assessUse(List<CallSite> sites) {
     if (!evidence.observation().hasSeen()) {
@@ -529,8 +529,8 @@ final class Verdicts {
   }
 
   /**
-   * Updates the known leaks by the state of each stack alone, not by that of several stacks
-   * together.
+   * Updates the known leaks by the states of single stacks. The state of several stacks together
+   * has no influence.
    */
   void remember(Predicate<String> acknowledged) {
     toRemember.addAll(healthy);
@@ -582,11 +582,12 @@ final class Verdicts {
   }
 
   /**
-   * Combines the suspects of a name into one entry.
+   * Combines the suspects of a name into one entry, or a few.
    *
    * <p>A milder kind of suspect gets its own entry once it has more bytes than the graver kind, so
-   * that neither hides the other. It keeps the entry until it has less than half of the graver
-   * kind's bytes. Pools and memory that waits for a collection always have entries of their own.
+   * that neither kind hides the other. The milder kind loses its entry when it has less than half
+   * of the graver kind's bytes. Pools and memory that waits for a collection always have entries of
+   * their own.
    */
   private List<AssessedStacks> combinedByKind(
       List<String> name, Map<Integer, List<AssessedStacks>> kinds) {
@@ -612,8 +613,8 @@ final class Verdicts {
   }
 
   /**
-   * Returns, for each name, the memory that waits for a garbage collection. All stacks of a name
-   * are taken together, because they have enough samples for a result earlier than each alone.
+   * Returns the memory that waits for a garbage collection, by name. All stacks of a name are
+   * evaluated together, because together they have enough samples earlier than each stack alone.
    */
   Map<String, Garbage> garbageByName() {
     Map<String, Garbage> known = new HashMap<>();
@@ -763,8 +764,9 @@ final class Verdicts {
   }
 
   /**
-   * Returns the evidence for a verdict. A verdict other than leak rests on observed accesses, or
-   * else on the ages of the objects that are small enough to be observed.
+   * Returns the evidence for a verdict. A verdict other than {@code LEAK} rests on observed
+   * accesses if there are any. Otherwise it rests on the ages of objects that are small enough to
+   * be observed.
    */
   private LeakEvidence evidence(AssessedStacks one) {
     if (one.verdict() == Verdict.LEAK) {

@@ -7,12 +7,12 @@ import java.util.Deque;
 import java.util.Iterator;
 
 /**
- * Records void time. An epoch is the time between two readings of the accessed bits. It is void if
- * the kernel itself cleared bits meanwhile, so that an access may have left no trace. Void time
- * does not count as idle time.
+ * Records void time. An epoch is the time between two readings of the accessed bits. An epoch is
+ * void if an access in it may have left no trace, for example because the kernel itself cleared
+ * accessed bits. Void time does not count as idle time.
  *
- * <p>Idle times end with a valid epoch, so void epochs are recorded when the next valid epoch ends.
- * The oldest spans are merged when there are more than {@value #MOST}.
+ * <p>Void epochs are recorded as one span when the next valid epoch ends. The oldest spans are
+ * merged when there are more than {@value #MOST}.
  */
 final class VoidTime {
 
@@ -23,7 +23,7 @@ final class VoidTime {
   /** {@link #hiddenUseProbability} stops multiplying when the product is below this probability. */
   private static final double NEGLIGIBLE = 1e-4;
 
-  /** An amount of void time that lies somewhere between two moments. */
+  /** A period, and how much of it was void. */
   private record Span(long beginNanos, long endNanos, long voidNanos) {}
 
   private final Deque<Span> spans = new ArrayDeque<>();
@@ -67,16 +67,17 @@ final class VoidTime {
   }
 
   /**
-   * Returns the largest probability that every use between two moments was in void time and so left
-   * no trace. Assumes that uses are at most {@code timeout} seconds apart, and that void time is
-   * random.
+   * Returns an upper bound of the probability that every use between two moments was in void time
+   * and so left no trace. Assumes that uses are at most {@code timeout} seconds apart, and that
+   * void time is random.
    *
-   * <p>If n timeouts fit between the moments, there were at least n uses. Of exactly n uses, use k
-   * came within k timeouts after the first moment and within n + 1 - k timeouts before the second.
-   * The share of void time there is the probability that it was hidden. The result is the product
-   * of these n probabilities, plus the probability that n + 1 uses were hidden.
+   * <p>Let n be the number of timeouts that fit between the moments; there were at least n uses.
+   * The probability that a use was hidden is the share of void time in the interval in which the
+   * use must lie. With exactly n uses, use k lies at most k timeouts after {@code from} and at most
+   * n + 1 - k timeouts before {@code to}. The result is the probability that n uses were all
+   * hidden, plus the probability that n + 1 uses were all hidden.
    *
-   * @param timeout 0 if nothing is used later
+   * @param timeout the longest time between two uses, in seconds; 0 if nothing is used later
    */
   double hiddenUseProbability(long from, long to, double timeout) {
     double all = voidPart(from, to);
@@ -108,7 +109,7 @@ final class VoidTime {
     return Math.min(1, sum / (double) Math.max(1, to - from));
   }
 
-  /** Returns for how many seconds since a moment accesses could not be observed (void time). */
+  /** Returns the void time since a moment, in seconds. */
   double secondsSince(long nanos) {
     long sum = 0;
     Iterator<Span> latestFirst = spans.descendingIterator();

@@ -16,15 +16,16 @@ import java.util.Map;
  * after the next garbage collection. The estimate comes from what the last two collections of the
  * old generation left and freed.
  *
- * <p>Of the objects that were allocated since the last of them, the garbage is the mean share that
- * these two collections freed of objects that were new to them. Older objects become garbage at the
- * rate at which the two collections freed older objects.
+ * <p>An object is new to a collection if it survived no earlier collection. Each of the two
+ * collections freed a share of its new objects; the mean of these shares estimates the garbage
+ * among the objects that were allocated since the latest collection. Older objects become garbage
+ * at the rate at which the two collections freed objects that were not new.
  *
- * <p>A call site waits for a collection only if garbage explains nearly all of its memory: each of
- * the two collections left at most a tenth of its samples, at most a twentieth survived both (upper
- * bounds of binomial intervals), and the samples that survived both have at most a tenth of the
- * live bytes. The live bytes must also be at most twice those at the beginning of one of the
- * collections, in case the site has changed since.
+ * <p>A call site waits for an old collection only if garbage explains nearly all of its memory. At
+ * most a tenth of its samples survived each of the two collections, and at most a twentieth
+ * survived both. These shares are upper bounds of binomial confidence intervals. The samples that
+ * survived both have at most a tenth of the live bytes. The live bytes are at most twice the live
+ * bytes at the beginning of one of the two collections; otherwise the site may have changed since.
  */
 final class WaitingGarbage {
 
@@ -40,8 +41,9 @@ final class WaitingGarbage {
   private static final double ERRORS = 1.96;
 
   /**
-   * A site's live bytes may be at most this multiple of those at the beginning of an old
-   * collection, and its live samples at most this multiple of those that a young collection frees.
+   * A site waits for an old collection only if its live bytes are at most this multiple of those at
+   * the beginning of one of the last two old collections. A site waits for a young collection only
+   * if its live samples are at most this multiple of the samples that a young collection frees.
    */
   private static final double MOST_SINCE = 2;
 
@@ -52,13 +54,15 @@ final class WaitingGarbage {
   private static final double EVEN_SHARE = 0.25;
 
   /**
-   * The fewest samples that the last two old collections together must have freed for an estimate.
+   * The amount of garbage is estimated only if the last two old collections together freed at least
+   * this many samples.
    */
   private static final int FEWEST_FREED = 10;
 
   /**
-   * A collection is noticed at most this many seconds after it began to mark objects. Objects that
-   * are allocated in this time survive the collection, and are counted for the next one.
+   * The longest time, in seconds, from the beginning of a collection's marking until the collection
+   * is noticed. Objects that are allocated in this time survive the collection, so they are treated
+   * as if they were allocated after the collection.
    */
   private static final double MARKING = 2;
 
@@ -78,23 +82,22 @@ final class WaitingGarbage {
   private boolean isDelayed;
 
   /**
-   * The counts when frees by a cleaner were first seen, by the number of the call site. A cleaner's
-   * frees in its first seconds are counted as those of another thread, because it is not recognized
-   * yet.
+   * The counts when a cleaner was first seen to free samples of a call site, by the site's number.
+   * Earlier frees of the cleaner are counted as those of another thread, because a cleaner is
+   * recognized only after some seconds.
    */
   private final Map<Integer, First> firstCleaned = new HashMap<>();
 
   /**
    * The counts when a cleaner was first seen to free samples of one call site.
    *
-   * @param old the number of collections of the old generation, minus those that {@link
-   *     #knownAlready} counts
+   * @param old the number of old collections that began before the cleaner was recognized
    */
   private record First(long old, long collections, long afterFirstYoung) {
 
     /**
-     * Returns the mean number of samples that cleaners have freed per collection since then. Counts
-     * only samples that were freed after their first collection, a young one.
+     * Returns the mean number of samples that cleaners freed per collection after these counts.
+     * Includes only samples that were freed after exactly one collection, a young one.
      */
     double ofEach(Cleaned freed, long now) {
       return (double) (freed.afterFirstYoung() - afterFirstYoung) / Math.max(1, now - collections);
@@ -102,8 +105,9 @@ final class WaitingGarbage {
   }
 
   /**
-   * Adds a reading, unless it comes just after an old collection, when cleaners may not have freed
-   * everything yet. Never ignores two readings in a row.
+   * Stores a reading. Skips one that comes within {@link #CLEANING} seconds after an old
+   * collection, because cleaners may not have freed everything yet. Never skips two readings in a
+   * row.
    *
    * @param now in seconds, by {@link System#nanoTime()}
    */
@@ -134,8 +138,8 @@ final class WaitingGarbage {
   }
 
   /**
-   * Counts back from the latest collection of the old generation, as long as only cleaners freed
-   * samples after the collection.
+   * Returns how many of the latest old collections began after the cleaner was recognized. Frees of
+   * a cleaner that is not recognized yet are counted in {@link Outlived#otherwise}.
    */
   private static int knownAlready(Cleaned freed) {
     int known = 0;
@@ -291,8 +295,8 @@ final class WaitingGarbage {
 
     boolean waitsForOld(boolean waitsAlready) {
       double met = Math.max(bytesMet(0), bytesMet(1));
-      // An earlier verdict is judged by the bytes before a collection, because few bytes are live
-      // just after it.
+      // A site that already waits keeps its verdict just after a collection, when few bytes are
+      // live: its survivors are compared with the bytes before the collection.
       return freesNearlyAll()
           && areFew(leftByBoth, waitsAlready ? Math.max(met, all.bytes) : all.bytes)
           && all.bytes <= MOST_SINCE * met;
@@ -342,8 +346,8 @@ final class WaitingGarbage {
     }
 
     /**
-     * Returns the share of the bytes allocated between two old collections that cleaners freed
-     * within seconds after the second.
+     * Returns which share of the bytes that were new to an old collection was freed by cleaners
+     * within seconds after it. Bytes are new if they survived no earlier old collection.
      */
     private double firstShare(Outlived freed, double left) {
       double met = freed.firstBytes() + freed.otherwiseBytes() + left;
@@ -353,8 +357,8 @@ final class WaitingGarbage {
     /** Returns the live bytes that an old collection would free at this moment. */
     Estimate bytes() {
       double born = all.bytes - left.bytes;
-      // Objects that the earlier collection left were freed by the later one (again), or are still
-      // live (leftSecond).
+      // Objects that the earlier collection left were either freed after the later one (again) or
+      // are still live (leftSecond).
       double again = old[0].againBytes();
       double[] shares = {
         firstShare(old[0], left.bytes - leftByBoth.bytes),
@@ -400,7 +404,7 @@ final class WaitingGarbage {
   }
 
   /**
-   * Returns whether garbage explains nearly all memory of the sites. If there are several, none may
+   * Returns whether garbage explains nearly all memory of the sites. Of several sites, none may
    * hold much memory that survived the last two old collections.
    *
    * @param suspect whether the sites would otherwise be suspects

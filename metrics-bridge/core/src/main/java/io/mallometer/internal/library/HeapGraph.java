@@ -4,8 +4,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The result of a walk over a Java heap: the {@code long} values that lead to sampled native
- * memory, and the Java objects on the reference paths to these values.
+ * The result of a walk over a Java heap. The walk finds the {@code long} values from which sampled
+ * native memory can be reached, and the Java objects on the reference paths to these values.
  *
  * @param samples the number of samples that the walk searched for
  * @param freed the number of these samples that are no longer live
@@ -44,10 +44,11 @@ public record HeapGraph(int samples, int freed, List<Hold> holds, List<HeapObjec
    * An object on a reference path.
    *
    * @param className the class of the object; for a class object, the class that it represents
-   * @param followed whether its referrers were searched, or are searched by the next walk
-   * @param expanded whether its referrers were searched
-   * @param more whether it has more referrers than are listed
-   * @param reached whether anything refers to it; valid once its referrers were searched
+   * @param followed whether the search looks for referrers of the object, in an earlier walk or the
+   *     next one
+   * @param expanded whether an earlier walk looked for referrers of the object
+   * @param more whether the object has more referrers than are listed
+   * @param reached whether anything refers to the object; valid only if {@code expanded}
    */
   public record HeapObject(
       String className,
@@ -80,7 +81,7 @@ public record HeapGraph(int samples, int freed, List<Hold> holds, List<HeapObjec
    * A reference.
    *
    * @param referrer the number of the object that has the reference; {@link #NONE} for a root
-   * @param name the field's name, or that of the method with the local variable; null if unknown
+   * @param name the name of the field, or of the method with the local variable; null if unknown
    */
   public record Link(int referrer, Reference reference, @Nullable String name) {}
 

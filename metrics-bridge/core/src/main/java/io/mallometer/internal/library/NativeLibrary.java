@@ -83,13 +83,13 @@ public interface NativeLibrary {
   boolean trim();
 
   /**
-   * Reads all call sites; if they are not recorded, returns none and the reason. Takes
+   * Reads all call sites. Returns none, and the reason, if they are not recorded. Takes
    * milliseconds. Never throws.
    *
    * @param applicationPackages the packages of the application's own classes; a site is named by
    *     its first frame in one of them
-   * @param whole whether all sites must have a stack and a name; otherwise the smallest sites may
-   *     lack them in the first minutes
+   * @param whole true if every site needs a stack and a name. With false, the smallest sites may
+   *     lack both in the first minutes.
    */
   CallSites callSites(Instant time, List<String> applicationPackages, boolean whole);
 
@@ -105,16 +105,16 @@ public interface NativeLibrary {
   void sampleClosely(boolean closely);
 
   /**
-   * Attaches the library to the JVM, so that stacks get Java frames. Also names new methods,
-   * because their names are lost when their classes are unloaded. Called about once a second by a
-   * thread of the JVM. Takes 20 ms the first time, and later microseconds unless there are new
-   * methods.
+   * Attaches the library to the JVM, so that stacks get Java frames, and names new methods. Called
+   * about once a second by a thread of the JVM, because the JVM forgets a method's name when the
+   * class is unloaded. Takes 20 ms the first time. Later calls take microseconds unless there are
+   * new methods.
    */
   void nameMethods();
 
   /**
-   * Begins to name the methods that the JVM compiles, and keeps two files of {@code /proc} open for
-   * that. With {@code false}, stops and closes the files. Never throws.
+   * Begins to name the methods that the JVM compiles; with {@code false}, stops. Two files of
+   * {@code /proc} are open meanwhile. Never throws.
    *
    * @return whether the library does as requested; also true if the library is absent
    */
@@ -165,9 +165,9 @@ public interface NativeLibrary {
   OwnerSearch searchOwners(int site);
 
   /**
-   * Returns the initialized classes of all class loaders whose name ends with one of at most
-   * sixteen texts, such as {@code .buffer.ByteBufUtil}; empty if they cannot be listed. Loads no
-   * class. Takes milliseconds. Never throws.
+   * Returns the initialized classes whose names end with one of at most sixteen texts, such as
+   * {@code .buffer.ByteBufUtil}. Includes the classes of all class loaders; empty if they cannot be
+   * listed. Loads no class. Takes milliseconds. Never throws.
    */
   Optional<List<Class<?>>> initializedClasses(List<String> endings);
 
@@ -184,17 +184,17 @@ public interface NativeLibrary {
   List<StackFrame> stackOf(HugeAllocation request);
 
   /**
-   * Makes the library store requests above a size from now on: those of the thread with this
-   * number, or of all threads if it is 0. The caller closes the watch. Never throws.
+   * Makes the library store requests above {@code bytes} until the caller closes the watch. {@code
+   * thread} is the number of one thread from gettid(2), or 0 for all threads. Never throws.
    */
   RequestWatch watchRequests(long bytes, int thread);
 
   /**
-   * Starts counting allocations by the sizes that the allocator hands out; with false, undoes one
-   * call with true. Meanwhile each allocation and free takes the slow path through the library.
-   * Never throws.
+   * Starts counting allocations by the sizes that the allocator hands out. A call with {@code
+   * false} undoes one call with {@code true}. While allocations are counted, each allocation and
+   * free takes the slow path through the library. Never throws.
    *
-   * @return why that is not possible; empty if it is
+   * @return why counting is not possible; empty if it is
    */
   String countReturnedSizes(boolean counts);
 
@@ -217,8 +217,8 @@ public interface NativeLibrary {
    * text that is too long after the last line that fits. Never throws.
    *
    * @param kind the kind of region in the recording
-   * @param percent for the call sites at the moment when memory exceeded a percentage of its limit:
-   *     that percentage; otherwise 0
+   * @param percent the percentage of its limit that memory exceeded, if the text lists the call
+   *     sites of that moment; otherwise 0
    * @return why nothing was written; empty if the text was written
    */
   String writeRecording(int kind, int percent, byte[] content);

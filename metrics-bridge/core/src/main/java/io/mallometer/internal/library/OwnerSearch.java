@@ -21,12 +21,12 @@ public interface OwnerSearch extends AutoCloseable {
    *
    * @param failure why the step was not done; empty if it was
    * @param samplesLeftOut the number of samples for which there was no room
-   * @param pointers the number of pairs of an address and a sample that can be reached from it
-   *     through native memory
+   * @param pointers the number of pairs of an address and a sample. The sample can be reached from
+   *     the address through native memory.
    * @param leftOut the number of results for which there was no room
    * @param nextObjects the number of objects whose referrers the next {@link Step#REFERRERS}
    *     searches
-   * @param nextClasses the number of their classes; 2 means two or more
+   * @param nextClasses the number of classes of these objects; 2 means two or more
    * @param walkSeconds for how long the latest walk stopped the program
    */
   record Figures(

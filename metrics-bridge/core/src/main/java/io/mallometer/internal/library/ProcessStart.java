@@ -26,10 +26,11 @@ public final class ProcessStart {
   private ProcessStart() {}
 
   /**
-   * Returns two words that tell a process from others with the same id, such as those in other
-   * containers: its start in ticks, and its PID namespace. An unreadable word is {@value #UNKNOWN}.
+   * Returns two words that identify a process together with its id: its start in ticks, and its PID
+   * namespace. Processes in different containers may have equal ids. An unreadable word is {@value
+   * #UNKNOWN}.
    *
-   * @param proc its directory in {@code /proc}
+   * @param proc the process's directory in {@code /proc}
    */
   public static String identity(Path proc) {
     String ticks = UNKNOWN;
@@ -62,12 +63,12 @@ public final class ProcessStart {
   static Optional<Instant> of(String stat, String uptime, Instant now) {
     try {
       String[] fields = fields(stat);
-      // The uptime has two decimals, so without the point it is in hundredths of a second, which
-      // are ticks.
+      // The uptime has two decimals, so its digits without the point are hundredths of a second,
+      // the length of a tick.
       long ticks = Long.parseLong(uptime.split(" ")[0].replace(".", ""));
       long running = ticks - Long.parseLong(fields[START_TICKS]);
-      // The difference is negative in a container whose uptime is its own but whose start times are
-      // the host's.
+      // A container may have an uptime of its own but the host's start times; the difference is
+      // then negative.
       return running < 0 ? Optional.empty() : Optional.of(now.minusNanos(running * TICK_NANOS));
     } catch (NumberFormatException | ArrayIndexOutOfBoundsException e) {
       return Optional.empty();

@@ -35,9 +35,10 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The ready-made monitors. At each poll they read what the library has counted and stored, and act
- * on the thread of listeners, so that no poll and no caller waits. Watching requests above a size
- * slows down these requests; counting returned sizes slows down all allocations.
+ * The ready-made monitors. At each poll, a monitor reads what the library has counted and stored.
+ * The monitor then acts on the thread of listeners, so that no poll and no caller waits. Watching
+ * requests above a size slows down these requests; counting returned sizes slows down all
+ * allocations.
  */
 public final class BuiltInMonitors {
 
@@ -64,8 +65,8 @@ public final class BuiltInMonitors {
    * The parts of the process that monitors need.
    *
    * @param sites reads the call sites, unless the latest reading is younger than a second
-   * @param keptSites reads the call sites when live bytes exceed a monitor's size, and keeps this
-   *     reading
+   * @param keptSites reads the call sites and keeps the reading; used when live bytes exceed a
+   *     monitor's size
    * @param nanoTime the clock by which monitors limit how often they write
    */
   public record MonitorContext(

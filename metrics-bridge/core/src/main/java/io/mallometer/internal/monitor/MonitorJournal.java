@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MonitorJournal {
 
-  /** The largest number of events that are stored. As many phases can be stored, too. */
+  /** The largest number of stored events, and of stored phases. */
   static final int KEPT = 64;
 
   static final int LOGGED_A_MINUTE = 16;

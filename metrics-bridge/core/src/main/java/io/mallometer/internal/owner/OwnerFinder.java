@@ -51,8 +51,8 @@ public final class OwnerFinder {
 
   private static final class HoldersOfField {
     /**
-     * The objects that contain the address of each sample in this field. The set is empty if the
-     * field is static.
+     * The objects that contain a sample's address in this field, by the sample. A static field has
+     * an empty set of objects.
      */
     final Map<Integer, Set<Integer>> samples = new HashMap<>();
 
@@ -123,7 +123,7 @@ public final class OwnerFinder {
 
   /**
    * Returns whether no object refers to the object that contains the address. The address may then
-   * be that of freed memory that malloc reused for the sample.
+   * be left over from freed memory that malloc reused for the sample.
    */
   private static boolean isGarbage(HeapGraph graph, Hold hold) {
     if (hold.object() == HeapGraph.NONE) {
@@ -161,8 +161,8 @@ public final class OwnerFinder {
   }
 
   /**
-   * Returns whether a way names no owner and has fewer than half of the samples. It then comes
-   * after those that name an owner.
+   * Returns whether a way names no owner and has fewer than half of the samples. Such a way is
+   * listed after the ways that name an owner.
    */
   private static boolean isRestWithoutHolder(Way way) {
     return way.holding() == Holding.NOBODY && way.share() < 0.5;
@@ -203,9 +203,9 @@ public final class OwnerFinder {
   }
 
   /**
-   * Returns the most frequent {@link Holding} of the samples. If several objects contain a sample's
-   * address, the first of their holdings in the order of the enum counts. A sample is unreachable
-   * only if a path was searched for each of these objects.
+   * Returns the most frequent {@link Holding} of the samples. A sample whose address is in several
+   * objects has the first of their holdings, in the order of the enum. A sample is unreachable only
+   * if a path was searched for from each of these objects.
    */
   private static Holding mostFrequent(
       HoldersOfField group, Map<Integer, RetentionPathFinder.Found> found) {

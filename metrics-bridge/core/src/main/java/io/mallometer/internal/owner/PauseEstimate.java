@@ -1,12 +1,12 @@
 package io.mallometer.internal.owner;
 
 /**
- * An estimate of how long a walk over the Java heap stops the program: the CPU time of the walk,
- * which one thread of the JVM does, times the slowdown by other processes and a quota.
+ * An estimate of how long a walk over the Java heap stops the program. One thread of the JVM does
+ * the walk. The estimate is its CPU time, times the slowdown by other processes and a quota.
  *
  * <p>The rates are the highest that were measured with objects of 42 bytes on JDK 17 and 25, under
- * G1, Serial and ZGC. Smaller objects take longer. So did the parallel collector of JDK 25: up to
- * 1.7 s for each GiB.
+ * G1, Serial and ZGC. A walk over smaller objects takes longer. The parallel collector of JDK 25
+ * took up to 1.7 s for each GiB.
  *
  * @param heapBytes used bytes of the heap
  * @param marks whether the collector is ZGC or Shenandoah, which read each reference with a barrier

@@ -19,7 +19,8 @@ import java.util.Set;
 
 /**
  * Searches, breadth first, for the path of references that keeps an object. Weaker references are
- * followed only if the searches over stronger ones cannot have missed a path.
+ * followed only if all referrers of the visited objects are known, so that no path over stronger
+ * references was missed.
  */
 final class RetentionPathFinder {
 
@@ -28,8 +29,8 @@ final class RetentionPathFinder {
     SOFT,
     LOCAL,
     /**
-     * The reference of a cleaner, which frees an object's memory once nothing else keeps the
-     * object.
+     * A reference from a cleaner or the finalizer, which frees the memory if nothing else keeps the
+     * owner.
      */
     CLEANER,
     WEAK,
@@ -38,9 +39,9 @@ final class RetentionPathFinder {
   }
 
   /**
-   * A search over references of these strengths; if it finds a path, the result is {@code meaning}.
-   * With {@code wantsAllKnown}, it runs only if the earlier searches knew all referrers of the
-   * objects that they visited.
+   * A search over references of these strengths. If there is a path, the result is {@code meaning}.
+   * With {@code wantsAllKnown}, the search runs only if all referrers are known of the objects that
+   * earlier searches visited.
    */
   private record Attempt(Set<Strength> strengths, Holding meaning, boolean wantsAllKnown) {}
 
@@ -57,9 +58,9 @@ final class RetentionPathFinder {
   /**
    * The result of a search.
    *
-   * @param links the references from the object outwards, up to the root, static field, cleaner, or
-   *     soft or weak reference that keeps it; with {@link Holding#DEEPER}, up to the farthest
-   *     object whose referrers are not all known; empty if there is no path
+   * @param links the path from the object to what keeps it: a root, static field, cleaner, or soft
+   *     or weak reference. With {@link Holding#DEEPER}, the path to the farthest object whose
+   *     referrers are not all known. Empty if there is no path.
    */
   record Found(Holding holding, List<Step> links) {}
 
@@ -101,8 +102,8 @@ final class RetentionPathFinder {
             return new Found(attempt.meaning(), path(object, at, link, seen));
           }
           if (toReference.isEmpty() && (strength == Strength.SOFT || strength == Strength.WEAK)) {
-            // The path may end here: the Reference object is itself kept, because walks visit
-            // reachable objects only.
+            // The path may end at this Reference object: walks visit only reachable objects, so
+            // something keeps the Reference object.
             toReference = Optional.of(path(object, at, link, seen));
           }
           if (link.referrer() != object && !seen.containsKey(link.referrer())) {

@@ -7,29 +7,27 @@ import java.util.TreeSet;
  * Judges whether the application holds the buffers of one line of code longer and longer, from the
  * readings of the last hour.
  *
- * <p>A buffer is late once it was live for a minute. The buffers are a suspect if more of them
- * became late than late ones were released, by twice the standard error. Only the later half of the
- * time since the first late buffer counts, so that programs that keep each buffer for the same
- * time, or only fill a store at their start, do not stay suspects.
+ * <p>A buffer becomes late when it has been live for a minute. The buffers are a suspect if more
+ * buffers became late than late buffers were released, and the difference exceeds twice the
+ * standard error. Only the later half of the time since the first late buffer counts. A program
+ * that keeps each buffer for the same time, or only fills a store at its start, then does not stay
+ * a suspect.
  */
 final class HoldTime {
 
   static final long MINUTE_NANOS = 60_000_000_000L;
 
-  /** The live buffers of a suspect must have arrived at this many different readings at least. */
+  /** A suspect's live buffers must have arrived in at least this many different readings. */
   private static final int FEWEST = 3;
 
-  /**
-   * The oldest live buffer of a suspect must be at least this old, among the buffers whose arrival
-   * was seen.
-   */
+  /** A suspect must have a live buffer that is at least this old and whose arrival was seen. */
   private static final long SHORTEST_NANOS = 3 * MINUTE_NANOS;
 
   private static final int WINDOW_MINUTES = 60;
 
   /**
    * A suspect has more buffers that become late (live for a minute) than late ones that are
-   * released, by more than this many standard errors.
+   * released. The difference is above this many standard errors.
    */
   private static final double LEAST_ERRORS = 2;
 
@@ -61,8 +59,8 @@ final class HoldTime {
   }
 
   /**
-   * Clears the counts of the minutes since the last reading, which are still those of an hour
-   * before.
+   * Clears the counts of the minutes since the last reading. Their array elements still have the
+   * counts of an hour before.
    */
   private void advance(long now) {
     long present = Math.floorDiv(now, MINUTE_NANOS);

@@ -8,7 +8,7 @@ import java.util.function.LongSupplier;
  *
  * @param began the time at which the reading began, in nanoseconds
  * @param longest the CPU time in nanoseconds that may be spent on the buffers of one copy of a
- *     library; its chunks may take as much again
+ *     library, and once more on its chunks
  * @param cpuTime supplies the CPU time that the reading thread has used, in nanoseconds
  */
 record Look(long began, long longest, LongSupplier cpuTime) {

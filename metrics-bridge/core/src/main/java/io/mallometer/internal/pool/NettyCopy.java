@@ -35,9 +35,9 @@ import org.jspecify.annotations.Nullable;
  * buffer once. Later readings check only its weak reference, so that a garbage collection can free
  * a forgotten buffer.
  *
- * <p>A stack takes some kilobytes of the application's heap once it is read. So at most {@value
- * #MOST_KNOWN} buffers are known. If there are more, only one tracked buffer in two is read, then
- * one in four, and each stands for the others.
+ * <p>Reading the stack of a tracked buffer allocates some kilobytes in the application's heap, so
+ * at most {@value #MOST_KNOWN} buffers are known. If there are more, only one tracked buffer in two
+ * is read, later one in four. A buffer that is read then stands for two or four buffers.
  */
 final class NettyCopy {
 
@@ -81,10 +81,7 @@ final class NettyCopy {
   private static final String POOLED = "pooled";
   private static final String ADAPTIVE = "adaptive";
 
-  /**
-   * The largest number of a buffer's access records that are searched for the record of its
-   * allocation.
-   */
+  /** The most access records of a buffer in which the record of its allocation is searched for. */
   private static final int MOST_RECORDS = 1_000;
 
   /**
@@ -375,9 +372,9 @@ final class NettyCopy {
   }
 
   /**
-   * Returns the frames outside of Netty, by which an allocation may be named. If these are all of
-   * the JDK, as in an event loop, returns Netty's first frame outside of its packages for buffers
-   * and utilities.
+   * Returns the frames outside of Netty, by which an allocation may be named. If all of them are of
+   * the JDK, as in an event loop, returns the first frame of Netty that is outside of its packages
+   * {@code buffer} and {@code util}.
    */
   static List<StackTraceElement> callers(String packageName, List<StackTraceElement> stack) {
     List<StackTraceElement> callers =

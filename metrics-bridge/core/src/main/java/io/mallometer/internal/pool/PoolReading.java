@@ -7,8 +7,8 @@ import java.util.List;
 /**
  * The memory of one kind of a library's pools, at one reading.
  *
- * @param chunkClasses the beginnings of the names of classes that are on the stack when a chunk is
- *     allocated
+ * @param chunkClasses prefixes of class names; each stack that allocates a chunk has a frame of
+ *     such a class
  * @param interval the library tracks one in this many buffers; 0 if it tracks none
  * @param reason the reason why buffers or figures are missing; empty if nothing is missing
  */
@@ -25,8 +25,8 @@ record PoolReading(
    *
    * @param released the buffers that were released since the last reading
    * @param forgotten the buffers that the application has dropped without release since the start
-   * @param source changes if other buffers are selected for reading; counts of different sources
-   *     are not compared
+   * @param source a text that identifies the selection of buffers to read; counts of different
+   *     selections are not compared
    * @param oneIn one in this many tracked buffers is read
    * @param complete whether all new buffers were read
    */

@@ -27,8 +27,9 @@ import java.util.stream.DoubleStream;
 
 /**
  * Reads the pools of all known libraries once a minute, or every ten seconds while a caller
- * requests readings; less often if a reading was expensive. A reading lists the loaded classes, and
- * reads new buffers for at most 20 ms of CPU time; the next one follows sooner if some are left.
+ * requests readings. The pause is longer after an expensive reading. A reading lists the loaded
+ * classes, and reads new buffers for at most 20 ms of CPU time. If new buffers are left, the next
+ * reading follows sooner.
  *
  * <p>The poller's thread uses this class. Other threads may call only {@link #ask} and {@link
  * #latest}.
@@ -125,8 +126,8 @@ public final class PoolWatch {
   }
 
   /**
-   * Returns the names of pools' chunks in the table of growth, by the number of the call site that
-   * allocated the chunks.
+   * Returns the names under which the table of growth shows the chunks of pools, by the number of
+   * the call site that allocated the chunks.
    */
   public Map<Integer, String> chunksBySite() {
     return latest.map(PoolReport::chunksBySite).orElse(Map.of());

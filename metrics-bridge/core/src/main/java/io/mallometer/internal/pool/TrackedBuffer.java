@@ -11,10 +11,11 @@ import org.jspecify.annotations.Nullable;
 final class TrackedBuffer extends WeakReference<Object> {
 
   /**
-   * The part of a chunk (the memory that a pool allocates at a time) that a buffer uses.
+   * The part of a chunk that a buffer uses. A chunk is the memory that a pool allocates at a time.
    *
    * @param kind the kind of the pool
-   * @param chunk the chunk, of which only the identity is used; null if it belongs to no pool
+   * @param chunk the chunk, of which only the identity is used; null if the chunk belongs to no
+   *     pool
    * @param allocator the object with the sizes of the pool
    */
   record Part(String kind, @Nullable Object chunk, @Nullable Object allocator, long bytes) {}

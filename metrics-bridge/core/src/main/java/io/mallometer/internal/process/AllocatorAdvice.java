@@ -10,9 +10,9 @@ import java.util.Map;
 /**
  * Suggests settings that reduce the memory that the allocator retains.
  *
- * <p>A suggestion needs an expected gain of at least 32 MiB and 5 % of the memory limit, or of the
- * resident set without a limit; some suggestions need more. A setting that an environment variable
- * already makes is not suggested. Free memory counts only if it is resident.
+ * <p>A suggestion needs an expected gain of at least 32 MiB and 5 % of the memory limit; some
+ * suggestions need more. Without a limit, the resident set takes its place. A setting that an
+ * environment variable already makes is not suggested. Free memory counts only if it is resident.
  */
 public final class AllocatorAdvice {
 

@@ -85,8 +85,8 @@ public final class ApplicationVersion {
   }
 
   /**
-   * Returns the jar that {@code java -jar} runs: the first entry of the class path, if the command
-   * begins with it. Agents only append entries to the class path.
+   * Returns the jar that {@code java -jar} runs: the first entry of the class path, because agents
+   * only append entries. Empty unless the command begins with this entry.
    */
   static Optional<File> jar(String command, String classPath) {
     String first = classPath.split(File.pathSeparator, 2)[0];

@@ -20,8 +20,8 @@ final class ArenaHeaps {
   private static final long LARGEST = 64L << 20;
 
   /**
-   * The step in bytes by which a mapping is searched: four huge pages of 2 MiB. Larger heaps also
-   * begin at a multiple of it.
+   * The step in bytes by which a mapping is searched: four huge pages of 2 MiB. The addresses of
+   * larger heaps are multiples of this step, too.
    */
   private static final long STEP = 8L << 20;
 

@@ -14,9 +14,9 @@ import java.util.List;
 import java.util.OptionalLong;
 
 /**
- * Lists the memory that this process may need, item by item. An item counts with its configured
- * limit, because growth up to the limit is not a fault, or with its present size if it has no
- * limit.
+ * Lists the memory that this process may need, item by item. An item with a configured limit counts
+ * with the limit, because growth up to the limit is not a fault. Another item counts with its
+ * present size.
  */
 final class BudgetTable {
 

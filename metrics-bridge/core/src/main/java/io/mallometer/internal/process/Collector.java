@@ -6,7 +6,8 @@ import java.util.Optional;
 
 /**
  * The garbage collectors of HotSpot, each with the number of its mark bitmaps and of its other
- * tables. The size of these tables tells them from other anonymous memory.
+ * tables. The largest size of the tables follows from these numbers. It limits how much anonymous
+ * memory of unknown kind is attributed to them.
  *
  * <p>A mark bitmap has one bit for 8 bytes of the heap, so it takes 1/64 of the heap. Another table
  * has one byte for 512 bytes. The numbers are from HotSpot's sources: the larger of JDK 17 and 25.
@@ -24,7 +25,7 @@ public enum Collector {
   SERIAL(0, 2),
   /** ZGC has tables inside reserved address ranges, so another rule recognises them. */
   Z(0, 0),
-  /** An unknown collector. It counts with the most tables that a known collector has. */
+  /** An unknown collector; its numbers are the largest of the known collectors. */
   OTHER(2, 4);
 
   /** The bytes of structures that do not grow with the heap. */

@@ -17,9 +17,9 @@ import org.jspecify.annotations.Nullable;
  * Runs commands of {@code jcmd} in this JVM. The output is empty on a JVM other than HotSpot, or
  * without the module {@code jdk.management}.
  *
- * <p>Directly calls the class that implements the commands if its package is open. The agent opens
- * it. Otherwise the platform's MBean server runs the commands; its start takes a quarter of a
- * second of CPU time and initializes {@code java.util.logging}.
+ * <p>The class that implements the commands is called directly if its package is open; mallometer's
+ * agent opens the package. Otherwise the platform's MBean server runs the commands. The start of
+ * the server takes a quarter of a second of CPU time and initializes {@code java.util.logging}.
  */
 final class DiagnosticCommands {
 

@@ -248,8 +248,8 @@ public final class FileCache {
   }
 
   /**
-   * Reads the cached bytes of a mapped file, without the pages that the process copied by writing;
-   * mincore counts these, too.
+   * Reads the cached bytes of a mapped file. The pages that the process copied by writing are
+   * subtracted, because mincore counts them as cached.
    */
   private Known mappedFile(List<Mapping> mappings, int seen) {
     long sum = 0;

@@ -13,8 +13,8 @@ import java.util.stream.Stream;
  * @param all the number of collections that reclaimed garbage of any age
  * @param whole the number of these that collected the whole heap
  * @param oldBytes the used bytes of the old generation; 0 for a heap without generations. A
- *     decrease shows that old garbage was reclaimed. The counts do not show it, because G1 counts a
- *     mixed collection as a young one
+ *     decrease shows that old garbage was reclaimed, also by a mixed collection, which G1 counts as
+ *     a young one.
  */
 public record GarbageCollections(long all, long whole, long oldBytes) {
 
@@ -46,8 +46,8 @@ public record GarbageCollections(long all, long whole, long oldBytes) {
   }
 
   /**
-   * Returns whether a bean counts a collection only after the collection has reclaimed garbage. The
-   * excluded beans count it before.
+   * Returns whether a bean counts a collection only after garbage was reclaimed. Beans for pauses,
+   * and for G1's concurrent work, count earlier.
    */
   static boolean reclaims(String bean) {
     return !bean.endsWith(" Pauses") && !bean.equals("G1 Concurrent GC");

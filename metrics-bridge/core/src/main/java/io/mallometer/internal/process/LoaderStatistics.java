@@ -105,7 +105,8 @@ public final class LoaderStatistics {
 
   /**
    * Returns the elapsed time minus the CPU time of this thread, in nanoseconds; only the difference
-   * of two results has a meaning. While this thread uses CPU time, the program is not stopped.
+   * of two results has a meaning. The difference shows how long this thread waited, as during a
+   * pause of the program.
    */
   private static long waited() {
     return System.nanoTime() - ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
@@ -169,9 +170,9 @@ public final class LoaderStatistics {
   }
 
   /**
-   * Returns the line of code that allocates most memory for classes that it defines or changes;
-   * empty if there is none. Lines are compared by their rates or, if these are unknown, by their
-   * totals.
+   * Returns the line of code that allocates the most memory by defining or redefining classes;
+   * empty if there is none. Lines are compared by their bytes per second or, if these are unknown,
+   * by their total bytes.
    */
   static String definer(List<CallSite> sites) {
     Map<String, double[]> lines = new LinkedHashMap<>();
@@ -191,8 +192,9 @@ public final class LoaderStatistics {
   }
 
   /**
-   * Reads the command's output. JDK 17 prints numbers of eight-byte words as bytes. So the unit is
-   * found by comparing the sum of all loaders with the used metaspace.
+   * Reads the command's output. Sizes in the output of JDK 17 are numbers of eight-byte words,
+   * although the command calls them bytes. The sum of all loaders is compared with the used
+   * metaspace to find the unit.
    */
   static List<Kind> parse(String text, OptionalLong usedBytes) {
     Map<String, Kind> kinds = new LinkedHashMap<>();

@@ -12,8 +12,8 @@ import java.util.OptionalLong;
  * @param liveBytes the live bytes of malloc; empty while nothing is counted
  * @param footprintBytes the most bytes that the library takes besides its file; 0 without the
  *     library
- * @param tableBytes the bytes of the library's tables, which are a part of the footprint in one
- *     mapping; 0 if there are none
+ * @param tableBytes the bytes of the library's tables, which are one mapping and a part of the
+ *     footprint; 0 if there are none
  * @param slots the pages on which the library has put sampled objects
  * @param glibc whether glibc serves malloc; only the arenas of glibc can be recognised
  */
@@ -22,7 +22,7 @@ record MallocFacts(
 
   /**
    * Returns the most bytes that the native library may have at unknown addresses. Returns 0 if the
-   * library reports its address ranges, although it reports only some three hundred.
+   * library reports any of its address ranges, although it reports at most some three hundred.
    */
   long unlistedBytes(List<MappedRange> ranges) {
     boolean listed = ranges.stream().anyMatch(range -> range.owner() == MappedRange.Owner.LIBRARY);

@@ -12,10 +12,10 @@ import java.util.Map;
  * main arena outside of {@code [heap]}.
  *
  * <p>An object with a mapping begins with a header of two words: 0, and the size of its pages with
- * the second lowest bit set. The kernel joins neighbouring mappings. So headers are searched for at
- * the beginning of a mapping, behind another object and, in memory of unknown kind, on every
- * resident page. There other memory may look like a header, so a size below glibc's threshold of
- * 128 KiB counts only next to another object.
+ * the second lowest bit set. The kernel joins neighbouring mappings. So a header may be at the
+ * beginning of a mapping, behind another object or, in memory of unknown kind, on any resident
+ * page. Other data in memory of unknown kind may look like a header. An object there that is below
+ * glibc's threshold of 128 KiB counts only next to another object.
  *
  * <p>If {@code [heap]} cannot grow, or if glibc uses huge pages, glibc maps 1 MiB or more for the
  * main arena. This memory begins with a chunk, and the size of each chunk leads to the next.
@@ -229,8 +229,9 @@ final class MappedChunks {
     }
 
     /**
-     * Returns the end of the last chunk, or the end of the mapping if the last chunk ends within a
-     * page. Returns the beginning if this is not the main arena's memory.
+     * Returns the end of the main arena's memory: the end of the last chunk if it is at a page
+     * boundary, otherwise the end of the mapping. Returns the beginning if there are too few
+     * chunks.
      */
     long end() {
       while (at < limit && (at > begin || word(at) == 0) && step()) {

@@ -185,8 +185,8 @@ final class MappingKinds {
   }
 
   /**
-   * Returns whether a mapping is the native library's tables. Guards keep the kernel from joining
-   * them to neighbours, so the mapping has exactly their size.
+   * Returns whether a mapping is the native library's tables. The mapping has exactly the size of
+   * the tables, because guards keep the kernel from joining it to its neighbours.
    */
   private boolean isTable(Mapping mapping) {
     return mapping.bytes() == tableBytes && mapping.writable();
@@ -206,8 +206,8 @@ final class MappingKinds {
 
   /**
    * Returns whether a guard and the mapping above it are together as large as a Java thread's
-   * stack. This recognises a guard that the JVM has mapped anew, because such a guard looks like a
-   * reservation.
+   * stack. Their size matters if the JVM has mapped the guard anew, because the guard then looks
+   * like a reservation.
    */
   private boolean isWholeStack(Mapping guard, Mapping stack) {
     return stack.end() - guard.start() == stackBytes.orElse(0);

@@ -9,7 +9,8 @@ import java.util.OptionalLong;
  *
  * <p>The JVM reserves nodes: ranges that start at a multiple of 16 MiB and are as large as the
  * class space or 64 MiB. A part of each node is committed, in granules of 64 KiB. The first granule
- * is committed; in the class space it may be protected, and then the second one is committed.
+ * is committed. In the class space, the first granule may be protected instead; the second one is
+ * then committed.
  *
  * <p>Other memory may have this shape by chance, and the kernel may join a node to its neighbours.
  * So candidates count as nodes if their committed bytes add up to the sum that the JVM reports.
@@ -32,8 +33,8 @@ final class MetaspaceNodes {
   private static final long TOLERANCE = 4L << 20;
 
   /**
-   * A range that may contain class metadata. Whether it begins a mapping matters only if the bytes
-   * that the JVM reports do not show which ranges contain class metadata.
+   * A range that may contain class metadata. {@code beginsMapping} decides only if the bytes that
+   * the JVM reports do not show which candidates contain class metadata.
    */
   private record Candidate(Range range, long committed, boolean beginsMapping) {}
 

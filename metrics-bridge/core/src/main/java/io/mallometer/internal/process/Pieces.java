@@ -7,8 +7,8 @@ import java.util.List;
  * The mappings of a process, cut where memory of another kind begins. A mapping may contain memory
  * of several kinds, because the kernel joins similar neighbours.
  *
- * <p>At a cut, the page table gives the resident bytes of the smaller side. If it cannot be read,
- * all of the smaller side counts as resident.
+ * <p>The resident bytes of a mapping are divided at a cut: those of the smaller side are read from
+ * the page table. If the page table cannot be read, all of the smaller side counts as resident.
  */
 final class Pieces {
 

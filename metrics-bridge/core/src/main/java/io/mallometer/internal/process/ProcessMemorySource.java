@@ -22,9 +22,9 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * Reads the memory of this process on Linux: a few small files at most once a second, and the
- * division of the resident set (a "split") at most every 15 s. A split walks all page tables, so
- * the time between splits grows if they would take more than a thousandth of one processor.
+ * Reads the memory of this process on Linux. Small files are read at most once a second. The
+ * resident set is divided into parts (a "split") at most every 15 s. A split walks all page tables,
+ * so splits become rarer if they would take more than a thousandth of one processor.
  */
 final class ProcessMemorySource implements MemorySource {
 
@@ -118,9 +118,9 @@ final class ProcessMemorySource implements MemorySource {
   }
 
   /**
-   * Makes the next {@link #read} read all values anew. That call also splits the resident set if
-   * the next regular split is at most two pauses away. An early split postpones the next regular
-   * one, so frequent requests do not cause more splits.
+   * Makes the next {@link #read} read all values anew. That call also splits the resident set,
+   * unless the next regular split is more than twice the present pause between splits away. An
+   * early split postpones the next regular one, so frequent requests do not cause more splits.
    */
   @Override
   public void renew() {
@@ -129,8 +129,8 @@ final class ProcessMemorySource implements MemorySource {
   }
 
   /**
-   * Returns the resident set, counted from the page tables. On new kernels the file {@code status}
-   * lags behind by some megabytes, so it is the second choice.
+   * Returns the resident set, counted from the page tables. The file {@code status} is the second
+   * choice, because it lags behind by some megabytes on new kernels.
    */
   @Override
   public OptionalLong residentBytes() {

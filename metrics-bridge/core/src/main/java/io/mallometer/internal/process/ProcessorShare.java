@@ -9,18 +9,18 @@ import java.util.function.LongSupplier;
  * Measures the share of a processor that one thread of this process would get if all other threads
  * of the process were at rest. The cgroup's quota and other processes reduce this share.
  *
- * <p>A thread spins for {@link #PROBE_NANOS} of its own CPU time, and its share is this time
- * divided by the time that passed. A shorter measurement would see no waiting, because the kernel
- * immediately runs a thread that has slept. The load average is no alternative, because it includes
- * this process's own threads.
+ * <p>A thread spins until it has used {@link #PROBE_NANOS} of CPU time. Its share is this CPU time
+ * divided by the elapsed time. A shorter measurement would end before the thread has to wait,
+ * because the kernel runs a thread at once after a sleep. The load average is no alternative,
+ * because it includes this process's own threads.
  */
 public final class ProcessorShare {
 
   static final long PROBE_NANOS = 30_000_000;
 
   /**
-   * The longest duration of a measurement, in nanoseconds. The measurement then uses the CPU time
-   * so far.
+   * The longest duration of a measurement, in nanoseconds. A measurement that reaches this limit
+   * uses the CPU time until then.
    */
   private static final long MOST_NANOS = 300_000_000;
 
@@ -54,7 +54,7 @@ public final class ProcessorShare {
   }
 
   /**
-   * Returns the seconds, at least 1, in which a thread of this process would get one second of CPU
+   * Returns how many seconds, at least 1, a thread of this process would take for one second of CPU
    * time if all other threads of the process were at rest. Takes {@link #PROBE_NANOS} of CPU time.
    */
   public double slowdown() {

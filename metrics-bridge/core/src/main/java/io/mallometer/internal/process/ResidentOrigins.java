@@ -16,12 +16,13 @@ import java.util.Optional;
 /**
  * Attributes the resident bytes to the code that requested them.
  *
- * <p>The stack of a {@link Piece} of memory begins with a frame for its kind. Below it follows the
- * stack of the call that mapped the piece, if the library recorded the call, or the name of a
- * mapped file.
+ * <p>The stack of a {@link Piece} of memory begins with a frame for its kind. The frames of the
+ * call that mapped the piece follow if the library recorded the call. The stack of a mapped file
+ * has the name of the file instead.
  *
- * <p>Each call site of malloc gets its live bytes that are resident. Malloc's remaining resident
- * memory gets a stack of its own: it is retained, or its call site was not sampled.
+ * <p>Each call site of malloc gets its live bytes that are resident. The rest of malloc's resident
+ * memory gets one further stack, because this memory is retained, or its call sites were not
+ * sampled.
  */
 final class ResidentOrigins {
 

@@ -27,8 +27,8 @@ import java.util.Map;
  *
  * <p>Finally malloc's memory is divided among direct buffers, the JVM if it tracks its memory, and
  * other code; the allocator retains the rest. Large live objects that were never touched are not
- * resident. They are attributed to the JVM, up to the bytes that it has from malloc, because its
- * queues are such objects.
+ * resident. Such objects are most likely queues of the JVM, so they are subtracted from the bytes
+ * that the JVM has from malloc.
  */
 final class ResidentSplit {
 
@@ -143,8 +143,8 @@ final class ResidentSplit {
 
   /**
    * Marks inaccessible memory as reserved (addresses without memory) if no mapping has the kernel's
-   * flag for it, as with {@code vm.overcommit_memory=2}. Memory as small as the guards of a stack
-   * is not marked.
+   * flag {@code nr}, as with {@code vm.overcommit_memory=2}. Memory as small as the guards of a
+   * stack is not marked.
    */
   private static List<Mapping> withReservations(List<Mapping> mappings) {
     if (mappings.stream().anyMatch(Mapping::noReserve)) {
@@ -391,8 +391,8 @@ final class ResidentSplit {
 
   /**
    * Returns the most bytes that the JVM's unrecognised structures may take. The bytes that the JVM
-   * reports are one bound. A second one is needed, because the reported bytes include committed
-   * memory that was never touched.
+   * reports include committed memory that was never touched, so the size of the collector's tables
+   * is a second bound.
    */
   private long unrecognisedStructures() {
     long accounted =

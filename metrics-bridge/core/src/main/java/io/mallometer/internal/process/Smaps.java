@@ -33,7 +33,10 @@ final class Smaps {
    */
   private static final int PADDED_LINE = 16 + 8 + 3;
 
-  /** The most bytes of a line that are read. No path that shows a kind of memory is longer. */
+  /**
+   * The most bytes of a line that are read. Longer lines are cut; a path that shows a kind of
+   * memory is shorter.
+   */
   private static final int LONGEST_LINE = 4096;
 
   /**

@@ -14,8 +14,9 @@ import java.util.regex.Pattern;
 
 /**
  * Groups the threads of this JVM by their Java names, because the kernel keeps only 15 characters.
- * The resident memory of a stack is that of the mappings in the range that the JVM stores for it.
- * Threads without a Java name, such as those of the collector, belong to no pool.
+ * The JVM stores the address range of each stack; the resident memory of the stack is that of the
+ * mappings in this range. Threads without a Java name, such as those of the collector, belong to no
+ * pool.
  */
 final class ThreadPools {
 

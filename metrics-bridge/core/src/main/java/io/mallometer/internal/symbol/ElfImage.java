@@ -210,8 +210,8 @@ final class ElfImage {
   }
 
   /**
-   * Adds the functions in the sections of a file, or those of the dynamic section if there are
-   * none.
+   * Adds the functions in the sections of a file. If the sections have no function, adds the
+   * functions of the dynamic section.
    */
   void addFunctionsTo(SymbolTable.Builder table) {
     if (mapped == null) {
@@ -285,10 +285,7 @@ final class ElfImage {
     table.name(bytes, strings, stringsBytes);
   }
 
-  /**
-   * Adds a symbol. This is a method of its own because the JVM compiles it long before the loop
-   * around it.
-   */
+  /** Adds a symbol. The JVM compiles this small method long before the loop that calls it. */
   private static void addSymbol(
       byte[] symbols, ByteBuffer fields, int at, SymbolTable.Builder table) {
     if (!isFunction(symbols, at)) {

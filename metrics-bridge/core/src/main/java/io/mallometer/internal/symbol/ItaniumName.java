@@ -63,7 +63,9 @@ final class ItaniumName extends MangledName {
           'o', new String[] {"ostream", "basic_ostream"},
           'd', new String[] {"iostream", "basic_iostream"});
 
-  /** A name or type; the last component is the name of its constructors. */
+  /**
+   * A name or type. {@code last} is its last component, which is also the name of its constructors.
+   */
   private record Name(String text, String last) {
 
     Name(String text) {
@@ -180,8 +182,8 @@ final class ItaniumName extends MangledName {
   }
 
   /**
-   * Reads a function or object, with its parameters if it is within another name. At the outermost
-   * level the parameters come last, so they are not read.
+   * Reads a function or object. Its parameters are read only if it is within another name. At the
+   * outermost level, they come last and are not needed.
    */
   private String encoding(boolean within) {
     enter();
@@ -449,8 +451,8 @@ final class ItaniumName extends MangledName {
   /**
    * Reads a reference to an entity that occurred before, or an abbreviation such as {@code Ss}.
    *
-   * @param scope whether a member of the entity follows. An abbreviation then stands for the name
-   *     of the template, which is also the name of its constructors
+   * @param scope whether a member of the entity follows. An abbreviation is then read as the name
+   *     of the template, such as {@code basic_string}, because constructors have this name.
    */
   private Name substitution(boolean scope) {
     expect('S');

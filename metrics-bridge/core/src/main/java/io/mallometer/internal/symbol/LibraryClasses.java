@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Libraries are the JDK, the jars in {@code BOOT-INF/lib} and {@code WEB-INF/lib}, and the jars
  * of the class path other than the one with the main class. All other classes belong to the
- * application. So do all classes whose package begins with the first two names of the main class's
- * package.
+ * application. A class also belongs to the application if its package begins with the first two
+ * names of the main class's package.
  *
  * <p>Loads no class. Thread-safe.
  */

@@ -76,8 +76,8 @@ final class ModuleSymbols {
 
   private Entry load(RecordedModule module, @Nullable Entry previous, long[] asked) {
     Entry read = read(module, asked);
-    // If the module was unloaded, its SONAME can no longer be read. The entry keeps the earlier
-    // name.
+    // The SONAME of an unloaded module can no longer be read, so the entry keeps the name that was
+    // read earlier.
     Entry entry =
         previous == null || !previous.named() || read.named()
             ? read

@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * <ol>
  *   <li>the {@code Class.method} of a Java frame of the application. Without configured packages, a
  *       class belongs to the application if it is in no {@linkplain LibraryClasses library}. A
- *       class that the JDK made for a lambda is used only if there is no other,
+ *       class that the JDK made for a lambda is used only if the stack has no other class of the
+ *       application,
  *   <li>the {@code Class.method} of a Java frame outside of the JDK that is no generated proxy or
  *       accessor,
  *   <li>the {@code library!symbol} of a native frame outside of the C and C++ runtime and of

@@ -17,15 +17,12 @@ final class SymbolTable {
   /** The symbol of a function, and the first address of the function in the file. */
   record Symbol(String name, long address) {}
 
-  /**
-   * The bytes of a function whose symbol has no size. The function has fewer if the next one begins
-   * earlier.
-   */
+  /** The bytes of a function whose symbol has no size, unless the next function begins earlier. */
   private static final int PAGE_BYTES = 4_096;
 
   /**
-   * The most functions before an address that {@link #at} examines. A function that begins earlier
-   * than the next one may still be long enough to contain the address.
+   * The most functions before an address that {@link #at} examines. The last function before the
+   * address may be too short to contain it, while an earlier and longer function does.
    */
   private static final int MOST_STEPS_BACK = 16;
 
@@ -67,8 +64,8 @@ final class SymbolTable {
   }
 
   /**
-   * Returns whether the table was made for this address, so that an empty result of {@link #at}
-   * means that no function contains it.
+   * Returns whether the table was built for this address. An empty result of {@link #at} then means
+   * that no function contains the address.
    */
   boolean answers(long address) {
     return asked == null || Arrays.binarySearch(asked, address) >= 0;
@@ -138,8 +135,8 @@ final class SymbolTable {
     private final long[] nearest;
 
     /**
-     * Whether a page of the module, or the one after it, contains a requested address. Null if all
-     * functions are requested.
+     * Whether a requested address is on a page of the module or on the next page, by the number of
+     * the page. Null if all functions are requested.
      */
     private final boolean @Nullable [] near;
 
@@ -337,7 +334,7 @@ final class SymbolTable {
       return compact(Arrays.copyOf(chosen, kept));
     }
 
-    /** Returns the indexes of a range, sorted by their keys, which are unsigned. */
+    /** Returns the indexes of a range, sorted by their unsigned keys. */
     private static int[] order(int[] keys, int from, int to) {
       long[] sorted = new long[to - from];
       for (int i = from; i < to; i++) {

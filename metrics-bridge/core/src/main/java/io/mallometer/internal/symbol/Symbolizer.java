@@ -63,8 +63,8 @@ public final class Symbolizer {
   /**
    * Returns the named frames of many stacks.
    *
-   * <p>Addresses are looked up in one loop and named in another. If one loop did both, the JIT
-   * compiler would inline all of the code into it, which takes seconds.
+   * <p>One loop looks up addresses, and another loop names them. With a single loop for both, the
+   * JIT compiler would spend seconds on inlining all of the code into it.
    */
   public synchronized List<List<StackFrame>> frames(List<long[]> stacks) {
     List<List<StackFrame>> named = new ArrayList<>(stacks.size());
@@ -88,8 +88,8 @@ public final class Symbolizer {
   }
 
   /**
-   * Returns the build ids by the names of libraries. Omits a name that modules with different build
-   * ids have.
+   * Returns the build ids by the names of libraries. Omits a name if modules with this name have
+   * different build ids.
    */
   public synchronized Map<String, String> buildIds(List<RecordedModule> asked) {
     Map<String, String> ids = new HashMap<>();
@@ -144,8 +144,8 @@ public final class Symbolizer {
   }
 
   /**
-   * Returns whether an address belongs to a module. The module's range does not decide this,
-   * because a module that was loaded later may overlap it.
+   * Returns whether an address belongs to a module. The range of the module is not compared with
+   * the address, because a module that was loaded later may overlap the range.
    */
   private boolean isIn(RecordedModule module, long address) {
     return module.equals(modules.at(address).orElse(null));

@@ -16,7 +16,7 @@ public final class HumanText {
 
   private static final String[] UNITS = {"B", "KiB", "MiB", "GiB", "TiB"};
 
-  /** Formats of times, created at the first use because that takes 10 ms. */
+  /** Formats of times. Creating them takes 10 ms, so they are created at the first use. */
   private static final class Times {
     static final DateTimeFormatter TIME =
         DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT).withZone(ZoneOffset.UTC);
@@ -62,8 +62,9 @@ public final class HumanText {
   }
 
   /**
-   * Returns a 95 % interval, such as {@code 12.0 MiB to 31.0 MiB}, or "too few samples". An upper
-   * end above {@value #WIDEST} times the estimate means fewer than about three samples.
+   * Returns a 95 % interval, such as {@code 12.0 MiB to 31.0 MiB}. Returns "too few samples" if the
+   * upper end is above {@value #WIDEST} times the estimate, which then rests on fewer than about
+   * three samples.
    */
   public static String interval(double estimate, double low, double high) {
     return high > WIDEST * estimate ? "too few samples" : bytes(low) + " to " + bytes(high);

@@ -5,9 +5,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A logger that never throws, so that a failed message cannot end a thread. It looks up the JDK's
- * logger only at the first message, because the look-up starts logging, which some servers must
- * configure first. Thread-safe.
+ * A logger that never throws, so that a failed message cannot end a thread. The JDK's logger is
+ * looked up only at the first message, because the look-up initializes the JDK's logging. Some
+ * servers must configure logging before that. Thread-safe.
  */
 public final class Log {
 

@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  * number without a unit, except 0, because some tools read it as seconds and others as
  * milliseconds.
  *
- * <p>Uses no regular expression, because each start of the agent parses durations.
+ * <p>Uses no regular expression, because loading the classes for one would delay each start of the
+ * agent.
  */
 public final class TimeSpan {
 

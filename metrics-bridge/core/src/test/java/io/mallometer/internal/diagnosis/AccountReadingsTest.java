@@ -43,8 +43,8 @@ class AccountReadingsTest {
   }
 
   /**
-   * The page cache may hold all pages of a mapped file since an earlier run. So only the pages that
-   * this process has mapped can show growth.
+   * Pages of a mapped file may have been in the page cache since an earlier run. Therefore only the
+   * pages that this process has mapped count as its growth.
    */
   @Test
   void aMappedFileCountsByItsMappedPagesAndAnotherByItsCachedOnes() {

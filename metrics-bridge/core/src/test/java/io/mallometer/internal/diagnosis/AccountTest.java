@@ -120,7 +120,7 @@ class AccountTest {
 
   /**
    * The live bytes of the process are counted exactly, and those of a site are estimated. A small
-   * difference between them is therefore divided among the sites.
+   * difference is a sampling error, so it is divided among the sites.
    */
   @Test
   void whatChanceExplainsIsSharedOutAmongTheSitesByTheirVariance() {
@@ -141,8 +141,8 @@ class AccountTest {
   }
 
   /**
-   * If the process grows much more than its sites, this is no sampling error, so the difference has
-   * its own row.
+   * The process grows by much more than its sites. A sampling error cannot explain the difference,
+   * so it has its own row.
    */
   @Test
   void whatChanceDoesNotExplainStaysASamplingDifference() {
@@ -193,7 +193,6 @@ class AccountTest {
     assertThat(streams.diagnosis().sentence()).contains("adds 20 MiB/min, none of it");
   }
 
-  /** Blocks of 60 MiB are counted exactly, so their call site is named even with few samples. */
   @Test
   void aFewLargeObjectsAreNamedWithTheirLine() {
     Situation tensors = new Situation(TEN_MINUTES, second -> 300 + 60.0 * (second / 60));
@@ -293,7 +292,8 @@ class AccountTest {
   }
 
   /**
-   * The JDK starts most of these threads, so the line that starts a few others must not be named.
+   * Threads are mostly started by the JDK here. A line of the program starts a few other threads,
+   * and must not be named as the cause.
    */
   @Test
   void threadsThatTheJdkStartsAreNamedByTheirPool() {
@@ -424,7 +424,7 @@ class AccountTest {
     assertThat(threads.diagnosis().sentence()).contains("300 threads/min");
   }
 
-  /** The first requests to a service load classes, which takes minutes on a busy machine. */
+  /** A service loads classes more and more slowly in its first minutes. */
   @Test
   void classesThatAreLoadedEverMoreSlowlyAreNoReasonToWatch() {
     Situation service =
@@ -568,8 +568,7 @@ class AccountTest {
 
   /**
    * Returns a copy of a reading. The pool {@code pool-#} and the two files are missing in the first
-   * four copies and in every second one after these. The pool {@code new-#} is only in the last
-   * copy.
+   * four copies, and then in every other copy. The pool {@code new-#} is only in the last copy.
    */
   private static AccountReading partly(AccountReading reading, int number, int last) {
     Map<String, Integer> pools = new HashMap<>();
@@ -691,7 +690,7 @@ class AccountTest {
     assertThat(program.diagnosis().named()).containsExactly("a.Archive.pack", "a.Tokens.read");
   }
 
-  /** The growth of one part alone does not lead to the state {@code WATCH} after 215 s. */
+  /** After 215 s, neither part grows enough to cause the state {@code WATCH} by itself. */
   @Test
   void aCacheThatSurelyGrowsFasterIsNamedBeforeALeak() {
     Situation program = new Situation(Duration.ofSeconds(215), second -> 200 + 16.0 * second / 60);
@@ -726,7 +725,8 @@ class AccountTest {
     assertThat(diagnosis.sentence())
         .startsWith(
             "OOM kill expected in about 2 h. Anonymous memory outside malloc adds 2.0 MiB/min");
-    // The limit is 400 MiB away. The Java heap takes 126 MiB of them until it reaches its maximum.
+    // Memory is 400 MiB below the limit. The Java heap can still grow by 126 MiB of these 400 MiB,
+    // up to its maximum.
     assertThat(diagnosis.limit().seconds()).isCloseTo(274 / 2.0 * 60, within(200.0));
   }
 
@@ -781,8 +781,8 @@ class AccountTest {
   }
 
   /**
-   * Memory rises by 70 MiB, falls once, and rises again. Only the verdict {@code WAITS_FOR_GC}
-   * prevents a forecast of when it reaches the limit.
+   * Memory rises by 70 MiB, falls once, and rises again. Without the verdict {@code WAITS_FOR_GC},
+   * the diagnosis forecasts at some of these times when memory reaches the limit.
    */
   @Test
   void garbageThatFellOnceIsNotExtrapolated() {
@@ -843,7 +843,8 @@ class AccountTest {
         .contains("adds 43 MiB/min, which a young garbage collection frees");
     assertThat(garbageOf(packs)).isZero();
 
-    // Garbage of a healthy site is also stated, but never at a higher rate than the site grows.
+    // Garbage of a healthy site is stated as well. Its rate is limited to the rate at which the
+    // site grows.
     packs.leaks =
         VerdictsByHand.report(
             VerdictsByHand.garbage(
@@ -1013,8 +1014,8 @@ class AccountTest {
   }
 
   /**
-   * The samples at the end of the window are of other objects than those at its beginning, so both
-   * sampling errors count.
+   * The objects at the end of the window are not those at its beginning. Their samples are
+   * independent, so the sampling errors of both ends add up.
    */
   @Test
   void aSiteThatReplacesItsObjectsHasToGrowBeyondTheErrorOfBothEnds() {

@@ -33,8 +33,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests the state and the sentence of the diagnosis in many situations, in MiB. The process started
- * at noon with a limit of 1,000 MiB, and its start-up ended at 12:02.
+ * Tests the state and the sentence of the diagnosis in many situations. All sizes are in MiB. The
+ * process started at noon with a limit of 1,000 MiB, and its start-up ended at 12:02.
  */
 @Tag("any-jdk")
 class DiagnosisTest {
@@ -216,8 +216,8 @@ class DiagnosisTest {
   }
 
   /**
-   * The size of the heap is in two readings only. The process with a heap of 700 MiB stays below
-   * the limit; with 2,000 MiB it would exceed it.
+   * The size of the heap is known from two readings only. With a maximum heap of 700 MiB, the
+   * process stays below its limit; with 2,000 MiB, it can exceed the limit.
    */
   @Test
   void aHeapThatGrowsIsNoReasonToActThoughItsSizeWasReadOnlyTwice() {
@@ -314,8 +314,8 @@ class DiagnosisTest {
   }
 
   /**
-   * A part grows by 3 MiB an hour. This is more than noise, but would not double the process in a
-   * day.
+   * A part grows by 3 MiB an hour. The growth is larger than the noise, but would not double the
+   * process in a day.
    */
   @Test
   void partsThatGrowLittleDoNotKeepAProcessFromBeingHealthy() {
@@ -421,8 +421,8 @@ class DiagnosisTest {
   }
 
   /**
-   * Memory grows by 100 MiB at 12:20. At 12:24 it is too young to be called used or unused; at
-   * 12:31 it is old enough.
+   * Memory grows by 100 MiB at 12:20. The diagnosis cannot tell at 12:24 whether the new memory is
+   * used, but at 12:31 it can.
    */
   @Test
   void memoryThatIsTooYoungToBeJudgedIsNotHealthy() {
@@ -762,8 +762,7 @@ class DiagnosisTest {
   }
 
   /**
-   * A program may free idle objects after up to 30 min. The oldest one has been idle for 5 min, so
-   * it may still be freed within 25 min.
+   * Unused objects may still be freed until they have been idle for 30 min, the longest timeout.
    */
   @Test
   void unusedMemoryThatReachesTheLimitBeforeTheLongestTimeoutIsToActOn() {
@@ -875,7 +874,9 @@ class DiagnosisTest {
     assertThat(stands.update(act, 341 * SECOND).state()).isEqualTo(State.ACT);
   }
 
-  /** The state changes before the call sites are read, as on a busy machine. */
+  /**
+   * The state becomes {@code ACT} before the call sites are read, which happens on a busy machine.
+   */
   @Test
   void aHeldSentenceWithoutARowNamesTheRowThatIsKnownNow() {
     HeldDiagnosis held = new HeldDiagnosis(START);
@@ -995,8 +996,8 @@ class DiagnosisTest {
   }
 
   /**
-   * The state {@code ACT} is kept for minutes, unless a limit changes or is removed. The state is
-   * also kept if both limits stay the same and only the nearest one is now the other.
+   * The state {@code ACT} ends early only if a limit is changed or removed. It does not end early
+   * if another of two unchanged limits becomes the nearest one.
    */
   @Test
   void aLimitThatOnlyTakesTheOthersPlaceBeginsNothingAnew() {

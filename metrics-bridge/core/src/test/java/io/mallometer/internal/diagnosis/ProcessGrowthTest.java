@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Measures how many processes of constant size are said to grow, and how many growing ones are said
- * not to grow. {@code docs/explanation/leaks.md} states these shares.
+ * Measures how often a process of constant size is said to grow, and how often growth is not
+ * detected. {@code docs/explanation/leaks.md} states these shares.
  */
 @Tag("any-jdk")
 class ProcessGrowthTest {
@@ -96,8 +96,8 @@ class ProcessGrowthTest {
   }
 
   /**
-   * Returns the growth in bytes per second; NaN if it does not last. A share of 1 is 200 MiB of
-   * memory.
+   * Returns the growth in bytes per second; NaN unless the growth is lasting. The memory is given
+   * as a share of 200 MiB.
    */
   private static double trend(double[] shares) {
     List<HistoryPoint> history = new ArrayList<>();

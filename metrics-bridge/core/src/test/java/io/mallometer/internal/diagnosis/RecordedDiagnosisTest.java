@@ -32,8 +32,8 @@ class RecordedDiagnosisTest {
   private static final double UNKNOWN_SHARE = 0.1;
 
   /**
-   * The growth below which no cause has to be named. An estimate of 60 MiB already has a standard
-   * error of 5 MiB.
+   * Growth below this limit need not be explained, because it is hardly larger than sampling
+   * errors: an estimate of 60 MiB has a standard error of 5 MiB.
    */
   private static final double LEAST_BYTES = 8 * MIB;
 

@@ -46,8 +46,8 @@ class WarmUpTest {
   }
 
   /**
-   * Metaspace grows ever more slowly, so its growth at minute 45, which would double the process in
-   * half a day, must not be extrapolated. The second process also leaks 20 MiB an hour.
+   * Metaspace grows ever more slowly. Its rate at minute 45 would double the process in half a day,
+   * but must not be extrapolated. The second process also leaks 20 MiB an hour.
    */
   @Test
   void aLongWarmUpDoublesNothingAndALeakDuringItDoes() {
@@ -79,7 +79,10 @@ class WarmUpTest {
     return idle;
   }
 
-  /** A process of 200 MiB is healthy if it will grow by less than 200 MiB in a day. */
+  /**
+   * Logarithmic growth is healthy here, because it adds less than the process's 200 MiB in a day.
+   * Linear growth must not be mistaken for logarithmic growth.
+   */
   @Test
   void noiseSeldomMakesALineALogarithm() {
     assertThat(healthy(0.3, minute -> 2 * Math.log(minute))).isGreaterThan(0.4);

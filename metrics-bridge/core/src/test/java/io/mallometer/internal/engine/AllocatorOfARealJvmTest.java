@@ -159,7 +159,7 @@ class AllocatorOfARealJvmTest {
     NativeWork.freeMemory(before);
   }
 
-  /** The process was started with a larger threshold than the monitor's. */
+  /** The huge threshold of the process is larger than the threshold of the monitor. */
   @Test
   void aThresholdIsOfAnySizeAndTellsWhatIsLeftWhenItEnds() throws Exception {
     List<MonitorEvent> told = new ArrayList<>();

@@ -135,8 +135,7 @@ class AllocatorReaderTest {
   }
 
   /**
-   * The live bytes after an attach contain the size word before each block, like glibc's
-   * statistics.
+   * After an attach, the live bytes contain the size word of each block, as glibc's statistics do.
    */
   @Test
   void afterAnAttachATrimIsForetoldOnlyWhereWhatIsInUseIsKnown() {

@@ -418,7 +418,10 @@ class CallSiteReaderTest {
     return SitesByHand.site(i, "a.B.m%02d".formatted(i), "liba.so", liveBytes);
   }
 
-  /** Moves a site directly behind the site {@code behind} in the order by live bytes. */
+  /**
+   * Gives a site slightly fewer live bytes than the site {@code behind}, so that it comes directly
+   * after that site.
+   */
   private static void overtake(CallSite[] sites, int number, int behind) {
     sites[number] = site(number, 10_000 - 100 * behind - 50);
   }

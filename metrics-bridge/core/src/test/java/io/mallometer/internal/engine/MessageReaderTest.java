@@ -132,8 +132,8 @@ class MessageReaderTest {
   }
 
   /**
-   * A held diagnosis keeps its state although its sentence says only that it is too early to judge.
-   * The message leaves out this sentence.
+   * A held diagnosis keeps its state, but its new sentence may only say that it is too early to
+   * judge. The message must not contain such a sentence.
    */
   @Test
   void aHeldDiagnosisThatIsTooEarlyIsNoSentence() {
@@ -185,7 +185,10 @@ class MessageReaderTest {
             "begin /message", "Cart.zip leaks", "end", "begin /message", "Cart.zip leaks", "end");
   }
 
-  /** The checkpoint waits for the end of the publication, and then ends the message. */
+  /**
+   * The checkpoint begins while the message is published. It waits for the end of the publication,
+   * and then ends the message.
+   */
   @Test
   void aCheckpointDuringThePublicationEndsTheMessage() throws InterruptedException {
     CountDownLatch begins = new CountDownLatch(1);

@@ -54,7 +54,7 @@ class ProfileTextTest {
     assertThat(read.with(List.of())).isEqualTo(written.with(List.of()));
   }
 
-  /** Random names and numbers can hardly be compressed. */
+  /** Random names and numbers can hardly be compressed, so not all sites fit. */
   @Test
   void theLargestSitesAreThoseThatFit() throws Exception {
     SplittableRandom random = new SplittableRandom(1);

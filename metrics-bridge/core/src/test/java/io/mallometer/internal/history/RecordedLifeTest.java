@@ -153,7 +153,10 @@ class RecordedLifeTest {
         whole, "written in format 1 by another version of mallometer; this version reads format 3");
   }
 
-  /** The checksum matches the invalid values, so it does not reveal them. */
+  /**
+   * The checksum is computed after the header was changed, so it does not reveal the invalid
+   * values.
+   */
   @Test
   void nonsenseInTheHeaderIsNeverUsedAsAPlaceOrASize() throws Exception {
     Random random = new Random(1);

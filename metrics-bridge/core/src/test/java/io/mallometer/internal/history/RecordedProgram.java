@@ -56,8 +56,8 @@ public final class RecordedProgram {
   }
 
   /**
-   * Prints until the output blocks, because nobody reads it. A thread dump that is requested later
-   * blocks too, and then all threads of the JVM are stopped.
+   * Prints until the output blocks, because nobody reads the output. A thread dump requested after
+   * that blocks as well, and stops all Java threads.
    */
   private static void hang(Path heartbeat) throws Exception {
     beat(heartbeat);

@@ -83,7 +83,10 @@ class RecordingOfARealJvmTest {
         .isEqualTo(killed.pid());
   }
 
-  /** Meanwhile a second JVM that is told to use the same file leaves it alone and says why. */
+  /**
+   * While the first JVM runs, other JVMs with the same recording file do not write to it and state
+   * the reason.
+   */
   @Test
   @Tag("any-jdk")
   void anEndByRequestIsAnExit() throws Exception {
@@ -177,8 +180,8 @@ class RecordingOfARealJvmTest {
   }
 
   /**
-   * The process leaks so slowly that about five seconds pass between 85 % of the limit and the
-   * kill. In this time mallometer polls.
+   * The process leaks slowly: about five seconds pass from 85 % of the limit until the kernel kills
+   * the process. Mallometer polls in these five seconds.
    */
   @Test
   @Tag("any-jdk")

@@ -41,8 +41,8 @@ class ReportedMemoryTest {
   }
 
   /**
-   * Splitting the resident set into parts is expensive and therefore rare. So the split may be
-   * older than the rest of the report.
+   * The resident set is split into parts less often than the memory is recorded, because the split
+   * is expensive. The report states the time of the split if it is older.
    */
   @Test
   void anOldSplitIsTold() throws Exception {
@@ -90,8 +90,8 @@ class ReportedMemoryTest {
   }
 
   /**
-   * Returns the report of a process that recorded its memory at 10 and 70 s, and at {@code
-   * exceededSecond}, when a threshold was exceeded.
+   * Returns the report of a process that recorded its memory three times: at 10 s and at 70 s, and
+   * at {@code exceededSecond} because memory exceeded a threshold.
    */
   private String report(long exceededSecond) throws IOException {
     Path path = directory.resolve("recording");

@@ -90,7 +90,8 @@ class SiteHistoryTest {
     assertThat(changes.from()).contains(START.plusSeconds(570));
     assertThat(changes.to()).contains(now.time());
     assertThat(changes.changes().get(0).allocatedObjects()).isPositive();
-    // The compared moments are at least half of the requested time apart, and never the same.
+    // A moment that is at least half of the requested time ago is used. The latest reading is never
+    // compared with itself.
     assertThat(history.changes(Duration.ofSeconds(9), now).from()).contains(START.plusSeconds(585));
     assertThat(history.changes(Duration.ofSeconds(1), now).from()).contains(START.plusSeconds(600));
   }
@@ -168,7 +169,8 @@ class SiteHistoryTest {
   }
 
   /**
-   * If an old reading were compared with itself, the report would wrongly say that nothing changed.
+   * Without call sites now, the latest stored reading must not be used in their place. It would be
+   * compared with itself, and seem to show that nothing changed.
    */
   @Test
   void withoutCallSitesNowTheReasonIsToldAndNoChangesAre() {

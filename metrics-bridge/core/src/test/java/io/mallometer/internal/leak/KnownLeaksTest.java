@@ -116,8 +116,8 @@ class KnownLeaksTest {
   }
 
   /**
-   * Site 2 is used. Its stack has the same functions as the leak's stack, so a later run could not
-   * distinguish them.
+   * The stacks of site 2 and of the leak have the same functions, so a later run could not
+   * distinguish the two sites. Site 2 is used, so the stack is not recorded as a leak.
    */
   @Test
   void aStackOfWhichOneSiteIsUsedIsNotRemembered() {

@@ -123,8 +123,8 @@ class LeakDetectorTest {
 
     assertThat(verdict.verdict()).isEqualTo(Verdict.UNUSED);
     assertThat(verdict.grounds().evidence()).isEqualTo(LeakEvidence.SLOTS);
-    // The 60 objects were unused for three minutes on average. If each were used every 39 min, the
-    // probability of this would be 1 %.
+    // The 60 objects were unused for three minutes on average. The probability of this would be 1 %
+    // if each object were used at random times, every 39 min on average.
     assertThat(verdict.sentence())
         .isEqualTo(
             "Tables.load holds 4.8 MiB allocated between 00:00 and 00:01 UTC: 60 of 60"
@@ -154,8 +154,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * The site stopped allocating four minutes ago. The objects of its first 10 min are not observed.
-   * Of 150 objects, 84 are observed and old enough.
+   * The site stopped allocating four minutes before the evaluation. The first 60 of its 150 objects
+   * are not observed. 84 of the other 90 are old enough to be idle.
    */
   @Test
   void bytesAndTimeOfWhatStoppedAreThoseOfTheSameObjects() {
@@ -199,7 +199,10 @@ class LeakDetectorTest {
     assertThat(verdict.suspected().objects().value()).isBetween(49.0, 51.0);
   }
 
-  /** Searches find no address of 120 of the 128 objects. Only 6 MiB have been idle long enough. */
+  /**
+   * Searches find no address of 120 of the 128 objects, so 30 of the 32 MiB are lost. Only 6 MiB
+   * have been idle long enough to be suspected.
+   */
   @Test
   void allThatIsLostCountsHoweverShortItIsIdle() {
     lose(32, 128, 8);
@@ -212,7 +215,9 @@ class LeakDetectorTest {
     assertThat(leak.suspected().thresholdSeconds()).isNaN();
   }
 
-  /** Searches find the addresses of 32 of the 128 objects, which have 8 of the 32 MiB. */
+  /**
+   * Searches find the addresses of 32 of the 128 objects. These 32 objects have 8 of the 32 MiB.
+   */
   @Test
   void whatHasAnAddressIsNotLostIfNothingSaysThatItIsIdle() {
     lose(32, 128, 32);
@@ -313,7 +318,10 @@ class LeakDetectorTest {
         .contains("; the longest for 38 min, beyond any timeout of this program (30 min); +");
   }
 
-  /** No access is observed for 20 s (void time). The program may have used all objects then. */
+  /**
+   * Accesses are not observed for 20 s (void time). The program may have used all objects in these
+   * 20 s.
+   */
   @Test
   void voidTimeThatMayHideAScanDelaysTheVerdict() {
     detector = new LeakDetector(MallometerOptions.defaults());
@@ -396,8 +404,8 @@ class LeakDetectorTest {
     evaluate(30 * MINUTE - 100);
     voidEpochs = 1_000;
     LeakReport report = evaluate(30 * MINUTE);
-    // No access was observed in the last 100 s, so these do not count as idle time. An object must
-    // be 400 s old to have been idle for 300 s.
+    // Accesses were not observed in the last 100 s, and this time does not count as idle time. An
+    // object must therefore be 400 s old to have been idle for 300 s.
     assertThat(report.sites().get(0).suspected().idleSeconds()).isBetween(300.0, 331.0);
     assertThat(report.sites().get(0).suspected().objects().value()).isBetween(45.0, 48.0);
   }
@@ -417,7 +425,7 @@ class LeakDetectorTest {
     }
     tellingEnd = Double.NaN;
     SiteVerdict after = verdict(evaluate(80 * MINUTE + EPOCH), 1);
-    // The 40 minutes without observed accesses are no idle time.
+    // Accesses were not observed for 40 minutes, and this time does not count as idle time.
     assertThat(after.verdict()).isEqualTo(Verdict.LEAK);
     assertThat(after.suspected().objects().value()).isBetween(69.0, 72.0);
   }
@@ -804,8 +812,8 @@ class LeakDetectorTest {
         objects.removeIf(object -> object.site() == 1);
       }
       LeakReport report = evaluate(second);
-      // The caches are smaller than the leak until minute 46, so they are part of the same suspect
-      // until then.
+      // Until minute 46 the caches are smaller than the leak, and belong to the suspect of the
+      // leak.
       if (second > 46 * MINUTE) {
         assertThat(verdict(report, 2).verdict()).isEqualTo(Verdict.UNUSED);
         assertThat(verdict(report, 3).verdict()).isEqualTo(Verdict.UNUSED);
@@ -884,8 +892,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * Six other stacks of this name have no live objects. Their freed objects had been idle for 25
-   * minutes.
+   * Six other stacks with this name have no live objects. Their freed objects count too: these
+   * objects had been idle for 25 minutes.
    */
   @Test
   void whatStacksThatHoldNothingFreedCountsBeforeALeakAsAfterIt() {
@@ -938,8 +946,8 @@ class LeakDetectorTest {
     }
     SiteVerdict unused = verdict(evaluate(4 * MINUTE + EPOCH), 1);
     assertThat(unused.site().stacks()).isEqualTo(2);
-    // 28 of the 88 observed objects are of the growing stack. Only objects older than 105 s count:
-    // 90 s plus three epochs.
+    // Objects count here if they are older than 105 s: 90 s plus three epochs of 5 s. 28 of the 88
+    // objects that count belong to the growing stack.
     assertThat(unused.sentence()).contains(": 60 of 88 observed objects");
   }
 
@@ -1041,8 +1049,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * A new stack begins each minute, and its objects live for an hour. So each stack that is live at
-   * the end has only grown.
+   * A new stack begins to allocate each minute, and its objects live for an hour. Seen alone, each
+   * stack with live objects at the end has never shrunk.
    */
   @Test
   void stacksOfOneNameThatTakeTurnsAreAPoolAndDoNotGrow() {
@@ -1129,8 +1137,8 @@ class LeakDetectorTest {
     steadily(1, 550, 9, 50, 256 * KIB);
     steadily(1, 1_400, 2, 90, 256 * KIB);
     assertThat(settled(30 * MINUTE, 1).verdict()).isEqualTo(Verdict.LEAK);
-    // The last third of the time has only one object left. A new suspect with so few would be
-    // {@code UNUSED}.
+    // The last third of the time has one object left. A new suspect would be UNUSED, because this
+    // is too few, but an existing leak remains a leak.
     objects.removeIf(object -> object.bornNanos() == nanos(1_400));
     for (int i = 1; i <= TO_CLEAR_A_LEAK + 1; i++) {
       assertThat(verdict(evaluate(30 * MINUTE + i * EPOCH), 1).verdict()).isEqualTo(Verdict.LEAK);
@@ -1146,7 +1154,8 @@ class LeakDetectorTest {
     for (int i = 1; i <= TO_CLEAR_A_LEAK; i++) {
       double seconds = 30 * MINUTE + i * 15;
       objects.clear();
-      // The site has no objects in every second evaluation, and used ones in the others.
+      // The evaluations alternate: the site has no objects in one, and objects that are used in the
+      // next.
       objects.addAll(i % 2 == 0 ? List.of() : idle);
       uses.put(1, i % 2 == 0 ? SiteUse.NONE : comingBack());
       Verdict verdict = verdict(evaluate(seconds), 1).verdict();
@@ -1193,7 +1202,10 @@ class LeakDetectorTest {
         .containsOnly(Instant.EPOCH.plusSeconds(35 * 60));
   }
 
-  /** A healthy site shows its latest assessment, even if that one alone would make it a leak. */
+  /**
+   * A healthy site shows the figures of its latest assessment, even if this assessment would make
+   * it a leak.
+   */
   @Test
   void ofAHealthySiteTheLatestAssessmentIsShownAlsoWhileItSpeaksForAnotherVerdict() {
     site(1, "Cart.zip");
@@ -1293,8 +1305,8 @@ class LeakDetectorTest {
     site(2, "Store.keep");
     steadily(2, 0, 120, 15, 64 * KIB);
     uses.put(2, comingBack());
-    // Objects can be idle at minute 30 only if they are from the first 25 min. The third site
-    // allocated just one object in the last third of these 25 min.
+    // Objects are idle at minute 30 if they were allocated in the first 25 min. The third site
+    // allocated only one object in the last third of these 25 min.
     site(3, "Plugin.open");
     steadily(3, 0, 10, 100, 128 * KIB);
     object(3, 1_450, 1_450, 128 * KIB, 1, 1);
@@ -1430,8 +1442,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * The freed objects of the site had been idle for long. The site's threshold of idle time
-   * therefore exceeds the age of the process.
+   * The objects that the site freed had been idle for a long time before. They raise the site's
+   * threshold of idle time above the age of the process.
    */
   @Test
   void aLeakByAnEarlierRunIsNotGivenUpBecauseItIsTooYoungForItsThreshold() {
@@ -1598,8 +1610,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * Returns the gaps between accesses. Only 150 of the 20,150 gaps exceed the threshold, but these
-   * are more than the idle objects.
+   * Returns the gaps between accesses to the objects of a site. 150 of the 20,150 gaps exceed the
+   * threshold, and 150 is more than the number of idle objects.
    */
   private static SiteUse comingBack() {
     float[] weights = new float[DurationSketch.BUCKETS];
@@ -1622,7 +1634,7 @@ class LeakDetectorTest {
     return verdict(evaluate(seconds), number);
   }
 
-  /** Evaluates every 15 s, in the given number of seconds before minute 29. */
+  /** Evaluates every 15 s during the given number of seconds before minute 29. */
   private void evaluateFor(double seconds) {
     for (double second = 29 * MINUTE - seconds; second <= 29 * MINUTE; second += 15) {
       evaluate(second);

@@ -23,8 +23,9 @@ class LeakTestTest {
   private static final double FLOOR = 300;
 
   /**
-   * The seconds at which objects are allocated. Only those allocated before second 1,500 are old
-   * enough to be idle, and only one of these was allocated after second 1,000.
+   * The seconds at which objects are allocated. Objects allocated before second 1,500 are old
+   * enough to be idle. One of them was allocated in the last third of this time, after second
+   * 1,000.
    */
   private static final double[] ONE_IN_THE_LAST_THIRD = {
     0, 200, 400, 550, 600, 650, 700, 750, 800, 850, 900, 950, 1_490
@@ -93,7 +94,7 @@ class LeakTestTest {
         new ObservationWindow(START, nanos(seconds), 5, times, VoidTime.NONE));
   }
 
-  /** If few objects can be observed, one object may stand for thousands. */
+  /** A sampled object represents thousands of objects if few objects can be observed. */
   @Test
   void oneObjectThatStandsForThousandsDoesNotMakeTheOthersFewer() {
     List<SampledObject> idle = new ArrayList<>();
@@ -107,7 +108,10 @@ class LeakTestTest {
     assertThat(judge(idle).refutesLeak()).isFalse();
   }
 
-  /** An object that fills its slot counts, even if the allocator reports a larger size. */
+  /**
+   * An object in the largest slot is judged like any other object, even if the allocator reports
+   * more than {@code LARGEST_PLACED_BYTES}.
+   */
   @ParameterizedTest
   @ValueSource(longs = {(16 << 20) - 8, 16 << 20})
   void objectsThatFillASlotAreJudgedAsOthers(long bytes) {

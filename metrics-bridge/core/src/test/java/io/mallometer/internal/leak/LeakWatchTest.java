@@ -124,7 +124,7 @@ class LeakWatchTest {
           Map.of(1, use));
     }
 
-    /** The search does not end. */
+    /** Starts a search that never ends. */
     @Override
     public String searchMemory(List<Integer> sites, long mostBytes) {
       return "";
@@ -223,8 +223,8 @@ class LeakWatchTest {
     live(Duration.ofMinutes(10));
     watch.configure(noTimeouts.with(Setting.LEAK_WORKLOAD, LeakWorkload.INTERACTIVE));
     live(Duration.ofMinutes(1));
-    // An object was allocated every 20 s for 31 minutes. Objects are idle after two minutes, so
-    // only those of the last two minutes are not.
+    // The site allocated an object every 20 s for 31 minutes. The threshold is two minutes, so all
+    // objects are idle except those of the last two minutes.
     assertThat(watch.latest().leaks()).hasSize(1);
     assertThat(watch.latest().leaks().get(0).suspected().objects().value()).isBetween(85.0, 88.0);
   }
@@ -237,7 +237,7 @@ class LeakWatchTest {
     assertThat(library.readings).isBetween(9, 11);
   }
 
-  /** Like the poller, the test discards the call sites after each poll. */
+  /** The test discards the call sites after each poll, as the poller does. */
   @Test
   void anEvaluationCausesNoReadingOfItsOwn() {
     watch.configure(MallometerOptions.defaults());

@@ -149,8 +149,8 @@ class LostMemoryTest {
   }
 
   /**
-   * New garbage after a collection contains only the addresses of objects that are younger than the
-   * collection.
+   * Garbage that arises after a collection can only contain the addresses of objects allocated
+   * after the collection.
    */
   @Test
   void objectsThatOutlivedACollectionAreJudgedWithoutTheYoungerOnes() {
@@ -346,8 +346,8 @@ class LostMemoryTest {
   }
 
   /**
-   * The 8 samples stand for 80 objects. The registers of 20 threads cannot be read and may contain
-   * the addresses of 80 objects, so nothing is proved.
+   * The 8 samples represent 80 objects. The registers of 20 threads cannot be read, and may contain
+   * the addresses of 80 objects. Therefore the search cannot prove that an object is lost.
    */
   @Test
   void noMoreObjectsThanThreadsMayHoldAreNotEnough() {
@@ -363,7 +363,8 @@ class LostMemoryTest {
   @Test
   void threadsWhoseRegistersWereReadHoldNoMore() {
     library.has(5, 0);
-    // The 5 samples stand for 50 objects, but 13 threads may have 52 addresses in registers.
+    // A thread whose registers were not read may hold 4 addresses. 13 such threads may hold 52
+    // addresses, more than the 50 objects that the samples stand for.
     library.unreadThreads = 13;
     pass(120);
     assertThat(lost.lostOf(SITE)).isNull();
@@ -434,8 +435,8 @@ class LostMemoryTest {
   }
 
   /**
-   * A search begins with the objects of suspects. It includes the other sites, because the next
-   * search is an hour later.
+   * The search also includes the sites that are not suspected, because the next search comes an
+   * hour later.
    */
   @Test
   void otherSitesAreSoughtAfterThoseThatAreSuspected() {

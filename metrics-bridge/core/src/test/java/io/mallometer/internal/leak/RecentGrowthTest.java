@@ -85,7 +85,9 @@ class RecentGrowthTest {
     assertThat(at(120)).isEmpty();
   }
 
-  /** The cache is full at the attach. */
+  /**
+   * The 60 MiB of new objects replace older objects, so the net bytes since the attach stay at 0.
+   */
   @Test
   void whatReplacesOlderObjectsAfterAnAttachDoesNotGrow() {
     attached(0);
@@ -108,8 +110,7 @@ class RecentGrowthTest {
   }
 
   /**
-   * Live bytes rose by 60 MiB. At most 20 MiB replaced older objects, because only 20 MiB were live
-   * at the attach.
+   * 20 MiB were live at the attach, so at most 20 of the 60 MiB of new objects replaced older ones.
    */
   @Test
   void noMoreIsReplacedThanWasLiveAtTheAttach() {
@@ -148,8 +149,8 @@ class RecentGrowthTest {
   }
 
   /**
-   * A site that allocates only six times an hour may leak, so ten minutes without a sample are
-   * normal.
+   * The site allocates only six times an hour. Ten minutes without a sample must not end its
+   * growth.
    */
   @Test
   void whatComesSeldomGrowsOn() {

@@ -20,8 +20,10 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Judges recordings of 25 small programs ("kernels") on JDK 17 and 25. Twelve of them leak, and
- * thirteen only look like leaks. All times in the programs were divided by 20. The recordings cover
- * the last six of 40 minutes.
+ * thirteen only look like leaks.
+ *
+ * <p>The programs ran with all their times divided by {@link #SCALE}. A recording covers the last
+ * six of 40 minutes.
  */
 @Tag("any-jdk")
 class RecordedKernelsTest {
@@ -34,7 +36,8 @@ class RecordedKernelsTest {
   private static final double STATED_LEAKS = 2 * 18;
 
   /**
-   * No object reaches the age of 30 min, which is the default for the longest timeout of a program.
+   * The longest timeout is the default of 30 minutes, and no object in the recordings is older. So
+   * leaks are expected to be only {@code UNUSED}.
    */
   @Test
   void whatLeaksIsUnusedAndWhatOnlyLooksSoIsNot() throws Exception {

@@ -11,10 +11,7 @@ import org.junit.jupiter.api.Test;
 @Tag("any-jdk")
 class SentenceTest {
 
-  /**
-   * Frames of the JDK lie above the method that calls native code through the Foreign Function API.
-   * The site is named after this method.
-   */
+  /** Frames of the Foreign Function API are left out of the name of a site. */
   @Test
   void framesOfAForeignCallTakeNoPartInNames() {
     assertThat(

@@ -14,7 +14,8 @@ import java.util.function.DoubleUnaryOperator;
  * @param bytes the size of an object
  * @param probability the probability that an object is sampled
  * @param stacks the number of call sites that have the same name
- * @param apart the seconds between the beginnings of two of these call sites
+ * @param apart the seconds from the begin of a call site to the begin of the next one with the same
+ *     name
  */
 record SimulatedKind(
     String name,
@@ -85,7 +86,9 @@ record SimulatedKind(
     };
   }
 
-  /** Births at random times. Their rate is {@code rate} per second times the share at that time. */
+  /**
+   * Births at random times. The rate at a time is {@code rate} times {@code share} at this time.
+   */
   static Births falling(double rate, DoubleUnaryOperator share) {
     return (time, random) -> {
       double next = time;

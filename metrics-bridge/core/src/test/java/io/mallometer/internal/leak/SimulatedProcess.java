@@ -33,9 +33,8 @@ final class SimulatedProcess {
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
   /**
-   * The library tries in each epoch to put at least this many samples of a site into slots, where
-   * it observes accesses (leak/placement.h). It tries to have {@link #LIVE_IN_SLOTS} live ones
-   * there.
+   * The least number of samples of a site that the library tries to put into slots in each epoch.
+   * The library observes accesses to objects in slots (leak/placement.h).
    */
   private static final double PLACED_IN_AN_EPOCH = 4;
 
@@ -243,8 +242,8 @@ final class SimulatedProcess {
     }
 
     /**
-     * Returns the sample as the library reports it: the same instance until the object is used
-     * again.
+     * Returns the sample as the library reports it. The instance changes only after the object was
+     * used again.
      */
     SampledObject object(Site site) {
       if (lastAccess != told) {

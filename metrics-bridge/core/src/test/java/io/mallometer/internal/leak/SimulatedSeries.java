@@ -44,7 +44,7 @@ public final class SimulatedSeries {
   /**
    * Returns noise with the mean 0 and the standard deviation 1.
    *
-   * @param memory the share of the whole time in which a deviation falls to 37 %
+   * @param memory the time constant of the noise, as a share of the whole time; 0 for white noise
    */
   public double[] noise(int points, double memory) {
     double kept = memory > 0 ? Math.exp(-1 / (memory * (points - 1))) : 0;

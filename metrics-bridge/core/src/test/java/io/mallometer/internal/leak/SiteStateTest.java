@@ -10,8 +10,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests the verdict on a call site whose objects are lost, which means that searches of memory find
- * no address of them.
+ * Tests the verdict on a call site with lost objects. An object is lost if no memory contains its
+ * address.
  */
 @Tag("any-jdk")
 class SiteStateTest {

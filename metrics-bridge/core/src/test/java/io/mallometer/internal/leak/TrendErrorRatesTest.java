@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Test;
 class TrendErrorRatesTest {
 
   /**
-   * The orders of 8 numbers are all equally likely without a trend. So counting the orders gives
-   * the probability that the numbers seem to rise.
+   * Without a trend, all orders of 8 numbers are equally likely. The share of the orders that rise
+   * is therefore the probability of a false alarm.
    */
   @Test
   void ofNoiseNoMoreIsCalledGrowthThanOrdersOfWhichFourOfFivePairsRise() {

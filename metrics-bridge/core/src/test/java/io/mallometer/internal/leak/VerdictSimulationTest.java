@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Test;
  * Simulates two hours of a process with three call sites of each kind. Measures which leaks are
  * found and when, and asserts that hardly any healthy site is called a leak.
  *
- * <p>The simulation runs three times: with room to observe all sampled objects; with little room;
- * and as a second run that knows the leaks of the first. The mix of kinds is invented, so it does
+ * <p>A first simulation can observe all sampled objects, and a second one only few of them. A third
+ * one already knows the leaks that the first one found. The mix of kinds is invented, so it does
  * not show how frequent such programs are.
  */
 @Tag("any-jdk")
@@ -248,7 +248,8 @@ class VerdictSimulationTest {
   }
 
   /**
-   * Tables that grow like a logarithm never stop growing, so the test lets some be called a leak.
+   * Some healthy tables grow logarithmically without end. The test therefore allows 1 % of the
+   * healthy sites to be called a leak.
    */
   @Test
   void ofAllThatOnlyLooksLikeALeakOneInAHundredIsCalledOneAtMost() {
@@ -274,7 +275,8 @@ class VerdictSimulationTest {
   }
 
   /**
-   * Leaks with many stacks are not known in the next run, because each stack has too few samples.
+   * The test leaves out leaks with many stacks. Each of their stacks has too few samples to be
+   * recognized in the next run.
    */
   @Test
   void leaksOfTheRunBeforeAreToldWithinMinutes() {

@@ -29,8 +29,7 @@ class VoidTimeTest {
     assertThat(voidTime.secondsSince(START)).isZero();
 
     read(130, 125, 5);
-    // The latest valid epoch ended at 125 s. The fifth void epoch ended later, so it does not count
-    // yet.
+    // The fifth void epoch ended later than the latest valid epoch, so it does not count yet.
     assertThat(voidTime.secondsSince(START)).isEqualTo(20);
     assertThat(voidTime.secondsSince(at(125))).isZero();
 
@@ -52,12 +51,12 @@ class VoidTimeTest {
     }
     assertThat(voidTime.secondsSince(START)).isEqualTo(5_000);
     assertThat(voidTime.secondsSince(at(9_000))).isEqualTo(500);
-    // The time since second 100 includes 4,950 s that are void. But the oldest spans were merged
-    // into one that began earlier, and all its void time counts.
+    // The void time since second 100 is 4,950 s. But the oldest spans were merged into one that
+    // began earlier, and all of its void time counts.
     assertThat(voidTime.secondsSince(at(100))).isEqualTo(5_000);
   }
 
-  /** Void time takes 10 s of each 500 s: an access in it would not be seen. */
+  /** An access in void time is not seen. Here 10 s of each 500 s are void. */
   @Test
   void usesAreHiddenWithTheVoidPartOfTheTimeInWhichTheyCame() {
     for (int i = 1; i <= 8; i++) {
@@ -67,8 +66,8 @@ class VoidTimeTest {
     // 750 s are void. The second term is for two uses, both in the 30 void seconds of the 1,250.
     assertThat(voidTime.hiddenUseProbability(at(0), at(1_250), 1_000))
         .isCloseTo(20 / 750.0 + Math.pow(30 / 1_250.0, 2), within(1e-12));
-    // The first term is for two uses, each in a span of 600 s of which 20 s are void. The second
-    // term is for three uses.
+    // The first term is for two uses, each in a span of 600 s with 20 void seconds. The second term
+    // is for three uses in the 2,400 s, of which 50 s are void.
     assertThat(voidTime.hiddenUseProbability(at(0), at(2_400), 1_000))
         .isCloseTo(Math.pow(20 / 600.0, 2) + Math.pow(50 / 2_400.0, 3), within(1e-12));
     assertThat(voidTime.hiddenUseProbability(at(0), at(4_000), 0)).isZero();

@@ -322,8 +322,8 @@ class WaitingGarbageTest {
     read();
     assertThat(answer()).isEqualTo(before);
     assertThat(waits()).isTrue();
-    // The second reading just after a collection counts, because otherwise frequent collections
-    // would prevent a result.
+    // The reading is the second one just after a collection. It must count, because frequent
+    // collections would otherwise prevent a result.
     read();
     assertThat(answer().answer()).isNotEqualTo(GarbageAnswer.OLD);
   }
@@ -574,8 +574,8 @@ class WaitingGarbageTest {
   }
 
   /**
-   * The site's stack is the only sign that a cleaner of the JDK frees the site's objects, until
-   * such a cleaner has freed a sample.
+   * The site's stack shows that a cleaner of the JDK frees the site's objects, so the objects may
+   * be garbage. No freed sample confirms it yet.
    */
   @Test
   void whatACleanerOfTheJdkFreesMayBeGarbageUntilACollectionMeetsIt() {

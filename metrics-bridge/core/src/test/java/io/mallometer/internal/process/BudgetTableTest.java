@@ -98,8 +98,8 @@ class BudgetTableTest {
   }
 
   /**
-   * Pages count only if the process copied them by writing, because the kernel can drop the others
-   * and read them again from the file.
+   * Pages that the process has not written do not count, because the kernel can drop them and read
+   * the file again.
    */
   @Test
   void ofMappedFilesOnlyWhatWasWrittenCounts() {
@@ -153,7 +153,8 @@ class BudgetTableTest {
   }
 
   /**
-   * The Java heap has 8 MiB of the 10 MiB of shared memory, and already counts with its maximum.
+   * Shared memory has 10 MiB. The part that belongs to the Java heap must not count again, because
+   * the heap's maximum already includes it.
    */
   @Test
   void aHeapThatIsChargedAsSharedMemoryCountsOnce() {

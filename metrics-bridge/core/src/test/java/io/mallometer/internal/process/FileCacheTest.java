@@ -100,8 +100,8 @@ class FileCacheTest {
   }
 
   /**
-   * The first reading stops for lack of CPU time, and the second one continues it. In between, a
-   * file is opened whose descriptor the first reading has already passed.
+   * The first reading stops for lack of CPU time. A file is then opened under descriptor 0, which
+   * the first reading has already passed.
    */
   @Test
   void aReadingThatContinuesGoesOnWithTheFirstFileAgain() {
@@ -120,8 +120,8 @@ class FileCacheTest {
   }
 
   /**
-   * Reading descriptors may take only a part of the CPU time, so that the mapped file is read too.
-   * A later reading reaches the only open file among the 100,000 descriptors.
+   * The limit on the CPU time for descriptors leaves time for mapped files. Later readings continue
+   * with the remaining descriptors.
    */
   @Test
   void manySocketsLeaveTimeForFiles() {
@@ -169,8 +169,8 @@ class FileCacheTest {
   }
 
   /**
-   * The kernel reports all pages of a file as cached if the process may not write the file. The
-   * library then returns -EPERM, which is -1, instead of a number of bytes.
+   * The library returns -EPERM (-1) if the process may not write the file. The kernel would then
+   * report all pages of the file as cached.
    */
   @Test
   void whereTheKernelHidesAMappedFileItsResidentPagesAreReadAndThatIsTold() {

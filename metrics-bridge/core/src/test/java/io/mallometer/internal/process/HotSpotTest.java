@@ -64,8 +64,10 @@ class HotSpotTest {
   }
 
   /**
-   * If no limit is configured, the code cache is bounded by its default size, and direct buffers by
-   * the size of the heap. The segments of the code cache may have a page more in sum.
+   * Without configured limits, the default size bounds the code cache, and the maximum heap size
+   * bounds direct buffers.
+   *
+   * <p>The segments of the code cache may add up to one page more than its size.
    */
   @Test
   void whatNobodyLimitedMayStillBeBounded() {

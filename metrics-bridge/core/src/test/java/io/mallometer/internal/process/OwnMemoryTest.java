@@ -13,7 +13,7 @@ class OwnMemoryTest {
 
   private static final long PAGE = AddressSpace.PAGE;
 
-  /** The number of pages, which is more than one read of the page table covers. */
+  /** More pages than one read of the page table covers. */
   private static final int PAGES = 3_000;
 
   private static final int READ_WRITE = 3;

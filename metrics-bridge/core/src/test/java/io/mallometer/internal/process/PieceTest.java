@@ -66,8 +66,8 @@ class PieceTest {
   }
 
   /**
-   * The JVM's reports, the names of mappings and malloc's headers tell the kind of memory more
-   * reliably than the frames of the stack that mapped it.
+   * Reports of the JVM, names of mappings and headers of malloc are more reliable than stack
+   * frames.
    */
   @ParameterizedTest
   @EnumSource(

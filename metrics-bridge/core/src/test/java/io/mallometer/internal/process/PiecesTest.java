@@ -58,7 +58,8 @@ class PiecesTest {
   }
 
   /**
-   * If the page table cannot be read, the smaller part of a cut mapping counts as fully resident.
+   * The page table cannot be read. The smaller part of a mapping that is cut in two then counts as
+   * fully resident.
    */
   @Test
   void residentBytesAddUpWithoutAPageTable() {

@@ -56,8 +56,7 @@ class ProcessMemorySourceTest {
       nanos += Duration.ofMillis(100).toNanos();
     }
 
-    // The reader of cached files also reads /proc/self/status once a minute, for the size of the
-    // table of descriptors.
+    // FileCache also reads the status once a minute, for the size of the table of descriptors.
     assertThat(files.statusRead).isEqualTo(60 + 1);
     assertThat(files.mappingsRead).isEqualTo(4);
   }
@@ -93,8 +92,8 @@ class ProcessMemorySourceTest {
   }
 
   /**
-   * The captured text has 11,448 KiB of copied pages of files, 948 KiB of which are archived
-   * objects in the heap.
+   * The captured process has 11,448 KiB of copied file pages. The result may leave out 948 KiB of
+   * them, which are archived Java objects.
    */
   @Test
   void whatWasWrittenOfMappedFilesIsKnown() {
@@ -184,8 +183,7 @@ class ProcessMemorySourceTest {
   }
 
   /**
-   * The memory of malloc cannot be divided into live and retained bytes after an attach if it is
-   * unknown how many bytes were live before.
+   * After an attach, the split into live and retained bytes needs the bytes that were live before.
    */
   @Test
   void anUnknownBaselineLeavesMallocUndivided() {

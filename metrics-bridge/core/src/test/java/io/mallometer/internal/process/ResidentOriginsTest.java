@@ -60,8 +60,8 @@ class ResidentOriginsTest {
   }
 
   /**
-   * A call site may have mapped only a part of a mapping. If the page table cannot be read, the
-   * smaller of the two parts counts as fully resident.
+   * The call site mapped only a part of the mapping. Without a page table, the smaller part counts
+   * as fully resident.
    */
   @Test
   void aRangeMayBePartOfAMapping() {
@@ -114,8 +114,8 @@ class ResidentOriginsTest {
   }
 
   /**
-   * An observed object lies in a mapping of its own (slot). The bytes of slots beyond their objects
-   * are known only as a sum over all slots.
+   * A slot is larger than the object in it. The excess is known only as a sum over all slots, and
+   * must not be subtracted twice.
    */
   @Test
   void theExcessOfSlotsIsTakenOnce() {
@@ -154,7 +154,7 @@ class ResidentOriginsTest {
   }
 
   /**
-   * If the library reports its own ranges, only these count as the library's, even if its reported
+   * Ranges that the library reports take precedence over its reported footprint, even if the
    * footprint is larger.
    */
   @Test

@@ -57,7 +57,8 @@ class ResidentSplitTest {
   }
 
   /**
-   * The zeroed data (.bss) of mallometer's library is larger than the limit for other libraries.
+   * The size of the {@code .bss} here exceeds the limit that applies to libraries other than
+   * mallometer's.
    */
   @Test
   void theZeroedDataOfTheLibraryIsTheLibrarys() {
@@ -88,8 +89,8 @@ class ResidentSplitTest {
   }
 
   /**
-   * Linux 6.1 shows a thread's stack and the node of metaspace above it as one mapping. Without a
-   * page table, the whole stack of 1 MiB counts as resident.
+   * Linux 6.1 shows a thread's stack and a metaspace node above it as one mapping. Without a page
+   * table, the whole stack of 1 MiB counts as resident.
    */
   @Test
   void aStackAndMetaspaceAreToldApart() {
@@ -128,8 +129,8 @@ class ResidentSplitTest {
   }
 
   /**
-   * A reservation cannot be told from the guard pages of a stack without VmFlags, but the parts
-   * still add up.
+   * Without VmFlags, reserved memory looks like the guard pages of a stack. The parts must still
+   * add up.
    */
   @Test
   void partsAddUpWithoutFlags() {
@@ -151,8 +152,8 @@ class ResidentSplitTest {
   }
 
   /**
-   * The kernel ignores {@code MAP_NORESERVE} if {@code vm.overcommit_memory} is 2, so no mapping
-   * has the flag {@code nr}.
+   * A kernel with {@code vm.overcommit_memory} = 2 ignores {@code MAP_NORESERVE}, so no mapping has
+   * the flag {@code nr}.
    */
   @Test
   void partsAreTheSameWhereNoMappingSaysThatItIsReserved() {
@@ -200,7 +201,7 @@ class ResidentSplitTest {
   }
 
   /**
-   * An object of 64 MiB has 1 MiB resident. In addition, 40 MiB of other objects are live, and 20
+   * The object has 64 MiB, but only 1 MiB of it is resident. Other live objects have 40 MiB, and 20
    * MiB are retained.
    */
   @Test
@@ -252,8 +253,8 @@ class ResidentSplitTest {
   }
 
   /**
-   * Native memory tracking reports no structures of the JVM, so memory of unknown kind is not
-   * attributed to the JVM.
+   * Native memory tracking reports 0 bytes of JVM structures. Memory of unknown kind therefore does
+   * not count as the JVM's.
    */
   @Test
   void whatNobodyOwnsIsUnexplained() {
@@ -353,8 +354,8 @@ class ResidentSplitTest {
   }
 
   /**
-   * Native memory tracking counts committed memory, touched or not. It reports 42 MiB here, but the
-   * JVM's tables take at most 14 MiB.
+   * The reported 42 MiB are committed memory, which may be untouched. They do not raise the
+   * estimate for the JVM's tables above 14 MiB.
    */
   @Test
   void theJvmsAccountMakesItPresumeLessAndNeverMore() {
@@ -477,8 +478,8 @@ class ResidentSplitTest {
   }
 
   /**
-   * The mapping is cut at the beginning of the heap, and its huge pages are divided in proportion
-   * to the resident bytes.
+   * The mapping is cut where the heap begins. Huge pages are divided in proportion to the resident
+   * bytes of the parts.
    */
   @Test
   void partsOfOneMappingShareItsHugePages() {
@@ -558,8 +559,8 @@ class ResidentSplitTest {
   }
 
   /**
-   * The kernel has merged a heap of a glibc arena with other memory into one mapping. With {@code
-   * glibc.malloc.hugetlb=2}, such a heap has four huge pages.
+   * The mapping contains a heap of a glibc arena and other memory. With {@code
+   * glibc.malloc.hugetlb=2}, a heap has four huge pages (8 MiB).
    */
   @Test
   void smallerHeapsAreFoundInOneMappingWithOtherMemory() {
@@ -588,8 +589,9 @@ class ResidentSplitTest {
   }
 
   /**
-   * A small object that glibc has mapped by itself lies above memory that is not malloc's. Such
-   * objects exist with {@code glibc.malloc.mmap_threshold}.
+   * A header in front of a small object may be a chance value. So a small object counts only if
+   * another object adjoins it. With {@code glibc.malloc.mmap_threshold}, glibc maps such small
+   * objects.
    */
   @Test
   void smallMappedObjectsAreBelievedInRows() {
@@ -615,8 +617,8 @@ class ResidentSplitTest {
   }
 
   /**
-   * The program break cannot grow, so glibc maps a mebibyte for the main arena, and later another
-   * one below it.
+   * Here glibc could not grow the program break, so it mapped a mebibyte for the main arena, and
+   * later another one below the first.
    */
   @Test
   void theMainArenaIsKnownByItsChunks() {
@@ -648,8 +650,8 @@ class ResidentSplitTest {
   }
 
   /**
-   * Observed objects lie on pages of their own (slots). Of the slots, 30 MiB are resident, of which
-   * 8 MiB lie beyond the objects. In an object, 2 MiB were never touched.
+   * A slot has pages of its own for one observed object. The slots have 30 MiB resident: 22 MiB of
+   * objects and 8 MiB beyond the objects. Another 2 MiB of the objects were never touched.
    */
   @Test
   void anObjectInASlotIsMallocsAndTheRestOfItsPagesTheLibrarys() {

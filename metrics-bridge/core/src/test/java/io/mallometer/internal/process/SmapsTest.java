@@ -66,8 +66,8 @@ class SmapsTest {
   }
 
   /**
-   * ZGC maps each page of the heap three times, so the proportional size (Pss) of each mapping is a
-   * third of the page.
+   * ZGC maps each page of the heap at three addresses. The Pss of each mapping is therefore a third
+   * of its Rss.
    */
   @Test
   void aPageOfZgcsHeapCountsOnceIfAsked() throws IOException {

@@ -19,17 +19,19 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Tests that each kind of memory that a program allocates appears in the right part of the resident
- * set. By default the program runs in a few JVMs. With {@code -Dsoak.rounds=N} it runs N times with
- * each JDK and collector, and with {@code -Dsoak.combinations=true} also with each option that
- * changes where memory is allocated.
+ * set.
+ *
+ * <p>By default the program runs in a few JVMs. {@code -Dsoak.rounds=N} runs it N times with each
+ * JDK and collector. {@code -Dsoak.combinations=true} adds runs with options that change where
+ * memory is allocated.
  */
 @Tag("process")
 @Tag("any-jdk")
 class SplitOfARealJvmTest {
 
   /**
-   * The tolerance in bytes. Some MiB of the JVM's own objects count as resident although the JVM
-   * never touched them. Another part may then lack as many bytes.
+   * The tolerance in bytes. Some MiB that the JVM allocated for itself but never touched may count
+   * as resident. Another part of the resident set then lacks these bytes.
    */
   private static final long SLACK = 6L << 20;
 
@@ -143,8 +145,8 @@ class SplitOfARealJvmTest {
   }
 
   /**
-   * Asserts that memory that neither malloc nor the JVM allocated appears as unexplained. A part of
-   * it may be taken for the JVM's tables.
+   * Asserts that foreign memory appears as unexplained. Neither malloc nor the JVM allocated it,
+   * but a part may be mistaken for the JVM's tables.
    */
   private static void assertForeign(Map<String, Map<String, Long>> growth, String output) {
     assertGrowth(growth, "foreign", List.of("unexplained", "gc_and_jvm"), Holdings.FOREIGN, output);

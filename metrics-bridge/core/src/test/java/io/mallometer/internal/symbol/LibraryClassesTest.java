@@ -43,8 +43,8 @@ class LibraryClassesTest {
   }
 
   /**
-   * Returns the URL of a class in a nested jar with the protocol {@code jar:file:}, because only
-   * Spring Boot can handle {@code jar:nested:}.
+   * Replaces {@code jar:nested:} by {@code jar:file:}, because the handler for {@code jar:nested:}
+   * exists only in Spring Boot.
    */
   private static URL nested(String place) throws MalformedURLException {
     return URI.create(place.replace("jar:nested:", "jar:file:")).toURL();
@@ -71,8 +71,8 @@ class LibraryClassesTest {
   }
 
   /**
-   * Scripts and jobs on a server have class loaders of their own, so their classes are not in the
-   * class path.
+   * Scripts and jobs have class loaders of their own, so the class path does not have their
+   * classes.
    */
   @Test
   void whatNoClassPathHasIsTheApplications() {

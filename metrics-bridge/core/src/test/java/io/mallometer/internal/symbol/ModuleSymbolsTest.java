@@ -76,7 +76,6 @@ class ModuleSymbolsTest {
     assertThat(opened).hasValue(2);
   }
 
-  /** A table of all functions of a library would take a hundred times as many bytes. */
   @Test
   void onlyFunctionsThatAreAskedForAreKept() {
     ModuleSymbols symbols = new ModuleSymbols(images);

@@ -16,7 +16,10 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Compares the functions of libraries in this process with those that the dynamic linker finds. */
+/**
+ * Tests that functions of libraries in this process get the right names. The dynamic linker gives
+ * the addresses of the functions.
+ */
 @EnabledOnOs(OS.LINUX)
 @Tag("any-jdk")
 class RealLibrariesTest {
@@ -24,7 +27,7 @@ class RealLibrariesTest {
   private static final List<String> OF_ZLIB =
       List.of("deflateInit2_", "inflate", "crc32", "gzopen");
 
-  /** Keeps the library loaded to the end, as JNI libraries are. */
+  /** The reference keeps JNA from unloading the library. */
   private static final NativeLibrary ZLIB = NativeLibrary.getInstance("libz.so.1");
 
   @TempDir Path directory;

@@ -3,8 +3,8 @@ package io.mallometer.samples.leaky;
 import java.util.function.LongSupplier;
 
 /**
- * Limits spending to a steady rate, as a token bucket. What is not spent within a second is lost,
- * so that no burst follows a pause. Not thread-safe.
+ * Limits spending to a steady rate, as a token bucket. The bucket holds the inflow of at most one
+ * second, so no burst follows a pause. Not thread-safe.
  */
 final class Allowance {
   private static final double NANOS_PER_SECOND = 1e9;
@@ -25,8 +25,10 @@ final class Allowance {
   }
 
   /**
-   * Spends {@code amount} and returns true, or returns false if nothing is available. The amount
-   * may exceed what is available; later calls then return false until the rate has made up for it.
+   * Spends {@code amount} and returns true, or returns false if nothing is available.
+   *
+   * <p>An amount larger than the available one leads to a debt. Later calls return false until the
+   * inflow has paid the debt.
    */
   boolean spend(double amount) {
     fill();

@@ -5,11 +5,11 @@ import java.util.function.LongSupplier;
 import org.springframework.util.unit.DataSize;
 
 /**
- * Decides which native objects one step of the service does not release.
+ * Decides which native objects one step of the service leaks.
  *
- * <p>A step calls {@link #forgets} before it releases an object. The bytes that are lost per second
- * do not depend on the load. Nothing is lost after the cap is reached, or while the process has its
- * largest allowed size. Thread-safe.
+ * <p>A step calls {@link #forgets} before it releases an object. The rate of the leak does not
+ * depend on the load. The leak stops at the cap, and pauses while the process has its largest
+ * allowed size. Thread-safe.
  */
 final class LeakSwitch {
   private final DataSize rate;

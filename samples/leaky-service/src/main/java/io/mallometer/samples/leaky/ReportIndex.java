@@ -50,7 +50,10 @@ final class ReportIndex implements AutoCloseable {
     execute("delete from report where number <= " + (report.number() - KEPT_REPORTS));
   }
 
-  /** Returns how many of the latest reports up to {@code number} belong to the customer. */
+  /**
+   * Returns how many reports of the customer are among the latest reports, of which {@code number}
+   * is the last.
+   */
   synchronized long countLatest(String customer, long number) throws SQLException {
     PreparedStatement search = connection.prepareStatement(searchAmongLatest(number));
     search.setString(1, customer);
@@ -69,8 +72,8 @@ final class ReportIndex implements AutoCloseable {
   }
 
   /**
-   * Returns a search that lists every number, as query builders do. The compiled statement has a
-   * step for each number, so it takes much memory.
+   * Returns a search that lists every number, as a query builder would write it. SQLite compiles a
+   * step for each number, so the statement takes much memory.
    */
   private static String searchAmongLatest(long number) {
     return LongStream.rangeClosed(Math.max(1, number - KEPT_REPORTS + 1), number)

@@ -85,7 +85,10 @@ class PreloadedServiceIT {
     assertThat(live() - before).isLessThan(0.2 * lost);
   }
 
-  /** A leaked deflater keeps 268,200 bytes. During the test, nobody else requests reports. */
+  /**
+   * The test stops the load, so that only its own requests create deflaters. A leaked deflater
+   * keeps 268,200 bytes.
+   */
   @Test
   @Tag("any-jdk")
   void aRouteThatKeepsNativeMemoryStandsOut() throws Exception {

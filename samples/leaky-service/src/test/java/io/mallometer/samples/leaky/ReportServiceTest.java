@@ -10,7 +10,7 @@ import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 import org.springframework.util.unit.DataSize;
 
-/** Checks that each native library returns the content of a report unchanged. */
+/** Checks that the content of a report passes unchanged through the native libraries. */
 class ReportServiceTest {
   private final ReportWriter writer = new ReportWriter();
   private final LeakSwitch off =

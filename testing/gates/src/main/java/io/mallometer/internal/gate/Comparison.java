@@ -12,8 +12,8 @@ import java.util.TreeSet;
  * Compares measured figures with expected ones.
  *
  * <p>A figure is worse if it exceeds the expected one by more than the tolerance and by more than
- * the noise band. The noise band comes from the expected samples only. Otherwise a change that
- * makes results less stable would widen the band and hide itself.
+ * the noise band. The noise band comes from the expected samples only. If the measured samples
+ * counted too, a change with a wider spread would hide itself.
  *
  * @param figures every compared percentile of every metric, sorted by name, metric and percentile
  * @param problems the metrics that could not be compared, with the reasons
@@ -21,7 +21,10 @@ import java.util.TreeSet;
  */
 public record Comparison(List<Figure> figures, List<Problem> problems, SortedSet<Key> added) {
 
-  /** The beginning of the units in which more is better. In all other units less is better. */
+  /**
+   * The prefix of the units in which a larger figure is better. In all other units a smaller figure
+   * is better.
+   */
   private static final String RATE = "ops/";
 
   /**

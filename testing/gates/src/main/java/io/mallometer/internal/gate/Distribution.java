@@ -11,9 +11,9 @@ import java.util.TreeMap;
 /**
  * The percentiles of a metric.
  *
- * <p>The noise band is 1.5 times the interquartile range. This is Tukey's fence for outliers
- * (Exploratory Data Analysis, 1977), and equals two standard deviations of normally distributed
- * samples. Unlike the standard deviation, the band stays 0 if less than a quarter of the samples
+ * <p>The noise band is 1.5 times the interquartile range, which is Tukey's fence for outliers
+ * (Exploratory Data Analysis, 1977). It equals two standard deviations of normally distributed
+ * samples. A few outliers do not widen the band: it is 0 if less than a quarter of the samples
  * differ.
  *
  * @param values the known percentiles; a file that a person edited may have only some

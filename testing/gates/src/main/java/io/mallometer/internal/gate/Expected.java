@@ -7,7 +7,7 @@ import java.util.Optional;
  *
  * @param unit the unit of the figures
  * @param distribution the figures
- * @param tolerance the tolerance for this metric; empty if that of the comparison applies
+ * @param tolerance the tolerance for this metric; empty for the tolerance of the whole comparison
  */
 public record Expected(String unit, Distribution distribution, Optional<Tolerance> tolerance) {
 

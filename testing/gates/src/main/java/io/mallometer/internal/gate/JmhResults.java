@@ -13,8 +13,8 @@ import java.util.stream.Collectors;
 
 /**
  * The results that JMH writes with {@code -rf json}. Each iteration of each fork is a sample. The
- * benchmark's own score is the metric {@code score}. Results without samples, as in the mode {@code
- * sample}, and textual results are left out.
+ * benchmark's own score becomes the metric {@code score}. Textual results are left out, and results
+ * without samples, such as those of the mode {@code sample}.
  */
 final class JmhResults {
 

@@ -56,8 +56,8 @@ final class JsonFile {
   }
 
   /**
-   * Returns where the parser stopped, and leaves out the rest of its message, which is for
-   * programmers.
+   * Returns the place where the parser stopped. The rest of the parser's message is for programmers
+   * and is left out.
    */
   private static String place(Exception e) {
     Matcher place = PLACE.matcher(String.valueOf(e.getMessage()));

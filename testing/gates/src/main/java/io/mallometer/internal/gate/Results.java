@@ -52,8 +52,8 @@ public final class Results {
    * Reads files.
    *
    * @param paths files, or directories whose {@code *.json} are read
-   * @throws UnusableResultsException if a file is malformed, has a number that is not finite or
-   *     contradicts the unit in an earlier file, or if nothing is selected
+   * @throws UnusableResultsException if a file is malformed or has a number that is not finite, if
+   *     two files give one metric different units, or if nothing is selected
    * @throws IOException if a file does not exist or cannot be read
    */
   public static Results read(List<Path> paths, Selection selection) throws IOException {

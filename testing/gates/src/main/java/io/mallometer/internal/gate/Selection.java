@@ -10,8 +10,7 @@ import java.util.stream.Collectors;
 public final class Selection {
 
   /**
-   * The metrics of native memory, which are selected by default. A benchmark's score and time are
-   * not.
+   * The default selection of metrics: those of native memory, without a benchmark's score and time.
    */
   public static final String NATIVE = "native.*";
 

@@ -181,9 +181,10 @@ public final class Thresholds {
   }
 
   /**
-   * Writes results as the expected figures. Keeps the figures of tests that were not measured, and
-   * the tolerances of the measured metrics. Removes a selected metric that a measured test no
-   * longer has.
+   * Writes results as the expected figures.
+   *
+   * <p>Tests that were not measured keep their figures, and measured metrics keep their tolerances.
+   * A selected metric is removed if its test was measured without it.
    *
    * @param selection the selection of the results; metrics that are not selected stay
    * @return the files whose content changed
@@ -219,8 +220,8 @@ public final class Thresholds {
   }
 
   /**
-   * Copies what an update must keep: the tolerance of a measured metric, or the whole metric if it
-   * is neither measured nor selected.
+   * Copies from {@code before} the parts that an update must keep. A measured metric keeps its
+   * tolerance. A metric that is neither measured nor selected is kept whole.
    */
   private static void keep(
       Key key, JsonObject before, Selection selection, SortedMap<String, JsonObject> metrics) {
@@ -258,7 +259,10 @@ public final class Thresholds {
     return ordered;
   }
 
-  /** Returns a file name that every file system accepts, different for each test. */
+  /**
+   * Returns a file name that every file system accepts. A hash of the test's name makes shortened
+   * or changed names unique.
+   */
   private static String fileName(String name) {
     String plain = name.replaceAll("[^A-Za-z0-9._-]", "_").replaceFirst("^\\.", "_");
     if (plain.equals(name) && plain.length() <= LONGEST_NAME) {

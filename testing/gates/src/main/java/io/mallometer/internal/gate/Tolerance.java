@@ -8,8 +8,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The allowed difference from the expected figure, and the percentiles to judge. The larger
- * allowance counts, so that small figures do not fail for a few bytes.
+ * The allowed difference from the expected figure, and the percentiles to judge. The larger of
+ * {@code relative} and {@code absolute} is allowed, so that small figures do not fail for a few
+ * bytes.
  *
  * @param relative a share of the expected figure: 0.05 is 5 %
  * @param absolute an amount in the unit of the metric
@@ -22,7 +23,8 @@ public record Tolerance(double relative, double absolute, Set<Percentile> percen
 
   /**
    * The absolute allowance of the presets, in bytes or calls. It is less than 1, so whole numbers
-   * must be equal. The JVM's own allocations add up to 0.5 byte to averages over many operations.
+   * must be equal. It is more than the 0.5 byte by which the JVM's own allocations change an
+   * average over many operations.
    */
   private static final double FRACTION = 0.99;
 

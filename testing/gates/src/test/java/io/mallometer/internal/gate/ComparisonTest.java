@@ -65,8 +65,8 @@ class ComparisonTest {
   }
 
   /**
-   * The figures are from two runs of one benchmark. The JVM itself kept the memory, not the
-   * benchmark.
+   * The JVM kept the bytes of the second run itself, so they are no difference in the benchmark.
+   * The figures come from real runs.
    */
   @Test
   void whatTheJvmLeavesInAnAverageIsNoDifference() throws IOException {
@@ -96,9 +96,7 @@ class ComparisonTest {
         .isEqualTo(Outcome.BETTER);
   }
 
-  /**
-   * A difference of up to 1.5 times the distance between the quartiles, 140 - 100, is noise: 60.
-   */
+  /** The quartiles are 100 and 140. The noise band is 1.5 times their distance, which is 60. */
   @Test
   void aDifferenceInsideTheNoiseBandIsAWarningAndNoFailure() throws IOException {
     List<Integer> noisy = List.of(100, 100, 120, 140, 140);
@@ -155,7 +153,10 @@ class ComparisonTest {
         .containsExactly("it is expected in B and was measured in B/op");
   }
 
-  /** The preset judges p25, p50 and p75, but only p90 is expected of the second metric. */
+  /**
+   * The preset judges p25, p50 and p75. The second metric has an expected figure only for p90, so
+   * nothing of the metric is judged.
+   */
   @Test
   void aMetricOfWhichNothingIsJudgedIsNeverEqual() throws IOException {
     SortedMap<Key, Expected> expected = results("1.json", "B", List.of(10)).expected();

@@ -5,12 +5,12 @@ import java.time.Duration;
 /**
  * The limits for clients.
  *
- * @param patience how long a client may take to send a request, with the TLS handshake; how long a
- *     request may wait for a thread; and how far a client may fall behind {@code bytesPerSecond}
- *     while it takes an answer
+ * @param patience the time limit for receiving a request with the TLS handshake, for the wait of a
+ *     request for a thread, and for the delay of a client that receives less than {@code
+ *     bytesPerSecond}
  * @param idle the longest time without a request on a connection
- * @param bytesPerSecond the rate at which a client has to take an answer
- * @param connections the largest number of connections; a further one closes the connection that
+ * @param bytesPerSecond the lowest rate at which a client may receive an answer
+ * @param connections the largest number of connections; a further one replaces the connection that
  *     has kept the server waiting longest
  */
 public record ClientLimits(Duration patience, Duration idle, int bytesPerSecond, int connections) {

@@ -24,8 +24,8 @@ final class Connection {
     /** Answers a request, and does not read the next. */
     ANSWER,
     /**
-     * Has sent the last answer. Still reads and drops input, because closing now may lose the
-     * answer.
+     * Has sent the last answer. Still reads and drops input, because closing a socket with unread
+     * input may reset the connection, and the client may lose the answer.
      */
     END
   }
@@ -155,7 +155,10 @@ final class Connection {
     return -1;
   }
 
-  /** Drops empty lines before a request, because some clients end a request with one too many. */
+  /**
+   * Drops empty lines before a request, because some clients send an extra empty line after a
+   * request.
+   */
   private void dropEmptyLines() {
     int length = 0;
     while (length + 1 < headLength && head[length] == '\r' && head[length + 1] == '\n') {
@@ -221,8 +224,8 @@ final class Connection {
   }
 
   /**
-   * Extends the client's time limit by the time that this many bytes take at the lowest allowed
-   * rate. The remaining time never exceeds {@code patience}.
+   * Extends the client's time limit by the time that {@code bytes} take at the lowest allowed rate.
+   * The remaining time never exceeds {@code patience}.
    */
   private void earn(long bytes) {
     long nanos = bytes * 1_000_000_000L / listener.limits().bytesPerSecond();
@@ -293,8 +296,8 @@ final class Connection {
   }
 
   /**
-   * Returns for how many nanoseconds the client has kept the server waiting; below 0 if it does
-   * not.
+   * Returns how many nanoseconds the client has kept the server waiting; -1 if the server does not
+   * wait for the client.
    */
   long waited(long now) {
     if (!waitsForClient()) {

@@ -36,7 +36,8 @@ public final class HttpListener implements AutoCloseable {
   private static final int WAITING_IN_KERNEL = 1_024;
 
   /**
-   * The size of a socket buffer. The kernel charges both buffers of a connection to the container.
+   * The size of each of a connection's two socket buffers. The kernel counts both as memory of the
+   * container.
    */
   private static final int KERNEL_BYTES = 64 * 1024;
 
@@ -80,8 +81,8 @@ public final class HttpListener implements AutoCloseable {
       throws IOException {
     this.handler = handler;
     this.limits = limits;
-    // The latest handshake is computed first, because older ones mostly belong to connections that
-    // are closed already. A connection whose handshake is dropped is closed at its time limit.
+    // The latest handshake runs first, because older ones mostly belong to connections that are
+    // closed already. If a full pool drops a handshake, the time limit closes the connection.
     this.handshakes = WorkerPool.latestFirst(NAME + "-tls", limits.connections());
     this.tls = tls.orElse(null);
     int record = tls.map(HttpListener::recordBytes).orElse(0);
@@ -166,8 +167,8 @@ public final class HttpListener implements AutoCloseable {
     }
     long now = System.nanoTime();
     if (now - checked >= CHECK_NANOS) {
-      // This thread was late or asleep if more than two intervals have passed. The excess is not
-      // counted as a delay by the clients.
+      // After more than two intervals, this thread was late or asleep. The clients are not charged
+      // with the excess.
       long passed = Math.min(now - checked, 2 * CHECK_NANOS);
       checked = now;
       // The loop needs a copy, because a check may close a connection and remove it from the set.
@@ -176,7 +177,7 @@ public final class HttpListener implements AutoCloseable {
     }
   }
 
-  /** Returns the milliseconds for which the thread may sleep without events; 0 for ever. */
+  /** Returns how many milliseconds the thread may sleep without events; 0 means without limit. */
   private long longestSleep() {
     if (accepting.interestOps() == 0) {
       return CHECK_MILLIS;
@@ -191,7 +192,7 @@ public final class HttpListener implements AutoCloseable {
 
   private void ready(SelectionKey key) {
     if (key == accepting) {
-      // Accepts new connections only after the events of existing ones.
+      // A new connection is accepted after the events of all existing connections.
       comes = true;
     } else {
       guarded((Connection) key.attachment());

@@ -10,8 +10,8 @@ import javax.net.ssl.SSLEngineResult;
 import javax.net.ssl.SSLEngineResult.Status;
 
 /**
- * Encrypts and decrypts with the JDK's {@link SSLEngine}. Reads and writes also continue the
- * handshake. A worker pool does its computations, which take milliseconds.
+ * Encrypts and decrypts with the JDK's {@link SSLEngine}. Reading and writing also continue the TLS
+ * handshake. A worker pool runs the handshake's computations, which take milliseconds.
  *
  * <p>All connections share the buffers. Between calls, a connection keeps only incomplete TLS
  * records and the bytes that the channel did not accept.
@@ -23,8 +23,8 @@ final class TlsWire implements Transport {
   record Buffers(ByteBuffer received, ByteBuffer unsent) {
 
     /**
-     * Creates buffers for records of this size. The first has room for the rest of a record and one
-     * more record.
+     * Creates the buffers for TLS records of this size. The buffer {@code received} has room for an
+     * incomplete record and one more record.
      */
     static Buffers forRecordsOf(int bytes) {
       return new Buffers(ByteBuffer.allocate(2 * bytes), ByteBuffer.allocate(bytes));

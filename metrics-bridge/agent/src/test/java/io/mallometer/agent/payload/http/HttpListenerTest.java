@@ -222,7 +222,8 @@ class HttpListenerTest {
 
     try (Socket first = asking("GET /later HTTP/1.0\r\n\r\n")) {
       begun.await();
-      // The two requests may come in either order, and one of them waits in the worker pool.
+      // The worker pool has room for one of the two requests, and refuses the other. Either of them
+      // may come first.
       try (Socket second = asking("GET /small HTTP/1.0\r\n\r\n");
           Socket third = asking("GET /small HTTP/1.0\r\n\r\n")) {
         List<CompletableFuture<String>> answers =

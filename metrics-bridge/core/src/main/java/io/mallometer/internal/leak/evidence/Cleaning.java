@@ -11,10 +11,10 @@ import java.util.Map;
  * @param collections the number of all collections that have begun
  * @param oldBeganNanos when the latest old collections were noticed, the latest first, by {@link
  *     System#nanoTime()}; 0 if unknown
- * @param generationalZgc whether the collector is generational ZGC, with which cleaners free an
- *     object only some old collections after its owner became unreachable
- * @param marksFirst whether an old collection is counted only after it has marked the live objects,
- *     so that objects allocated meanwhile survive it
+ * @param generationalZgc whether the collector is generational ZGC. Its cleaners may free an object
+ *     several old collections after the owner became unreachable.
+ * @param marksFirst whether an old collection is counted only after its marking. Objects that are
+ *     allocated during the marking survive the collection.
  * @param reason why nothing is known; empty otherwise
  */
 public record Cleaning(
@@ -27,8 +27,8 @@ public record Cleaning(
     Map<Integer, Cleaned> sites) {
 
   /**
-   * The number of the latest collections of the old generation for which the samples that cleaners
-   * freed are counted separately.
+   * The number of old collections, counted back from the latest, for which {@link Cleaned} has
+   * separate counts.
    */
   public static final int KNOWN = 2;
 
@@ -47,15 +47,15 @@ public record Cleaning(
   }
 
   /**
-   * The samples that were allocated before an old collection began and freed before the next one
-   * began. "At once" means by a cleaner within seconds. An object is "new" if no earlier old
-   * collection had left it.
+   * The samples of a call site that were allocated before an old collection began and freed before
+   * the next one began. A sample is freed "at once" if a cleaner freed it within seconds after the
+   * collection. A sample is "new" if it survived no earlier old collection.
    *
-   * @param otherwise the samples freed later, or by another thread
-   * @param again the samples, freed in either way, that were not new
-   * @param firstBytes the bytes of new objects that were freed at once
-   * @param againBytes the bytes of other objects that were freed at once
-   * @param otherwiseBytes the bytes of new objects that were freed otherwise
+   * @param otherwise the samples that were freed, but not at once
+   * @param again the samples that were freed, at once or otherwise, and were not new
+   * @param firstBytes the bytes of new samples that were freed at once
+   * @param againBytes the bytes of samples that were freed at once and were not new
+   * @param otherwiseBytes the bytes of new samples that were freed, but not at once
    */
   public record Outlived(
       long atOnce,

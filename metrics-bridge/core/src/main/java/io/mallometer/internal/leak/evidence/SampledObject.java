@@ -1,17 +1,17 @@
 package io.mallometer.internal.leak.evidence;
 
 /**
- * A live sampled object. Moments are by {@link System#nanoTime()}. A slot is a page of its own, in
- * which accesses are observed.
+ * A live sampled object. Some samples are in slots, which are pages of their own, so that accesses
+ * to them can be observed. Moments are by {@link System#nanoTime()}.
  *
  * @param probability the probability with which the object was sampled; the sample stands for 1 /
  *     probability objects
  * @param placement the probability with which the sample was put into a slot; 0 if it is in no slot
- * @param lastAccessNanos the latest reading that showed an access, or the moment of its allocation
- *     if none did; 0 if it is in no slot
- * @param oldCollections the number of collections of the old generation that had begun before its
+ * @param lastAccessNanos the latest reading of the accessed bits that showed an access, or the
+ *     moment of the allocation if no reading did; 0 if the sample is in no slot
+ * @param oldCollections the number of collections of the old generation that had begun before the
  *     allocation
- * @param collections the number of all garbage collections that had begun before its allocation
+ * @param collections the number of all garbage collections that had begun before the allocation
  */
 public record SampledObject(
     int site,
@@ -53,10 +53,7 @@ public record SampledObject(
     return 1 / probability;
   }
 
-  /**
-   * Returns the weight of this sample in a sum over the samples in slots: the number of objects for
-   * which it stands there.
-   */
+  /** Returns how many objects the sample stands for in a sum over the samples in slots. */
   public double slotWeight() {
     return 1 / (probability * placement);
   }

@@ -4,7 +4,7 @@ import io.mallometer.model.StackFrame;
 import java.util.List;
 
 /**
- * An access to a site's object that a watchpoint saw.
+ * The latest access, or the latest write, that a watchpoint saw at the objects of a call site.
  *
  * @param site the number of the call site
  * @param write true for the latest write, false for the latest access of any kind

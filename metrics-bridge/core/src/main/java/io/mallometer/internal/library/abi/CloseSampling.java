@@ -3,9 +3,9 @@ package io.mallometer.internal.library.abi;
 import io.mallometer.model.SelfReport.Sampling;
 
 /**
- * Samples nearly every allocation for a time. The interval is 2 bytes, because the library accepts
- * 1 byte only at its start. The limit on the sampler's CPU time is off meanwhile; it would make the
- * sampler skip most allocations.
+ * Samples nearly every allocation for a time. The sampling interval is 2 bytes, because the library
+ * accepts 1 byte only at its start. The sampler's CPU time is not limited meanwhile, because the
+ * limit would make the sampler skip most allocations.
  */
 final class CloseSampling {
 
@@ -42,7 +42,8 @@ final class CloseSampling {
   }
 
   /**
-   * Returns whether close sampling is on. There are then too many live samples to read their ages.
+   * Returns whether close sampling is on. Callers then read no ages of live samples, because there
+   * are too many samples.
    */
   synchronized boolean isOn() {
     return begun > 0;

@@ -77,8 +77,8 @@ final class JavaMethods {
   }
 
   /**
-   * Returns whether the name of every method in a stack was requested. That of a new method may not
-   * be, because the library may still be recording it.
+   * Returns whether the name of every method in a stack was requested. The name of a new method is
+   * requested later if the library is still recording the method.
    */
   synchronized boolean askedForAllOf(long[] stack) {
     for (long frame : stack) {

@@ -12,10 +12,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Finds or opens the library. A process has at most one.
  *
- * <p>A preloaded library is found like any function of the process, even if its file was deleted. A
- * library that was opened for an attach is found only by its path: other libraries must not find
- * its functions, because nothing is attached yet. A system property tells the path to this class in
- * other class loaders.
+ * <p>A preloaded library is found by the names of its functions, even if its file was deleted. A
+ * library that was opened for an attach is found only by its path, which class loaders share in a
+ * system property. The dynamic loader hides the functions of such a library, because other
+ * libraries would otherwise call its malloc before the attach.
  */
 public final class LibraryHandle {
 

@@ -13,8 +13,8 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * Makes the library watch large requests, and count the sizes that the allocator hands out, while a
- * caller wants that.
+ * Makes the library watch large requests, or count the sizes that the allocator hands out, for as
+ * long as a caller wants this.
  */
 final class LibraryMonitors {
 
@@ -24,8 +24,8 @@ final class LibraryMonitors {
   private static final long NANOS = 1_000_000_000L;
 
   /**
-   * The numbers of allocations by size class, which the library increments. Never freed, because a
-   * late callback may write to it.
+   * The number of allocations in each size class, which the library increments. The memory is never
+   * freed, because a late callback may still write to it.
    */
   private final ByteBuffer counts = Structs.keep(SizeDistribution.CLASSES * Long.BYTES);
 

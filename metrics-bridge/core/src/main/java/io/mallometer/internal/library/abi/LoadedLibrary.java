@@ -82,8 +82,8 @@ public final class LoadedLibrary implements NativeLibrary {
   private final LibraryAllocator allocator = new LibraryAllocator();
 
   /**
-   * The bytes from which {@link #texts} were decoded. The texts are decoded again only if those in
-   * {@link #self} differ from these bytes.
+   * A copy of the bytes from which {@link #texts} was decoded. A difference between {@link #self}
+   * and this copy causes the texts to be decoded again.
    */
   private final ByteBuffer decoded =
       ByteBuffer.allocate(Abi.Report.BYTES).order(ByteOrder.nativeOrder());
@@ -569,8 +569,8 @@ public final class LoadedLibrary implements NativeLibrary {
   }
 
   /**
-   * Returns the status of a library that does not count. Stores it until the library's reason
-   * changes, because the remedy reads files.
+   * Returns the status of a library that does not count. The status is stored until the library's
+   * reason changes, because finding the remedy reads files.
    */
   private Status notCounting() {
     String explanation = texts().reason();

@@ -36,7 +36,7 @@ final class ObservedUse {
 
   /**
    * The most attempts at one reading of the samples. A reading is repeated if an old collection
-   * began meanwhile, because cleaners then free sampled objects.
+   * began during the reading, because cleaners free sampled objects after a collection.
    */
   private static final int READINGS = 3;
 
@@ -77,9 +77,8 @@ final class ObservedUse {
   synchronized void start(Duration shortestEpoch) {
     long shortest = Math.max(FEWEST, shortestEpoch.toMillis());
     LibraryFunctions.mallometer_configure(Abi.OPTION_SHORTEST_EPOCH, shortest);
-    // The time until the next reading of the accessed bits is at least this multiple of a reading's
-    // CPU time. If a caller wants a shorter time than the default, the multiple is reduced in
-    // proportion.
+    // An epoch lasts at least EPOCH_OVER_COST times the CPU time of a reading of the accessed bits.
+    // A shortest epoch below the default reduces this factor in proportion.
     LibraryFunctions.mallometer_configure(
         Abi.OPTION_EPOCH_OVER_COST,
         Math.max(FEWEST, Math.min(EPOCH_OVER_COST, EPOCH_OVER_COST * shortest / EPOCH_MILLIS)));
@@ -301,7 +300,8 @@ final class ObservedUse {
   // ---- Watchpoints
 
   /**
-   * Watches accesses to the objects of some call sites. Returns why it cannot; empty if it does.
+   * Watches accesses to the objects of some call sites. Returns why they cannot be watched; empty
+   * if they are watched.
    */
   synchronized String watch(List<Integer> numbers) {
     int result =

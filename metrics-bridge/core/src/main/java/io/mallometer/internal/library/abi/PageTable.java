@@ -19,7 +19,7 @@ public final class PageTable implements AutoCloseable {
   private static final int MOST_AT_ONCE = 1_024;
 
   /**
-   * The fewest pages of one read: copying so many entries takes less time than the system call
+   * The fewest pages of one read. Copying this many entries takes less time than the system call
    * itself.
    */
   private static final int FEWEST_AT_ONCE = 32;
@@ -41,7 +41,7 @@ public final class PageTable implements AutoCloseable {
    * Returns whether a page is in memory.
    *
    * @param page the address divided by the size of a page
-   * @param ahead how many pages from this one on the caller will ask for
+   * @param ahead the number of pages, from this one on, that the caller will ask for
    */
   public boolean isPresent(long page, long ahead) throws IOException {
     if (page < first || page >= first + count) {

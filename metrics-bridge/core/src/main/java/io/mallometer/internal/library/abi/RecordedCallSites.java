@@ -51,7 +51,8 @@ final class RecordedCallSites {
   private static final int RANGES_AT_ONCE = 512;
 
   /**
-   * The most attempts at reading the mapped ranges, which fails while another thread changes them.
+   * The most attempts to read the mapped ranges. An attempt fails if another thread changes the
+   * ranges meanwhile.
    */
   private static final int MOST_RETRIES = 100;
 
@@ -64,8 +65,8 @@ final class RecordedCallSites {
   private static final int METHODS_AT_ONCE = 4_096;
 
   /**
-   * A reading that need not name all call sites names at most this many new ones, those with the
-   * most live bytes.
+   * The most new sites that a reading names if it need not name all of them. The sites with the
+   * most live bytes are named.
    */
   private static final int NAMED_AT_ONCE = 256;
 
@@ -119,8 +120,8 @@ final class RecordedCallSites {
           });
 
   /**
-   * Null until the first stack, as is {@link #naming}, so that the start of a program does not wait
-   * for it.
+   * Null until the first stack, as is {@link #naming}, because creating a symbolizer would delay
+   * the start of a program.
    */
   private @Nullable Symbolizer symbolizer;
 
@@ -137,8 +138,8 @@ final class RecordedCallSites {
   private int callsInBetween;
 
   /**
-   * True after all sites had names once. From then on few sites are new, so each reading names all
-   * of these.
+   * Whether all sites had names once. Few sites are new after that, so each reading then names all
+   * new sites.
    */
   private boolean allNamed;
 

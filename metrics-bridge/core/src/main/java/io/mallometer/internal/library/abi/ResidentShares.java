@@ -11,9 +11,9 @@ import java.util.Arrays;
  * <p>A sample of probability p stands for 1/p objects of its size, so the share is the sum of
  * resident bytes / p over the sum of bytes / p.
  *
- * <p>A sample in a slot (a new page of its own) counts as resident if it is below {@link
- * #SINGLY_MAPPED} bytes, because the objects that it stands for lie on pages that the allocator has
- * used before, which are resident.
+ * <p>A sample in a slot is on a new page of its own. The objects that the sample stands for are on
+ * pages that the allocator has used before, which are resident. So a sample in a slot counts as
+ * resident if it is below {@link #SINGLY_MAPPED} bytes.
  *
  * <p>A reading takes at most some 10 ms of CPU time, because only some samples and pages are looked
  * up.
@@ -79,8 +79,8 @@ final class ResidentShares {
 
   /**
    * Returns the addresses of the samples to look up, in ascending order, each with the sample's
-   * index in the low bits. Goes through the array in bit-reversed order, because the samples in
-   * slots come first and would displace the others.
+   * index in the low bits. Visits the array in bit-reversed order: the samples in slots come first
+   * in the array and would otherwise be the only ones looked up.
    */
   private static long[] chosen(ByteBuffer objects, int count) {
     int most = mostOfSite(objects, count);
@@ -104,8 +104,8 @@ final class ResidentShares {
   }
 
   /**
-   * Returns the most samples to look up of each site, so that no site uses up {@link
-   * #MOST_SAMPLES}.
+   * Returns how many samples of each site are looked up at most, so that one site cannot use up
+   * {@link #MOST_SAMPLES}.
    */
   private static int mostOfSite(ByteBuffer objects, int count) {
     int[] samples = new int[SampledObject.MOST_SITES];

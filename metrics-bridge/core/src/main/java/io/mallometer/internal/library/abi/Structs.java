@@ -9,10 +9,10 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory that the library fills. If this class is never unloaded, {@link #keep} uses malloc: a
- * direct buffer of the JDK that is never freed changes the order in which the collector finds the
- * application's buffers. With 30,000 of those, glibc took 1.5 times as long to free them and to
- * allocate new ones.
+ * Memory that the library fills. If this class is never unloaded, {@link #keep} uses malloc instead
+ * of direct buffers of the JDK. Direct buffers that are never freed change the order in which the
+ * garbage collector finds the application's buffers. With 30,000 buffers of an application, glibc
+ * then took 1.5 times as long to free them and to allocate new ones.
  */
 final class Structs {
 
@@ -99,8 +99,9 @@ final class Structs {
   }
 
   /**
-   * Returns whether a class loader lives as long as the JVM, so that nothing has to be freed: those
-   * of the JVM, the class path, the agent and a Spring Boot jar do; a web application's does not.
+   * Returns whether a class loader lives as long as the JVM, so that nothing has to be freed. Such
+   * loaders are those of the JVM, the class path, the agent and a Spring Boot jar. The loader of a
+   * web application is not.
    */
   private static boolean isForGood(@Nullable ClassLoader loader) {
     return loader == null

@@ -27,9 +27,9 @@ import java.util.Set;
  * Unpacks the native library from the jar to a file that {@code LD_PRELOAD} can name.
  *
  * <p>Whoever can write that file runs code in the next JVM, so the default place is private: a
- * directory of mode 0700 that belongs to this user and is not a symbolic link. Its name is a hash
- * of the content, so a printed command stays valid. An existing file that differs is replaced by an
- * atomic rename, so two JVMs can unpack at the same time.
+ * directory of mode 0700 that belongs to this user and is not a symbolic link. The path contains a
+ * hash of the content, so a printed command stays valid. An existing file that differs is replaced
+ * by an atomic rename, so two JVMs can unpack at the same time.
  */
 public final class BundledLibrary {
 
@@ -164,8 +164,8 @@ public final class BundledLibrary {
   }
 
   /**
-   * Refuses a directory of another user: compares its owner with that of a new file, because a user
-   * may have no name.
+   * Refuses a directory of another user. The owner's id is compared with the owner's id of a new
+   * file, because a user may have no name.
    */
   private static void refuseForeignOwner(Path directory) throws IOException {
     Path probe = Files.createTempFile(directory, "owner", ".tmp");

@@ -38,8 +38,8 @@ final class CacheDirectories {
   }
 
   /**
-   * Adds a directory, unless its path is relative, as the XDG specification demands. So is "?", the
-   * JDK's home directory of an unknown user.
+   * Adds a directory, unless its path is relative, as the XDG specification demands. The home
+   * directory of an unknown user is the relative path "?" in the JDK.
    */
   private static void add(List<Path> found, String base, String... more) {
     try {

@@ -40,7 +40,7 @@ record Platform(String os, String architecture, boolean musl) {
     return os.equals(Experimental.MACOS);
   }
 
-  /** Returns whether there is a library for this platform, though the jar may lack it. */
+  /** Returns whether the library supports this platform; the jar may still lack the library. */
   boolean isSupported() {
     return (os.equals("linux") || (isMacos() && Experimental.allows(os)))
         && (architecture.equals("x86-64") || architecture.equals("aarch64"));

@@ -13,8 +13,8 @@ final class Remedy {
   private Remedy() {}
 
   /**
-   * Returns how to count from now on, or from the start after a restart. The text has no process
-   * id, because the id differs outside of a container.
+   * Returns how to start counting now, and how to count from the start of the next run. The text
+   * has no process id, because a process in a container has another id outside.
    */
   static String attach() {
     return preload(

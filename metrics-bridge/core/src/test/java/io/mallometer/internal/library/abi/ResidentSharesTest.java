@@ -57,8 +57,8 @@ class ResidentSharesTest {
   }
 
   /**
-   * A small sample on a page of its own (a slot) counts as resident, because the small objects that
-   * it stands for lie on pages that the allocator has used before.
+   * A slot is a page of its own for a sample. A small sample in a slot counts as resident, because
+   * it stands for small objects on pages that the allocator has already used.
    */
   @Test
   void aSmallSampleInASlotIsResidentAndALargeOneByItsPages() throws IOException {

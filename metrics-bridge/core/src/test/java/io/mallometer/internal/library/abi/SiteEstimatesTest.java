@@ -24,8 +24,8 @@ class SiteEstimatesTest {
   }
 
   /**
-   * Four samples of 128 KiB were taken with the probability 1/10. The present sampling interval is
-   * 512 KiB, so the next sample has the probability 1/4.
+   * The four samples were taken with the probability 1/10. An object of 128 KiB that is allocated
+   * now has the probability 1/4, because the interval is 512 KiB.
    */
   @Test
   void whatMayHaveComeSinceTheLastSampleIsAdded() {

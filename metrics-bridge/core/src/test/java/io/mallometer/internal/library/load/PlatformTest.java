@@ -19,10 +19,6 @@ class PlatformTest {
     assertThat(Platform.of(os, architecture, "").directory()).isEqualTo(directory);
   }
 
-  /**
-   * The test does not check for the library of the other processor, because a jar that was built
-   * for all platforms has it.
-   */
   @Test
   void aJarHasTheLibraryOfWhatItWasBuiltOn() {
     String processor = System.getProperty("os.arch");
@@ -32,10 +28,6 @@ class PlatformTest {
     assertThat(BundledLibrary.existsFor(Platform.of("Windows 11", processor, ""))).isFalse();
   }
 
-  /**
-   * A jar that was built for another processor lacks the native library. The remedy then names the
-   * jars that have it, or recommends a Linux container.
-   */
   @Test
   void theRemedyNamesWhatThePlatformNeeds() {
     assertThat(Remedy.elsewhere(Platform.of("Linux", "aarch64", "")))
