@@ -213,8 +213,7 @@ static void another_closes(void) {
   as_thread(before);
 }
 
-/* The same scope is closed by two threads. Only one of them may succeed, and the scope's record must be free
- * afterwards. */
+/* Two threads close the same scope. Only one of them may succeed, and the scope's record must be free afterwards. */
 static int another_thread_closes_a_scope(unsigned point) {
   own = new_thread(), other = new_thread();
   as_thread(own);

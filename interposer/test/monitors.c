@@ -295,7 +295,7 @@ static void allocates_late(void *rounds) {
 }
 
 static void *works(void *unused) {
-  /* At the end of the thread, allocates_late() runs in three rounds of key destructors. The later rounds follow the
+  /* allocates_late() runs in three rounds of key destructors when the thread ends. The later rounds follow the
    * library's own destructor. */
   pthread_setspecific(late, (void *)3);
   void *objects[16] = {NULL};

@@ -192,7 +192,7 @@ void huge_requests_forked(void) {
 
 static uint32_t bit_of(uint32_t number) { return number >= 1 && number <= MOST_WATCHES ? 1u << (number - 1) : 0; }
 
-/* After the removal, a thread may still write a request into the watch's ring, even if a new watch already uses the
+/* A thread may still write a request into the watch's ring after the removal, even if a new watch already uses the
  * ring. request_watch_read() skips a request that does not match the new watch. */
 int request_watch_remove(uint32_t number) {
   uint32_t bit = bit_of(number);

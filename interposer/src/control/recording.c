@@ -84,7 +84,7 @@ static bool prepared;
 static uint64_t thread_ns;
 static size_t stack_bytes;
 
-/* Also compares the process id, because a child of a raw fork system call does not run recording_forked(). */
+/* Compares the process id, too: a child of a raw fork system call does not run recording_forked(). */
 static bool is_recording(void) { return __atomic_load_n(&state, __ATOMIC_ACQUIRE) == RECORDING && getpid() == owner; }
 
 /* ---- Records ------------------------------------------------------------------------------------------ */

@@ -56,7 +56,7 @@ static bool take_soon(void) {
   return false;
 }
 
-/* Also compares the process id, because a child of a raw fork system call does not run message_forked(). */
+/* Compares the process id, too: a child of a raw fork system call does not run message_forked(). */
 bool message_is_on(void) { return __atomic_load_n(&state, __ATOMIC_ACQUIRE) == ON && getpid() == owner; }
 
 /* ---- The file ------------------------------------------------------------------------------------------ */

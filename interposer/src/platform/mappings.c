@@ -25,7 +25,7 @@ struct parser {
 
 static bool begins_with(const char *name, const char *begin) { return strncmp(name, begin, strlen(begin)) == 0; }
 
-/* Some files below /dev are memory, not devices. */
+/* Returns whether the file is a device. Files such as those in /dev/shm are memory. */
 static bool is_device(const char *name) {
   if (begins_with(name, "anon_inode:") || begins_with(name, "/sys/") || begins_with(name, "/dmabuf")) return true;
   return begins_with(name, "/dev/") && !begins_with(name, "/dev/shm/") && !begins_with(name, "/dev/zero") &&

@@ -36,7 +36,7 @@ static uintptr_t end_of_mapping(uintptr_t stack_end) {
 
 static void find_first_stack(void) {
   struct rlimit limit;
-  /* Without __libc_stack_end, the kernel's random bytes (AT_RANDOM) mark the end. They lie above all frames and
+  /* The kernel's random bytes (AT_RANDOM) mark the end if there is no __libc_stack_end. They lie above all frames and
    * above the arrays of arguments and environment variables. */
   uintptr_t end = &__libc_stack_end ? (uintptr_t)__libc_stack_end : (uintptr_t)getauxval(AT_RANDOM);
   if (!end || getrlimit(RLIMIT_STACK, &limit) != 0) return;

@@ -22,7 +22,7 @@
 
 /* Libraries that are loaded by dlopen share 64 bytes of TLS. A pointer takes 8 of them. */
 #define DECLARE_THREAD_POINTER(type, name) extern HIDDEN __thread type *name __attribute__((tls_model("initial-exec")))
-/* With this TLS model, the file that defines the variable accesses it without a call of the loader (__tls_get_addr). */
+/* This TLS model lets the file that defines the variable access it without a call of the loader (__tls_get_addr). */
 #define DEFINE_THREAD_POINTER(type, name, initial) \
   __thread type *name __attribute__((tls_model("initial-exec"))) = (initial)
 #define THREAD_POINTER_START(name) ((void)0)

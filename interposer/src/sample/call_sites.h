@@ -141,9 +141,9 @@ int call_site_stack(uint32_t site, uint64_t *frames, uint32_t capacity);
 
 struct call_sites_totals {
   uint32_t sites;
-  /* without_site counts samples that got no site, for lack of room. without_place counts samples whose object had no
-   * room in the table of live samples, or whose free was not seen. */
+  /* Samples that got no site, because the table of sites had no room. */
   uint64_t without_site;
+  /* Samples whose object had no room in the table of live samples, or whose free was not seen. */
   uint64_t without_place;
   /* Samples of a site whose stack had more frames than are stored. */
   uint64_t truncated;

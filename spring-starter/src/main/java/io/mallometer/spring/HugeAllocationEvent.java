@@ -18,8 +18,8 @@ import org.springframework.context.ApplicationEvent;
  * }</pre>
  *
  * <p>Each context publishes a request once, on a thread of mallometer, at most a poll interval
- * after the request. It publishes at most 64 events a second. When a context becomes ready, it publishes the earlier
- * requests that the library still knows.
+ * after the request. It publishes at most 64 events a second. When a context becomes ready, it
+ * publishes the earlier requests that the library still knows.
  */
 public final class HugeAllocationEvent extends ApplicationEvent {
 

@@ -420,8 +420,8 @@ final class AgentServer implements AutoCloseable {
       plain.close();
       return;
     }
-    // After a failed write the stream is not closed. Closing would make a partial answer look
-    // complete.
+    // The stream stays open after a failed write, because closing it would make a partial answer
+    // look complete.
     OutputStream out = zipped ? new GZIPOutputStream(plain) : plain;
     body.writeTo(out);
     out.close();

@@ -69,7 +69,7 @@ final class TotalGrowth {
           ResidentPart.METASPACE.tag(), Kind.METASPACE,
           ResidentPart.CODE_CACHE.tag(), Kind.CODE);
 
-  /** With fewer points in a window, growth counts as unlimited. */
+  /** Growth counts as unlimited if a window has fewer points. */
   private static final int FEWEST_POINTS = 6;
 
   private static final int MOST_POINTS = 40;

@@ -306,8 +306,8 @@ public final class Recorder {
 
   private void tellHowThePreviousRunEnded(Path previous, String whereItIs) {
     try {
-      // Without the library, nothing has checked the file. It may be a pipe, and reading would
-      // block.
+      // Nothing has checked the file if the library is missing. The file may be a pipe, and reading
+      // a pipe would block.
       if (!RecordedLife.isOwn(previous)) {
         return;
       }
