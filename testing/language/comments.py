@@ -14,7 +14,7 @@ import sys
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 CEILINGS = {
     "interposer": 0.2,
-    "metrics-bridge/core": 1.3,
+    "metrics-bridge/core": 0.6,
     "metrics-bridge/agent": 0.2,
     "spring-starter": 0.0,
     "testing": 0.0,
