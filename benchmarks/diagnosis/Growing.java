@@ -89,9 +89,8 @@ final class Growing {
   }
 
   /**
-   * Lets 32 threads allocate objects of 80 bytes, free the objects immediately, and sleep for 15 s,
-   * again and again. A thread allocates 2,000 objects in the first round, and 2,000 more in each
-   * further round than in the round before.
+   * Runs 32 threads. In round N, each thread allocates 2,000 * N objects of 80 bytes, frees them,
+   * and sleeps for 15 s.
    */
   private static void bursts() throws InterruptedException {
     CyclicBarrier together = new CyclicBarrier(32);
@@ -235,9 +234,8 @@ final class Growing {
   }
 
   /**
-   * Behaves as a service that processes streams: it has 400 MiB outside of the heap from the start, and its live Java
-   * objects grow by 70
-   * MiB a minute, up to 750 MiB.
+   * Allocates 400 MiB outside of the heap at the start. Then adds 70 MiB of live Java objects a
+   * minute, up to 750 MiB.
    */
   private static void streams() throws InterruptedException {
     for (int i = 0; i < 400; i++) {
@@ -353,7 +351,10 @@ final class Growing {
       return join(number(1, 8), bytes(7, graph), bytes(8, number(2, 13)));
     }
 
-    /** Returns the declaration of a vector. Its length is 1 for type 7 (integers) and unknown for other types. */
+    /**
+     * Returns the declaration of a vector with elements of {@code type}. A vector of integers (type
+     * 7) has the length 1, other vectors have an unknown length.
+     */
     private static byte[] value(String name, int type) {
       byte[] dimension = type == 7 ? number(1, 1) : text(2, "n");
       byte[] tensor = join(number(1, type), bytes(2, bytes(1, dimension)));

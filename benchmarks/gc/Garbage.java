@@ -183,8 +183,8 @@ public final class Garbage {
   }
 
   /**
-   * Makes an object every {@link #STEP_NANOS}. After a delay it catches up, so a busy machine does
-   * not change the rate.
+   * Makes an object every {@link #STEP_NANOS}. After a delay the loop makes all objects that are
+   * due, so a busy machine does not change the rate.
    */
   private static Runnable work(String what, String how) {
     long began = System.nanoTime();
@@ -200,9 +200,9 @@ public final class Garbage {
   }
 
   /**
-   * Counts the collections of the old generation. {@code marked} is a weak reference to an object
-   * that the program has replaced. A cleared {@code marked} shows that a collection has run; the
-   * method then counts the collection and sets {@code marked} to {@code replaced}.
+   * Counts the collections of the old generation. A collection clears the weak reference {@code
+   * marked}. The method then adds 1 to the count, and makes {@code marked} refer to {@code
+   * replaced}, an object that the program has just replaced.
    */
   private static void countOldCollection(Object replaced) {
     Reference<?> latest = marked;
@@ -213,8 +213,8 @@ public final class Garbage {
   }
 
   /**
-   * Replaces old objects all the time, so that the old generation fills. Without {@code collects}
-   * the load only sleeps.
+   * Replaces old objects all the time if {@code collects} is true, so that the old generation
+   * fills. Otherwise the load only sleeps.
    */
   private static Runnable load(boolean collects) {
     byte[][] ring = new byte[1_500][];

@@ -42,11 +42,11 @@ import org.rocksdb.WriteOptions;
  * Measures the CPU time that a tool costs. A warm JVM does the same work with the tool in a
  * measured state and in a reference state.
  *
- * <p>A slice is the work in one of the states. A pair consists of two slices with the same work,
- * one in each state. The slices of a pair alternate in turns of some 10 ms, so that a busy
- * neighbour on the core slows both slices equally. A turn runs one part of the work. After a turn
- * of every part, the order of the two states is reversed. A kind names the two states that are
- * compared. The order of the kinds and the first order of the states in a pair are random.
+ * <p>A kind names the measured state and the reference state. A pair of slices does the same work
+ * twice: one slice in each state. The two slices alternate in turns of some 10 ms, so that a busy
+ * neighbour on the core slows both slices equally. A turn runs one part of the work. The order of
+ * the two states is reversed when every part has had a turn. The order of the kinds is random, and
+ * so is the state that begins a pair.
  *
  * <p>The state {@code planted} adds a known cost, which the method must find: the tool is {@code
  * off}, and after the work the thread reads the clock for a hundredth of the work's usual time.

@@ -32,8 +32,8 @@ import java.util.zip.Deflater;
  * <p>Arguments: the minutes to run by this clock, the speed of the clock as a multiple of real
  * time, and names of kernels such as {@code Leaking.Deflaters}. Without names, all kernels run
  * except those of the type {@link Stated}. The name {@code Stated} runs all {@link Stated} kernels.
- * The program then requests no collections, and keeps {@code liveMiB} of Java objects that are
- * replaced in turn.
+ * With this name the program requests no collections, and keeps {@code liveMiB} of live Java
+ * objects.
  *
  * <p>Properties:
  *
@@ -41,6 +41,7 @@ import java.util.zip.Deflater;
  * <li>{@code verdicts}: the file for mallometer's verdicts;
  * <li>{@code trace}: the file for the observations behind the verdicts;
  * <li>{@code openAfter}: the seconds by the kernels' clock after which both files begin;
+ * <li>{@code liveMiB}: the MiB of live Java objects (32 if not set);
  * <li>{@code threads}: the number of additional threads that wait for work.
  * </ul>
  */
@@ -191,7 +192,7 @@ public final class Kernels {
     /**
      * Does one piece of work, on the kernel's own thread.
      *
-     * @param age the time since the first step, by the clock of {@link #period()}
+     * @param age the time since the first step, by the clock {@link Pace}
      */
     void step(Duration age) throws Throwable;
   }

@@ -24,8 +24,9 @@ import java.util.Random;
 import java.util.zip.Deflater;
 
 /**
- * Kernels (pieces of programs) that need all the memory they hold, and state their longest idle time, from one minute
- * to 25 minutes. Two of them grow without end and use all of their memory.
+ * Kernels (pieces of programs) that need all the memory they hold. A kernel states its longest idle
+ * time, which is 1 to 25 minutes. The memory of two kernels grows without end, but they use all of
+ * it.
  */
 final class StatedLookAlikes {
 
@@ -359,7 +360,7 @@ final class StatedLookAlikes {
     }
   }
 
-  /** Uses ten times as many buffers of a pool in each seventh minute as in the other minutes. */
+  /** Uses 400 buffers of a pool in each seventh minute, and 40 buffers in the other minutes. */
   static final class NettyArenas extends Needed {
     private final PooledByteBufAllocator pool = new PooledByteBufAllocator(true);
     private final ArrayDeque<ByteBuf> used = new ArrayDeque<>();

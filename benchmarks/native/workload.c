@@ -16,8 +16,8 @@
  * program repeats the work for this warm-up, and then times the operations again, in blocks.
  *
  * The program prints for the timed parts the CPU time of all threads (user and system), the growth of the resident set
- * in `million`, and the picoseconds of each size in the latest sweep. It also prints the state that libmallometer
- * reports, so that the caller can reject a measurement without counting.
+ * in `million`, and the picoseconds of each size in the latest sweep. It also prints the state of libmallometer, so
+ * that the caller can reject a measurement during which the library did not count.
  *
  * Usage: `workload snapshot THREADS READINGS` times readings of the counters instead. The program prints a line `name
  * value value ...`, in nanoseconds, for each kind of reading.
@@ -40,8 +40,8 @@
 #define LONG_CHAIN_END 1048576
 #define SWEEP_SIZES 23
 #define SWEEP_PASSES 9
-/* The smallest size for which glibc makes a mapping for each object. A mapping is 100 times as slow, so a hundredth of
- * the operations suffices. */
+/* The smallest size for which glibc maps new pages for each object. Such an allocation takes 100 times as long, so
+ * sweep() does a hundredth of the operations. */
 #define SWEEP_MAPPED 33554432
 #define STEADY_MILLISECONDS 300
 #define MOST_BLOCKS 1000

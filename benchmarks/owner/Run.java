@@ -264,8 +264,9 @@ final class Kernels {
     final Holding holding;
 
     /**
-     * Words that must be in the holder or the first reference path of the first entry of the owner report, such as
-     * {@code static ReportCache.open}. The list is empty if the memory has no holder.
+     * Words that the first entry of the owner report must contain, in its holder or its first
+     * reference path. An example is {@code static ReportCache.open}. The list is empty if the
+     * memory has no holder.
      */
     final List<String> words;
 
@@ -403,7 +404,7 @@ final class Kernels {
   }
 
   /**
-   * Takes buffers from a pool of Netty and never releases them, so that they keep slices of the
+   * Takes buffers from a pool of Netty and never releases them. The buffers are slices of the
    * pool's chunks.
    */
   static final class NettyChunks extends Kernel {
@@ -505,7 +506,10 @@ final class Kernels {
     }
   }
 
-  /** Drops direct buffers. The program allocates too few objects for a collection that would free them. */
+  /**
+   * Drops direct buffers. The program allocates little on the heap, so no collection frees the
+   * buffers.
+   */
   static final class Forgotten extends Kernel {
     Forgotten() {
       super(Holding.GARBAGE, "DirectByteBuffer");
@@ -544,8 +548,8 @@ final class Kernels {
   }
 
   /**
-   * Keeps codecs in a weak map that never drops an entry, because each value refers to its key. Java refers to zstd's
-   * context, and the context to its tables.
+   * Keeps codecs in a weak map that never drops an entry, because each value refers to its key. The
+   * Java object of a context refers to zstd's native context, which refers to zstd's tables.
    */
   static final class WeakKeys extends Kernel {
     private static final Map<Connection, Codec> CODECS = new WeakHashMap<>();
@@ -587,9 +591,10 @@ final class Kernels {
   }
 
   /**
-   * Keeps inflaters that have read half of their input, in a cache of soft references in an idle
-   * heap. Most bytes are in zlib's window. Java refers to the z_stream, the z_stream to the state,
-   * and the state to the window.
+   * Keeps inflaters that have read half of their input. A cache refers to the inflaters by soft
+   * references, which the JVM does not clear, because the heap is idle. Most native bytes are in
+   * zlib's window. The inflater refers to the z_stream, the z_stream to the state, and the state to
+   * the window.
    */
   static final class SoftCache extends Kernel {
     private static final Map<String, SoftReference<Inflater>> OPEN_PAGES = new HashMap<>();
@@ -673,8 +678,8 @@ final class Kernels {
   }
 
   /**
-   * Starts threads that wait for a service without an answer. A local variable that is used after the wait is the only
-   * reference to a thread's request.
+   * Starts threads that wait for a service that never answers. Each thread refers to its request by
+   * a local variable alone, which is used after the wait.
    */
   static final class StuckRequests extends Kernel {
     private static final CountDownLatch ANSWER = new CountDownLatch(1);
@@ -710,10 +715,10 @@ final class Kernels {
   }
 
   /**
-   * Fills a table with RocksDB's batches, and replaces the table without closing the batches.
-   * Garbage alone then refers to the batches, and nothing frees their native memory, because
-   * RocksDB has no cleaners. A batch refers to the characters of its string, which begin 24 bytes
-   * after the start of a block.
+   * Fills a table with RocksDB's batches, and replaces the table without closing the batches. The
+   * batches are then garbage. Nothing frees their native memory, because RocksDB has no cleaners. A
+   * native batch refers to the characters of a string, which begin 24 bytes after the start of a
+   * malloc block.
    *
    * <p>The table is so large that G1 allocates it in the old generation. The old table and its
    * batches therefore stay until G1's next marking. Afterwards no reference to the native memory is

@@ -89,8 +89,11 @@ import software.amazon.awssdk.enhanced.dynamodb.mapper.annotations.DynamoDbParti
 /**
  * Loads for the pairs of run.py. A pair runs a load twice: once with a library that leaks, and once
  * without the leak, because the library is fixed or is used correctly. Usage: {@code Loads NAME
- * DIRECTORY ROW}. Repeats at a fixed rate the actions that the report of the leak describes, until
- * the process is ended. Counts the repetitions in a row of {@link Situation.Planted}.
+ * DIRECTORY ROW}.
+ *
+ * <p>A load repeats the actions that lead to the leak according to a user's report. The load runs
+ * at a fixed rate until the process is ended, and counts the repetitions in a row of {@link
+ * Situation.Planted}.
  */
 public final class Loads {
   private static final int KIB = 1 << 10;
@@ -212,8 +215,8 @@ public final class Loads {
     private final RocksDB database;
 
     /**
-     * The options of all lookups. A call of {@code multiGetByteBuffers} without options creates
-     * some and never closes them, even in the fixed version of the library.
+     * The options of all lookups. Without this argument, {@code multiGetByteBuffers} creates
+     * options at each call and never closes them, even in the fixed version of the library.
      */
     private final ReadOptions options;
 

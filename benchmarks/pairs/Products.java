@@ -129,7 +129,10 @@ public final class Products {
     }
   }
 
-  /** A Kafka broker and controller, which keeps at most some 64 MiB of records, with a producer and a consumer. */
+  /**
+   * A Kafka broker and its controller, with a producer and a consumer. The broker keeps about 64
+   * MiB of records.
+   */
   private static final class Broker {
     private static final String TOPIC = "orders";
 
@@ -357,8 +360,8 @@ public final class Products {
   }
 
   /**
-   * A database of 10,000 accounts. Each transaction moves an amount, adds a note, and deletes the
-   * note of the 10,000th transaction before it.
+   * A database of 10,000 accounts. Each transaction moves an amount, adds a note, and deletes an
+   * old note, so that 10,000 notes remain.
    */
   private static final class Accounts {
     private static final int NUMBER = 10_000;

@@ -23,7 +23,7 @@ public final class Resident {
   private static final long BYTES = 120L << 20;
   private static final int HELD = 20 << 20;
   private static final int CALLS = 20;
-  // The slices cause 3,500 stack walks in total. mallometer limits the rate after 4,000.
+  // The 70 slices cause 3,500 stack walks, fewer than the 4,000 that mallometer allows at once.
   private static final int WARM_SLICES = 20;
   private static final int SLICES = 50;
   private static final int PAIRS = 50;
@@ -97,8 +97,8 @@ public final class Resident {
   }
 
   /**
-   * Maps memory below the same frames as the measured calls. mallometer's report of this mapping
-   * then shows the depth of their stacks.
+   * Maps memory with the same Java frames on the stack as the measured calls. mallometer's report
+   * of this mapping then shows how deep the measured stacks are.
    */
   private static void mapBelow(int calls, NativeLibrary own) {
     if (calls > 0) {

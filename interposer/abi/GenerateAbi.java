@@ -59,7 +59,7 @@ final class GenerateAbi {
 
   private record Function(String result, String name, List<Field> parameters) {}
 
-  /** The prefix of the names of structs and functions, and, in upper case, of constants. */
+  /** The prefix of the names of structs and functions. Constants have the prefix in upper case. */
   private final String prefix;
 
   private final Map<String, String> constants = new LinkedHashMap<>();

@@ -159,8 +159,9 @@ struct mallometer_report {
    * sampler decides on such an allocation by its size alone. At first the sampler examines all allocations, and
    * later one in up to 128. */
   uint64_t samples_without_path;
-  /* Samples whose call site found no room among 16,384 sites. Room is reserved for large samples: when half of it is
-   * taken, the first sample of a new site must stand for at least 4 KiB, and in the last quarter for 64 KiB. */
+  /* Samples whose call site found no room among 16,384 sites. Room is reserved for large samples: when half of the
+   * room is taken, a new site is created only for a sample that stands for at least 4 KiB. When three quarters are
+   * taken, the sample must stand for at least 64 KiB. */
   uint64_t samples_without_site;
   /* Samples whose free the library does not see. Either there was no room to follow the sample, or a later sample
    * had the same address, so that the library must have missed the free. */
@@ -169,9 +170,9 @@ struct mallometer_report {
   uint32_t live_samples;
   uint32_t call_sites;
   /*
-   * Samples whose stack was cut. The library stores at most 128 native frames and 512 Java frames. When half of the
-   * room for call sites is taken, it stores at most 8 frames of a new stack without Java frames, and in the last
-   * quarter 7.
+   * Samples whose stack was cut. The library stores at most 128 native frames and 512 Java frames. New stacks without
+   * Java frames are cut to 8 frames when half of the room for call sites is taken, and to 7 frames when three quarters
+   * are taken.
    */
   uint64_t samples_truncated;
   /* Samples of Java threads without Java frames: the JVM returned none, or too little stack was left for the walk. */
@@ -351,11 +352,14 @@ struct mallometer_site_sums {
  */
 struct mallometer_site {
   /*
-   * A number that is never given to another site. When half of the room for sites is taken, the library forgets sites
-   * in mallometer_self(), and in mallometer_sites() from row 0 on. It forgets the sites whose latest sample is oldest,
-   * at most a quarter at once. It forgets no site with a live sample or a sample in the last 10 s. A new site in the
-   * place of a forgotten site gets the forgotten number plus 16,384, so the numbers of all known sites differ modulo
-   * 16,384.
+   * A number that is never given to another site.
+   *
+   * When half of the room for sites is taken, mallometer_self() and mallometer_sites() from row 0 on forget the sites
+   * whose latest sample is oldest, at most a quarter at once. A site is never forgotten while it has a live sample, or
+   * within 10 s after a sample.
+   *
+   * A new site in the place of a forgotten site gets the forgotten number plus 16,384, so the numbers of all known
+   * sites differ modulo 16,384.
    */
   uint32_t number;
   uint32_t frames; /* Frames of its stack, see mallometer_site_stack(). */
@@ -383,13 +387,13 @@ struct mallometer_collection_counts {
 };
 
 /*
- * The samples of a site that were allocated before an old collection began, and freed before the next one began. A
- * sample is freed "at once" if a cleaner frees it within 5 s of the collection's begin, and before a second further
- * collection begins.
+ * Sums over the samples of a site that were allocated before an old collection began, and were freed before the next
+ * old collection began. A sample was freed "at once" if a cleaner freed it within 5 s after the collection began, and
+ * at most one other collection, young or old, had begun in the meantime.
  *
- * With marks_first, a collection may not have collected objects that were allocated in the 2 s before the library
- * noticed it. The collection does not count for such an object, with one exception: the object was freed at once, and
- * has met no other collection.
+ * With marks_first, an old collection may miss objects that were allocated in the 2 s before the library noticed it.
+ * Such an object does not count as having survived the collection, unless it was freed at once and has met no other
+ * collection.
  */
 struct mallometer_outlived {
   uint64_t collection; /* The number of this old collection, from 1 on; 0: no collection is described here. */
@@ -520,8 +524,8 @@ struct mallometer_observation {
   uint64_t epoch_end_ns;
   uint64_t epoch_ns;
   uint64_t cpu_ns; /* CPU time of the library's thread; part of mallometer_report.overhead_ns. */
-  /* Address space that is reserved for slots; the bytes of the pages of used slots; and the limit on the part of
-   * these bytes that the slots' objects do not fill. */
+  /* arena_bytes: address space reserved for slots. resident_bytes: pages of used slots. limit_bytes: the limit on
+   * the bytes of these pages that lie outside of the slots' objects. */
   uint64_t arena_bytes;
   uint64_t resident_bytes;
   uint64_t limit_bytes;
@@ -532,7 +536,7 @@ struct mallometer_observation {
   uint64_t placed;
   uint64_t not_placed;
   uint64_t too_large;
-  uint64_t retired; /* Slots lost because the allocator unmapped them: the library did not see the free. */
+  uint64_t retired; /* Slots lost because the allocator unmapped them in a free that the library did not see. */
   /* 1 if mallometer_watch() can work; otherwise 0, and `watch_reason` says why. */
   uint32_t can_watch;
   uint32_t reserved;
@@ -547,7 +551,8 @@ struct mallometer_observation {
 #define MALLOMETER_DURATION_BUCKETS 48
 struct mallometer_durations {
   uint64_t count; /* Number of observed durations. */
-  /* The estimated number of durations in each bucket: sums of 1 / (probability * placement). */
+  /* The estimated number of durations in each bucket: sums of 1 / (probability * placement), with the values of
+   * these fields in mallometer_object. */
   float weight[MALLOMETER_DURATION_BUCKETS];
 };
 
@@ -562,8 +567,8 @@ struct mallometer_site_evidence {
   /* The time between the latest access and the free of an object. The time begins at the end of the epoch with that
    * access. */
   struct mallometer_durations idle_before_free;
-  /* The time between two accesses to an object, from the end of one epoch to the end of the other. At least one
-   * epoch without access lies between them. */
+  /* The time between two accesses to an object, measured from the end of the first access's epoch to the end of the
+   * second access's epoch. At least one epoch without access lies between the two epochs. */
   struct mallometer_durations gaps;
 };
 
@@ -575,7 +580,7 @@ enum mallometer_access_kind { MALLOMETER_ACCESS = 1, MALLOMETER_WRITE = 2 };
 struct mallometer_access {
   uint32_t site;
   uint32_t kind; /* MALLOMETER_ACCESS for the latest access of any kind, MALLOMETER_WRITE for the latest write */
-  /* Times of the access and of the object's birth, both at the latest tick of the kernel. */
+  /* The times of the access and of the object's birth, accurate to one tick of the kernel. */
   uint64_t monotonic_ns;
   uint64_t born_ns;
   /* The kernel's thread id. */
@@ -604,13 +609,14 @@ struct mallometer_searched {
   uint64_t ended_ns; /* 0 while it runs. */
   uint64_t cpu_ns;   /* CPU time of the library's threads; part of mallometer_report.overhead_ns. */
   /*
-   * searched_bytes were read. resident_bytes are the bytes to read: they are in memory, and the program can write them.
-   * swapped_bytes cannot be read. All three exclude the library's own tables. The search finds no reference in a page
-   * that it has not read, so an object may seem lost that is not. If the number of swapped bytes is unknown, the search
-   * fails.
+   * searched_bytes: bytes that were read. resident_bytes: bytes to read, namely resident memory that the program can
+   * write. swapped_bytes: bytes that cannot be read. The three figures exclude the library's own tables. The search
+   * finds no reference in a page that it has not read, so an object may seem lost that is not. If the number of swapped
+   * bytes is unknown, the search fails.
    *
-   * If /proc/self/pagemap may not be read, the search does not read shared mappings. Their pages that any process has
-   * in memory still count as bytes to read. The search then also makes cached pages of privately mapped files resident.
+   * If /proc/self/pagemap may not be read, the search does not read shared mappings. Pages of shared mappings that any
+   * process has in memory still count as bytes to read. The search then also makes cached pages of privately mapped
+   * files resident.
    */
   uint64_t searched_bytes;
   uint64_t resident_bytes;
@@ -620,8 +626,8 @@ struct mallometer_searched {
   uint32_t objects;
   uint32_t left_out;
   /*
-   * Threads with unread registers, which may contain addresses: such a thread ran, or waited for something other than a
-   * condition. UINT32_MAX if the number is unknown.
+   * Threads whose registers could not be read, although the registers may contain addresses. Such a thread ran, or
+   * waited for something other than a condition variable. UINT32_MAX if the number of threads is unknown.
    */
   uint32_t unread_threads;
   uint32_t reserved;
@@ -632,7 +638,7 @@ struct mallometer_searched {
 struct mallometer_sought {
   /* A number that the object has in all searches of this process. It does not reveal the address. */
   uint64_t id;
-  /* The values of the fields with these names in mallometer_object. */
+  /* bytes, probability, born_ns and site: as in mallometer_object. */
   uint64_t bytes;
   double probability;
   uint64_t born_ns;
@@ -651,18 +657,19 @@ struct mallometer_sought {
 enum mallometer_owners_step {
   /* Walks over the Java heap once and finds Java longs that are addresses of the samples. Stops the JVM. */
   MALLOMETER_OWNERS_HOLDERS = 1,
-  /* Follows pointers in native memory, to samples that no Java long holds. The pointers begin at the addresses in
-   * other Java longs. The program runs meanwhile. */
+  /* Follows pointers in native memory to samples that no Java long holds. The walk starts at the addresses in other
+   * Java longs. The program runs meanwhile. */
   MALLOMETER_OWNERS_POINTERS = 2,
-  /* Walks over the Java heap again, and finds the objects or static fields with the longs of the previous step.
-   * Stops the JVM. */
+  /* Walks over the Java heap again, and finds the objects or static fields that contain the longs of
+   * MALLOMETER_OWNERS_POINTERS. Stops the JVM. */
   MALLOMETER_OWNERS_POINTER_HOLDERS = 3,
   MALLOMETER_OWNERS_REFERRERS = 4 /* Finds the referrers of the objects of the step before. Stops the JVM. */
 };
 
 /* The progress of a search for the Java objects that hold samples. */
 struct mallometer_owners {
-  /* Samples that were live when the search began, at most 4,096; and live samples beyond this number. */
+  /* samples: samples that were live when the search began, at most 4,096. samples_left_out: live samples beyond this
+   * number. */
   uint32_t samples;
   uint32_t samples_left_out;
   /* Samples that were freed since the search began: rows about them mean nothing. */
@@ -672,12 +679,12 @@ struct mallometer_owners {
   uint32_t objects;
   uint32_t links;
   uint32_t left_out; /* Rows and values that were left out, because there was no room. */
-  /* The number of Java longs that may lead to samples through native memory. After MALLOMETER_OWNERS_POINTERS,
-   * `pointers` is the number of pairs of such a long and a sample that it leads to. */
+  /* candidates: the number of Java longs that may lead to samples through native memory. pointers: the number of
+   * pairs of a candidate and a sample to which the candidate leads; known after MALLOMETER_OWNERS_POINTERS. */
   uint32_t candidates;
   uint32_t pointers;
-  /* The number of objects whose referrers the next MALLOMETER_OWNERS_REFERRERS looks for, and the number of their
-   * classes, at most 2. */
+  /* next_objects: the number of objects whose referrers the next MALLOMETER_OWNERS_REFERRERS looks for.
+   * next_classes: 1 if these objects have one class, 2 if they have several classes, 0 if there are no objects. */
   uint32_t next_objects;
   uint32_t next_classes;
   int32_t pointers_error; /* 0, or the -errno that makes MALLOMETER_OWNERS_POINTERS impossible here. */
@@ -703,8 +710,8 @@ struct mallometer_hold {
 enum mallometer_heap_object_kinds {
   MALLOMETER_HEAP_OBJECT_CLASS = 1u,
   MALLOMETER_HEAP_OBJECT_THREAD = 2u,
-  /* A java.lang.ref.Reference. SOFT, PHANTOM or FINAL is set too for a reference of this kind; none is set for a
-   * weak reference. */
+  /* A java.lang.ref.Reference. SOFT, PHANTOM or FINAL is also set for a SoftReference, PhantomReference or
+   * FinalReference; none of the three is set for a WeakReference. */
   MALLOMETER_HEAP_OBJECT_REFERENCE = 4u,
   MALLOMETER_HEAP_OBJECT_SOFT = 8u,
   MALLOMETER_HEAP_OBJECT_PHANTOM = 16u,
@@ -713,8 +720,8 @@ enum mallometer_heap_object_kinds {
 
 /* Bits of mallometer_heap_object.flags. */
 enum mallometer_heap_object_flags {
-  /* The search has looked for the referrers of the object, and the links name them. With MORE, the object has
-   * further referrers. */
+  /* EXPANDED: the search has looked for the object's referrers, and rows of mallometer_heap_link name them. MORE:
+   * the object has further referrers. */
   MALLOMETER_HEAP_OBJECT_EXPANDED = 1u,
   MALLOMETER_HEAP_OBJECT_MORE = 2u,
   MALLOMETER_HEAP_OBJECT_REACHED = 4u, /* A walk for referrers reached the object, so it was not garbage. */
@@ -723,8 +730,8 @@ enum mallometer_heap_object_flags {
 
 /* A Java object. */
 struct mallometer_heap_object {
-  /* The number of the class's name, for mallometer_owners_name(). For an object of java.lang.Class, the name is that
-   * of the class which the object represents. */
+  /* The number of the class's name, for mallometer_owners_name(). An object of java.lang.Class has the name of the
+   * class that it represents. */
   uint32_t class_name;
   uint32_t kinds;
   uint32_t flags;
@@ -737,7 +744,8 @@ struct mallometer_heap_link {
   uint32_t referrer; /* MALLOMETER_NONE: a root. */
   /* A jvmtiHeapReferenceKind: 2 field, 3 array element, 8 static field, 21 JNI global, 24 local variable, ... */
   uint32_t kind;
-  /* The number of the name of the field; for a local variable, of its method. MALLOMETER_NONE: unknown. */
+  /* The number of the name of the field or, if the referrer is a local variable, of the variable's method.
+   * MALLOMETER_NONE: unknown. */
   uint32_t name;
   uint64_t thread; /* The Java id of the thread, if the referrer is a local variable; 0: none. */
 };
@@ -757,7 +765,8 @@ enum mallometer_option {
   /* The length of an epoch is at least this many times the CPU time spent on it: 10 to 1,000,000; 1,000 by default. */
   MALLOMETER_OPTION_EPOCH_OVER_COST = 4,
   /* 1: stacks of the JVM's compiler threads name the method that is being compiled. The library keeps two files of
-   * /proc open to learn it. 0: no names, and no open files, which a checkpoint needs. */
+   * /proc open to read that method. 0: such stacks name no method, and the two files are closed, as a checkpoint
+   * requires. */
   MALLOMETER_OPTION_COMPILED_METHODS = 5
 };
 
@@ -821,7 +830,7 @@ MALLOMETER_API int mallometer_snapshot(struct mallometer_counters *snapshot);
 /*
  * Reads the counters of the calling thread, in under 1 us. Frees of objects that other threads allocated are included,
  * so freed_bytes may exceed allocated_bytes. In a thread without events the call may map memory for the thread's
- * counters. It then allocates if 32 thread keys existed before the library's.
+ * counters. pthread_setspecific(3) then allocates if the process had 32 thread keys before the library made its key.
  *
  * -ENODATA: not counting. -EAGAIN: this thread has no counters of its own, because their table is full, or because the
  * thread is ending and is past the first round of its destructors.
@@ -920,9 +929,10 @@ MALLOMETER_API int mallometer_method_name(uint32_t number, struct mallometer_met
 
 /*
  * Counts the JVM's garbage collections, copies rows about the samples that cleaners freed, and returns the number of
- * rows. The function recognizes a cleaner only when it sees the thread wait, so call it every few seconds. With a
- * capacity of 0 the function looks at no thread. Must be called by a thread of the JVM. Allocates. Not for signal
- * handlers. -ENODATA: no call sites, or no counts (`reason`).
+ * rows. A cleaner is a thread that frees the native memory of unreachable Java objects. The function recognizes a
+ * cleaner only if the thread waits during a call, so call the function every few seconds. With a capacity of 0 the
+ * function looks at no thread. Must be called by a thread of the JVM. Allocates. Not for signal handlers. -ENODATA: no
+ * call sites, or no counts (`reason`).
  */
 MALLOMETER_API int mallometer_collections(struct mallometer_collection_counts *out, struct mallometer_cleaned *rows,
                                           uint32_t capacity);
@@ -967,10 +977,11 @@ MALLOMETER_API int mallometer_accesses(struct mallometer_access *accesses, uint3
  * searches once. It takes a tenth of one processor, and about 0.35 s of CPU time for each GiB. It reads at most
  * `most_bytes` of memory.
  *
- * An object without references is lost, with some exceptions: its address may be in a register of a thread of
- * `unread_threads`, move during the search, be encoded, not aligned, swapped out, or be stored in the kernel alone. One
- * lost object is therefore no evidence of a leak, but several objects of a site that are lost in two searches are. Lost
- * objects that point to each other have references and are not found.
+ * An object to which the search finds no reference is probably lost. The search cannot find an address that is in a
+ * register of a thread of `unread_threads`, moves during the search, is encoded, not aligned or swapped out, or is
+ * stored in the kernel alone. One object without references is therefore no evidence of a leak. Several objects of a
+ * site without references in two searches are evidence. Lost objects that point to each other have references and are
+ * not found.
  *
  * While accesses are observed (mallometer_leaks_start), the search begins when the current epoch ends. If the search
  * then reads the slots for longer than a 128th of that epoch, the epoch has no result.
@@ -1006,9 +1017,9 @@ MALLOMETER_API int mallometer_record(const char *path);
  * Returns the number of bytes of `content` that were recorded; a text that is too long is cut after the last line that
  * fits. If a kill interrupts the writing, readers ignore the record.
  *
- * `kind` is the kind of a region in docs/reference/recording.md, 3 to 7. For call sites (kind 7), `percent` is 85, 90
- * or 95 for sites recorded at that share of the limit, and 0 for sites at the peak. For other kinds `percent` is 0.
- * `content` may be NULL if `length` is 0.
+ * `kind` is the kind of a region in docs/reference/recording.md, 3 to 7. For call sites (kind 7), `percent` says when
+ * the sites were read: 85, 90 or 95 when memory reached that percentage of the limit, 0 at the peak. For other kinds
+ * `percent` is 0. `content` may be NULL if `length` is 0.
  *
  * -EINVAL also: no such kind or share; -EMSGSIZE: the text of call sites is too long; -ENODATA: the process does not
  * record; -EBUSY: another thread writes a record of this kind; -EIO: the file was truncated, or its file system failed.
@@ -1091,15 +1102,16 @@ struct mallometer_scope {
   uint64_t requested_bytes;
   uint64_t allocated_bytes;
   uint64_t freed_bytes;
-  /* Change of live bytes: allocated_bytes - freed_bytes. In a scope over a process, 8 bytes are added for each object
-   * if the library was attached and the allocator is glibc, as in mallometer_counters.live_bytes. */
+  /* The change of live bytes: allocated_bytes - freed_bytes. After an attach over glibc's malloc, a scope of the
+   * process adds 8 bytes for each object, as mallometer_counters.live_bytes does. */
   int64_t net_bytes;
   uint64_t peak_bytes; /* The most by which live bytes exceeded those at the beginning; at least 0. */
-  /* The most by which the true peak may be higher or lower. 0 for the scope of a thread, whose peak is exact. */
+  /* The largest possible error of peak_bytes, upwards or downwards. 0 for the scope of a thread, whose peak is
+   * exact. */
   uint64_t peak_error_bytes;
   uint64_t largest_bytes; /* The largest successful request. */
-  /* The most by which largest_bytes may exceed the true size: for a scope of the process only the size class is
-   * known. The value is 0 for the scope of a thread. */
+  /* The largest possible excess of largest_bytes over the true size. A scope of the process knows only the size
+   * class of a request. 0 for the scope of a thread, whose figure is exact. */
   uint64_t largest_error_bytes;
   /*
    * Known only with MALLOMETER_SCOPE_HAS_MATCHES. A temporary object was allocated within the scope and also freed

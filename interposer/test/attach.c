@@ -121,8 +121,8 @@ static void load_and_unload(void) {
   dlclose(opened);
 }
 
-/* Calls mallometer_attach_check() and returns whether it searched memory for words to change. A search changes
- * attach_lock_ns, its duration: hardly any two searches take equally long. */
+/* Calls mallometer_attach_check(). Returns whether the call searched memory for words to change. A search sets
+ * attach_lock_ns to its duration, and hardly any two durations are equal. */
 static bool check_walks(void) {
   uint64_t before = report().attach_lock_ns;
   check();
@@ -929,8 +929,8 @@ static void message_goes_with_the_detach(void) {
 static volatile bool stop;
 static uint64_t operations, opened;
 
-/* Pauses give the attaching thread a processor and the locks of glibc's arenas, which it needs to read the live
- * bytes. */
+/* Sleeps 0.1 ms after every 500 steps, so that the attaching thread gets a processor and the locks of glibc's
+ * arenas. The attaching thread needs these locks to read the live bytes. */
 static void *allocate_and_check(void *seed) {
   uint32_t random = (uint32_t)(uintptr_t)seed;
   unsigned char *live[64] = {0};
@@ -1014,7 +1014,7 @@ static void comes_and_goes(int cycles) {
   stop = true;
   for (int i = 0; i < WORKERS + OTHERS; i++) pthread_join(threads[i], NULL);
   printf("%d cycles, %" PRIu64 " operations, %" PRIu64 " libraries opened\n", cycles, operations, opened);
-  attach(); /* restores a word in which the loader stored the library's address during the last detach */
+  attach(); /* notes a word that the loader wrote during the last detach, for detach() to restore */
   detach();
   nothing_differs();
 }

@@ -149,8 +149,8 @@ struct differences {
 
 /*
  * Compares the memory with `before`, which was copied when the library was already open. A changed word on a writable
- * page counts only if it holds an address of the library and was not 0 before. The head of the C library's list of fork
- * handlers was 0, so it does not count.
+ * page counts only if it holds an address of the library and was not 0 before. The second condition excludes the head
+ * of the C library's list of fork handlers.
  */
 static inline struct differences differences_since(const struct memory *before) {
   static struct memory now;

@@ -104,8 +104,8 @@ static void caches_are_no_part_of_it(bool are_read) {
   for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
   int64_t difference = (int64_t)(in_use() - counters().live_bytes);
   printf("live bytes are %" PRId64 " off, of %" PRIu64 "\n", difference, counters().live_bytes);
-  /* The difference has two causes. glibc counts this thread's cache as live. The library counts the changes that
-   * each thread's first malloc or free makes in the thread's cache. */
+  /* The difference has two causes. glibc counts this thread's cache as live. The library may have read another
+   * thread's cache after the thread's first malloc or free had changed the cache. */
   CHECK(difference >= -(int64_t)counters().baseline_error_bytes && difference < 65536);
   detach();
 }
@@ -114,7 +114,7 @@ static volatile bool stop;
 
 static int events_between_pauses;
 
-/* Pauses let the attaching thread get the locks of glibc's arenas. */
+/* Sleeps 0.1 ms now and then, so that the attaching thread gets the locks of glibc's arenas. */
 static void *allocate_often(void *seed) {
   uint32_t random = (uint32_t)(uintptr_t)seed;
   void *objects[OBJECTS] = {0};

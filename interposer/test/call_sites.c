@@ -90,9 +90,11 @@ static struct figures figures_of(const void *function) {
 static double rounding(double sum) { return 1e-12 * sum; }
 
 /*
- * Compares live objects and bytes with the expected ones. Sampled values may differ by five standard deviations, which
- * chance exceeds once in two million times. Exact values may lack up to samples_not_followed objects: the library drops
- * a sample if another thread is removing the last sample with the same hash.
+ * Compares live objects and bytes with the expected ones. Sampled values may differ by five standard deviations; chance
+ * causes a larger difference once in about two million comparisons.
+ *
+ * Exact values may lack up to samples_not_followed objects: the library drops a sample if another thread is removing
+ * the last sample with the same hash.
  */
 static void expect_live(const char *what, struct figures f, double objects, double bytes) {
   uint64_t not_followed = self().samples_not_followed;

@@ -1,5 +1,5 @@
-/* Tests the library's clocks. A coarse clock is never ahead of the exact one. Without a vDSO, it returns the last
- * time that was read from the exact one. */
+/* Tests the library's clocks. The coarse clock is never ahead of the exact clock. Without a vDSO, the coarse clock
+ * returns the time of the latest reading of the exact clock. */
 #include "platform/clock.c"
 
 #include "check.h"

@@ -156,9 +156,8 @@ static void no_block_is_lost(void) {
 /* ---- Routes: the functions that serve malloc and free ------------------------------------------------- */
 
 /*
- * The number of instructions by which the interruption moves from round to round. The number is small, so that some
- * round interrupts the library after the choice of its functions for malloc and free, and before the store of this
- * choice.
+ * The distance, in instructions, between the interruptions of successive rounds. The distance is small, so that some
+ * round interrupts the library between its choice of the functions for malloc and free and the store of this choice.
  */
 enum { STRIDE = 7 };
 

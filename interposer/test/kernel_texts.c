@@ -129,8 +129,8 @@ static void without_shared_memory(void) {
   CHECK_EQUAL(read_memory().file_bytes, 8);
 }
 
-/* A container without a cgroup namespace finds its cgroup's path on the host in /proc/self/cgroup, but only the
- * container's part of the hierarchy is mounted. */
+/* Tests a container without a cgroup namespace. /proc/self/cgroup has the cgroup's path on the host, but the
+ * container mounts only a part of the hierarchy. */
 static void without_a_namespace(void) {
   version_2();
   snprintf(files[2].text, LONGEST,

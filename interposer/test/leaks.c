@@ -106,8 +106,8 @@ static NOINLINE void *one_of_many(size_t size) {
   return object;
 }
 
-/* Empties each processor's batch of new pages in the kernel, because accessed bits of pages in a batch are not
- * cleared. */
+/* Empties the kernel's batch of new pages on each processor. The kernel does not clear the accessed bits of pages in
+ * such a batch. */
 static void empty_batches(void) {
   cpu_set_t mine;
   void *page = mmap(NULL, page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -399,8 +399,8 @@ static void made_smaller_past_the_hook(void) {
   for (unsigned i = 0; i < COUNT; i++) free(memset(slots[i], 1, 15 * page_size));
 }
 
-/* glibc's own free unmaps a slot's pages. glibc's own realloc can then extend the object in the slot before into
- * these pages. The extended object must keep its contents. */
+/* glibc's own free unmaps a slot's pages. glibc's own realloc can then extend the object of the previous slot into
+ * the unmapped pages. The extended object must keep its contents. */
 static void made_larger_past_the_hook(void) {
   enum { COUNT = 12, BEFORE = 200 };
   const size_t after = page_size * 3 / 2;
@@ -686,7 +686,8 @@ static void locked(int flags, bool before) {
   printf("%" PRIu64 " KiB locked, then %" PRIu64 "\n", kib, locked_kib());
   CHECK(locked_kib() >= kib);
   /*
-   * The library's tables (about 32 MiB) may become resident, but not its address range for slots (20 times as large).
+   * The library's tables (about 32 MiB) may become resident. Its address range for slots is much larger, and must not
+   * become resident.
    */
   CHECK(resident_bytes() < resident + (64u << 20));
   for (unsigned i = 0; !before && i < 2; i++) free(slots[i]);
@@ -1016,8 +1017,8 @@ static NOINLINE void *at_depth(unsigned depth, size_t size) {
   return object;
 }
 
-/* Estimates the number of live objects of `least_bytes` to `most_bytes` from those in slots. Adds the variance of the
- * estimate to `variance`. */
+/* Estimates the number of live objects of `least_bytes` to `most_bytes` from the live objects in slots. Adds the
+ * variance of the estimate to `variance`. */
 static double estimated(uint64_t least_bytes, uint64_t most_bytes, double *variance) {
   double estimate = 0;
   int count = mallometer_objects(objects, MOST_OBJECTS);

@@ -154,8 +154,8 @@ CASE(threads_answer_until_nobody_asks_any_more) {
   CHECK_EQUAL(answers, 2);
 }
 
-/* The requested function is called by the slow path only. So a thread must leave the fast path at its next allocation
- * or free. */
+/* A thread must leave the fast path at its next allocation or free after a request, because only the slow path calls
+ * the requested function. */
 CASE(a_thread_that_is_asked_leaves_the_fast_path) {
   struct thread_block *block = as_new_thread();
   allocate_in(block, BYTES);
@@ -204,8 +204,8 @@ static void another_thread_takes_two_and_keeps_one(void) {
   CHECK(pthread_create(&thread, NULL, takes_two_keeps_one, NULL) == 0 && pthread_join(thread, NULL) == 0);
 }
 
-/* Another thread takes the first two free blocks of counters and returns the first, while this thread takes one (the
- * ABA problem). */
+/* Tests the ABA problem: while this thread takes a block of counters, another thread takes the first two free blocks
+ * and returns the first of them. */
 static int no_block_has_two_owners(unsigned point) {
   thread_blocks_start(peak_flush);
   for (unsigned i = 0; i < 4; i++) as_new_thread();

@@ -271,7 +271,7 @@ static int two_at_the_same_place_are_freed_at_once(unsigned point) {
   return REACHED;
 }
 
-/* ---- The filter: a bit for each hash of addresses, set while it has live samples ----------------------- */
+/* ---- The filter: one bit for each hash, set while a sample with this hash is live ---------------------- */
 
 /* The addresses that this function returns all have the same hash. */
 static const void *object_of_hash(uintptr_t number) { return (const void *)(OBJECT + number * 16 * LIVE_HASHES); }
@@ -357,7 +357,8 @@ CASE(threads_find_their_samples_of_one_hash) {
 
 /* ---- Full tables --------------------------------------------------------------------------------------- */
 
-/* Allocates and frees an object. It must be a live sample unless the table has no room for its call site. */
+/* Allocates and frees an object. The object must be a live sample in between, unless the table has no room for its
+ * call site. */
 static void allocate_and_free(uintptr_t caller) {
   uint64_t before = call_sites_totals().without_site;
   allocate(caller, OBJECT, BYTES);
@@ -423,8 +424,8 @@ CASE(the_stalest_sites_give_way) {
   call_sites_make_room();
   CHECK_EQUAL(call_sites_totals().sites, before - FORGOTTEN);
   copy_sites();
-  /* The 4,096 sites that were not sampled for longest must be forgotten. Site 0 must stay because it has a live
-   * sample, and site 1 because it was sampled again. */
+  /* The 4,096 sites whose latest sample is oldest must be forgotten. Site 0 must stay because it has a live sample,
+   * and site 1 because it was sampled again. */
   for (uint32_t number = 0; number <= ALL; number++) {
     bool stays = number < 2 || number >= 2 + FORGOTTEN;
     CHECK_EQUAL(sites[number].number, stays ? number : number + MOST_SITES);
@@ -573,8 +574,8 @@ enum { SAMPLING = 4, SAMPLES = 60000, HELD = 8 };
 
 static bool all_ended;
 
-/* Samples allocations: one of four comes from one of 16 callers that all threads share, the others from new callers.
- * The latest 8 objects stay live. */
+/* Samples allocations. A quarter of the allocations come from 16 callers that all threads share, and the others from
+ * new callers. The latest 8 objects stay live. */
 static void *samples_ever_new_callers(void *number) {
   uintptr_t own = (uintptr_t)number, object = 0x10000000 * own;
   begin_thread();

@@ -172,7 +172,7 @@ CASE(epochs_become_shorter_at_once) {
   CHECK(!observation_shorten(1) && !observation_shorten(3600000));
 }
 
-/* Readings may take at most a thousandth of the time. So if one takes 10 ms of CPU time, epochs must last 10 s. */
+/* Readings may take at most a thousandth of the time, so readings of 10 ms of CPU time require epochs of 10 s. */
 CASE(epochs_are_longer_where_looks_take_longer) {
   start();
   given_reading_ns = SECOND / 100;
@@ -232,7 +232,7 @@ CASE(an_object_that_is_used_in_every_epoch_does_not) {
   CHECK_EQUAL(evidence().idle_before_free.weight[0], 1);
 }
 
-/* Takes `samples` samples in one epoch. Returns the lowest probability with which one was placed in a slot. */
+/* Takes `samples` samples in one epoch. Returns the lowest probability with which a sample was placed in a slot. */
 static double least_placement(unsigned samples) {
   double least = 1;
   time_passes(2 * EPOCH);

@@ -166,9 +166,9 @@ CASE(the_stalest_call_path_gives_way) {
 }
 
 /*
- * A busy call site allocates 4,000 blocks of 256 KiB per second. Another call site leaks 20 objects of 100 bytes per
- * second. The target is a tenth of the default, too little time for samples of half of the blocks. Leaked objects must
- * be sampled nevertheless.
+ * A busy call site allocates 4,000 blocks of 256 KiB per second, and another call site leaks 20 objects of 100 bytes
+ * per second. Samples may take a tenth of the default time, which is too little to sample even half of the blocks. The
+ * leaked objects must be sampled nevertheless.
  */
 CASE(a_hot_path_of_large_blocks_does_not_hide_a_small_leak) {
   enum { SECONDS = 60, BLOCKS_A_SECOND = 4000, LEAKED_A_SECOND = 20, BLOCK = 262144, LEAKED = 100 };

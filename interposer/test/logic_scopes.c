@@ -213,7 +213,7 @@ static void another_closes(void) {
   as_thread(before);
 }
 
-/* Two threads close the same scope. Only one of them may succeed, and the scope's record must be free afterwards. */
+/* A scope is closed by two threads at once. Only one of them may succeed, and the scope's record must be free afterwards. */
 static int another_thread_closes_a_scope(unsigned point) {
   own = new_thread(), other = new_thread();
   as_thread(own);
@@ -334,8 +334,8 @@ static void another_scope_follows(void) {
   as_thread(before);
 }
 
-/* Opens a scope while the counters of all threads are added for the peak. The sum includes bytes that were freed
- * before the opening, so it must not raise the scope's peak. */
+/* Opens a scope while the library adds up all threads' counters to find a new peak. The sum includes bytes that were
+ * freed before the scope was opened, so the scope's peak must not increase. */
 static int a_scope_has_no_earlier_peak(unsigned point) {
   own = new_thread(), other = new_thread();
   as_thread(own);

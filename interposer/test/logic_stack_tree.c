@@ -50,7 +50,7 @@ CASE(a_full_tree_keeps_what_it_has) {
   static uint32_t nodes[STACK_NODES];
   uint32_t added = 0, innermost, work = 0;
   for (uint64_t frame = 1; added < STACK_NODES; frame++) {
-    CHECK(frame < 2 * STACK_NODES); /* a few frames find no free node where they look */
+    CHECK(frame < 2 * STACK_NODES); /* frames that find no free node are skipped */
     if (stack_tree_add(&tree, &frame, 1, &innermost, &work)) nodes[added++] = innermost;
     if (tree.taken == STACK_NODES) break;
   }

@@ -351,8 +351,8 @@ static int exit_code(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* A child of vfork() shares its parent's memory, and the library ignores its calls. So the map lacks the child's
- * range, although the parent has this memory, too. */
+/* A child of vfork() maps memory in the address space of its parent. The library ignores the child's calls, so the
+ * map must not contain this range. */
 static void vforked(void) {
   static char *volatile memory;
   uint64_t before = self().ranges;
@@ -393,8 +393,7 @@ static void forked(void) {
   CHECK_EQUAL(self().ranges_missed, 0);
 }
 
-/* A child of vfork() maps memory in the address space of its parent. The library ignores the child's calls, so the
- * map must not contain this range. */
+/* ---- Random changes in several threads ------------------------------------------------------------------- */
 
 enum { THREADS = 4, PAGES = 256, PAGES_OF_CHANGE = 12 };
 
@@ -429,8 +428,8 @@ static uint32_t site_now(const void *address) {
   return row.site;
 }
 
-/* Stores the call site of pages that `function` has just mapped. The call site must be unchanged if all of the pages
- * had the same one before. Otherwise the call site must be in `function`, or unknown. */
+/* Stores the call site of pages that `function` has just mapped. If all of the pages had one common call site
+ * before, the pages must keep it. Otherwise the new call site must be in `function`, or unknown. */
 static void note_sites(struct field *field, size_t first, size_t count, const void *function) {
   uint32_t before = field->sites[first], now = site_now(field->memory + first * PAGE);
   bool keeps = true;
@@ -440,8 +439,8 @@ static void note_sites(struct field *field, size_t first, size_t count, const vo
   for (size_t i = first; i < first + count; i++) field->sites[i] = now;
 }
 
-/* Makes a random change to the mappings of `field`. Case 4 lets the kernel choose an address, and unmaps the memory
- * again. Another thread may just have unmapped memory at that address. */
+/* Makes a random change to the mappings of `field`. Case 4 maps memory at an address that the kernel chooses, and
+ * unmaps it again, so that threads map and unmap the same addresses in turn. */
 static void change(struct field *field) {
   size_t first = draw(field, PAGES), count = 1 + draw(field, PAGES_OF_CHANGE);
   if (first + count > PAGES) count = PAGES - first;
@@ -552,7 +551,7 @@ static void compare_with_kernel(struct field fields[THREADS]) {
 }
 
 static void begin_field(struct field *field, int thread) {
-  /* The kernel chooses addresses far above these, and so never an unmapped page of a field. */
+  /* Addresses that the kernel chooses are far above the fields, so no other mapping takes a field's unmapped pages. */
   field->memory = map_there((char *)0x200000000000 + (size_t)thread * 2 * PAGES * PAGE, PAGES, 0);
   uint32_t site = site_now(field->memory);
   for (int page = 0; page < PAGES; page++) {

@@ -78,7 +78,7 @@ static void aligned_objects(void) {
 /* Returns a pseudo-random multiple of 16 from 16 to 512. */
 static size_t small_size(size_t i) { return 16 + ((i * 0x9e3779b97f4a7c15u) >> 59) * 16; }
 
-/* A few of these many small objects lie at the beginning of a page. */
+/* Allocates SMALL_OBJECTS small objects. Some of them begin at a page boundary. */
 static void small_objects(void) {
   static char *objects[SMALL_OBJECTS];
   struct mallometer_counters start = snapshot();

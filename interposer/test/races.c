@@ -38,8 +38,8 @@ static unsigned answered;
 
 static void answer(void) { answered++; }
 
-/* Requests that each thread call answer() at its next allocation or free, or at its end. The calling thread allocates
- * no more, so it must call answer() at its end. */
+/* Requests that each thread call answer() at its next allocation or free, or at its end. The calling thread makes no
+ * further allocation, so it must call answer() at its end. */
 static void *is_asked_before_its_end(void *unused) {
   struct thread_block *block = thread_block_acquire();
   thread_blocks_request_answer(answer);

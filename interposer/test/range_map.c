@@ -176,8 +176,8 @@ static void a_full_map_keeps_the_large_ones(void) {
   check_references();
 }
 
-/* Makes insertions that take a further block each. The map must pack its ranges in time, so that every change finds
- * free blocks. */
+/* Makes each insertion take one more block. The map must pack its ranges in time, so that every change finds free
+ * blocks. */
 static void full_blocks_are_packed_in_time(void) {
   for (size_t i = 0; map->used + BLOCKS_OF_SLICE < PACKED_BLOCKS || map->passes > 0; i++) {
     put(2000 + 4 * i, 1, (uint32_t)(i % 7));

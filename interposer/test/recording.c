@@ -359,8 +359,8 @@ static void fill_the_cache(void) {
   close(descriptor);
 }
 
-/* Lets memory rise by 192 MiB. The file must describe the rise. `end` names what happens next; the file must become
- * empty at the end of the rise, for example. */
+/* Lets memory rise by 192 MiB. The file must describe the rise. `end` is the name of the case, which determines what
+ * happens after the rise. */
 static int message_of_a_rise(const char *end) {
   enum { MOST = 3072 };
   static void *objects[MOST];
@@ -427,7 +427,8 @@ static bool rises_are_too_large(void) {
   return is_known && limit > 0 && limit < 0x1p60 && (limit / 16 > 180.0 * 0x1p20 || limit < 600.0 * 0x1p20);
 }
 
-/* The message must state the used share of a cgroup's limit without cached files, which the kernel can drop. */
+/* The message must state the used share of the cgroup's limit. Cached files do not count as used, because the kernel
+ * can drop them. */
 static int share(void) {
   char group[100];
   if (!make_group(group, sizeof group)) {

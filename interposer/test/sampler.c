@@ -348,7 +348,7 @@ struct kind {
   unsigned objects;
   size_t least, most;
   double freed;
-  bool is_close; /* true if the share of intervals that contain the true value is only just above 94 % */
+  bool is_close; /* true if only just above 94 % of the confidence intervals contain the true value */
 };
 
 enum { ALLOCATED_OBJECTS, ALLOCATED_BYTES, LIVE_OBJECTS, LIVE_BYTES, FIGURES };

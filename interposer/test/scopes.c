@@ -331,9 +331,9 @@ static void overflow(void) {
   struct mallometer_scope end = closed(scope);
   CHECK_EQUAL(end.flags, MALLOMETER_SCOPE_OVERFLOWED);
   CHECK_EQUAL(end.temporary_allocations, 0);
-  CHECK_EQUAL(calls(&end), OBJECTS); /* the calls and net bytes stay exact */
+  CHECK_EQUAL(calls(&end), OBJECTS); /* the calls and net bytes are exact even after an overflow of the table */
   CHECK_EQUAL(end.net_bytes, 0);
-  /* The total exceeds the room of a matched scope, but only one object is live at a time. */
+  /* Allocates more objects than the table of a matched scope can hold, but only one is live at a time. */
   scope = opened(MALLOMETER_SCOPE_MATCHED);
   for (unsigned i = 0; i < 4 * OBJECTS; i++) free(kept(24 + i % 1000));
   end = closed(scope);
@@ -444,8 +444,8 @@ static void *closes_others(void *unused) {
     uint32_t number = __atomic_load_n(&shared[i % RACERS], __ATOMIC_ACQUIRE);
     int result = i % 3 ? mallometer_scope_read(number, &figures) : mallometer_scope_close(number, &figures);
     CHECK(result == 0 || result == -EINVAL);
-    /* The number of calls is checked only after a reading. A scope that is closed here may also count calls that its
-     * thread makes meanwhile. */
+    /* While this thread closes a scope, the scope's thread may make further calls, which the scope may count. The
+     * number of calls is therefore checked only after a read. */
     bool of_process = figures.peak_error_bytes > 0;
     if (result == 0 && i % 3 && !of_process) CHECK(calls(&figures) <= 2 && figures.peak_bytes < 10000);
     if (result == 0) CHECK(calls(&figures) >= figures.temporary_allocations);

@@ -242,8 +242,8 @@ static void addresses_in_freed_memory_are_none(void) {
   forget_stack();
   search((const void *)(uintptr_t)held);
   check_lost(DROPPED);
-  /* When the program allocates parts of the freed memory again, the search must also find the addresses that they
-   * still contain. */
+  /* Allocates parts of the freed memory again. These parts still contain addresses of objects, which the search must
+   * now find. */
   void *again[EACH];
   unsigned in_use = 0;
   for (unsigned i = 0; i < EACH; i++) again[i] = malloc(TABLE / 4 * sizeof *table);

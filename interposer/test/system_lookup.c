@@ -51,7 +51,7 @@ int main(int argc, char **argv) {
     CHECK(!dlsym(library, "mallometer_self") && !dlsym(library, "sdallocx") && !dlsym(library, "_Znwm"));
     CHECK(dlopen(argv[1], RTLD_LAZY) == library);
   }
-  /* Mallometer is the next library after the program that has a malloc. */
+  /* RTLD_NEXT finds mallometer's malloc, because no library between the program and mallometer defines malloc. */
   CHECK(dlsym(RTLD_NEXT, "malloc") == dlsym(RTLD_DEFAULT, "malloc"));
   CHECK(!dlopen("/nowhere/libsyslookup.so", RTLD_LAZY) && strstr(dlerror(), "/nowhere"));
   return 0;

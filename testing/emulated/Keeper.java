@@ -2,7 +2,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.zip.Deflater;
 
-/** Reads a line, then keeps native memory in as many objects as its argument says, until its input ends. */
+/**
+ * Reads a line, and then keeps native memory until its input ends. The argument is the number of
+ * objects that hold the memory.
+ */
 public final class Keeper {
 
   private static final List<Deflater> KEPT = new ArrayList<>();

@@ -4,10 +4,10 @@
  * Where the processor can, the writer adds with one instruction that has no lock prefix (platform/arch.h). This is as
  * fast as a plain `x += n`, but no count is lost if a signal handler interrupts it.
  *
- * Readers sum all frees before all allocations. A sum then contains the allocation of each object whose free it
- * contains, so the live bytes are never negative. A thread that frees its own object adds the allocation first
- * (order_frees_after_allocations()). Another thread gets the object's address after the allocation was added, and
- * reads the size through that address before it adds the free. test/litmus checks both cases.
+ * Readers sum all frees before all allocations. A sum that contains an object's free then also contains the object's
+ * allocation, so the live bytes are never negative. A thread that frees its own object adds the allocation first
+ * (order_frees_after_allocations()). Another thread gets the object's address after the allocation was added, and reads
+ * the size through that address before it adds the free. test/litmus checks both cases.
  */
 #ifndef MALLOMETER_ACCOUNT_COUNTER_H
 #define MALLOMETER_ACCOUNT_COUNTER_H

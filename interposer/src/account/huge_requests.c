@@ -71,7 +71,7 @@ uint32_t huge_request_events(struct mallometer_event *events, uint32_t capacity,
   return copied;
 }
 
-/* ---- Watches: rings for requests above a size of their own --------------------------------------------- */
+/* ---- Watches: rings with thresholds of their own ------------------------------------------------------- */
 
 /* Marks an entry that a thread is writing. No other thread and no signal handler may write the entry meanwhile. */
 #define WRITTEN UINT64_MAX

@@ -373,7 +373,7 @@ static uint32_t read_slice(uint32_t blocks) {
 
 static void pack_slice(void) {
   if (map->next >= map->used) {
-    end_pass(); /* Changes since the previous slice have removed the remaining blocks. */
+    end_pass(); /* changes since the previous call have removed all remaining blocks */
     return;
   }
   uint32_t blocks = map->used - map->next < BLOCKS_OF_SLICE ? map->used - map->next : BLOCKS_OF_SLICE;
@@ -391,8 +391,8 @@ static void pack_slice(void) {
   if (map->next >= map->used) end_pass();
 }
 
-/* Packs blocks (moves their ranges into fewer blocks) if few are free. Packs more than one slice only if a change
- * might otherwise find no free block. */
+/* Packs the next BLOCKS_OF_SLICE blocks (moves their ranges into fewer blocks) if a pass is in progress or few
+ * blocks are free. Repeats until BLOCKS_OF_CHANGE blocks are free, the most that a change adds. */
 static void make_room(void) {
   bool none_left = map->used + BLOCKS_OF_CHANGE > BLOCKS;
   if (map->passes == 0 && (map->used > map->enough || none_left)) begin_passes();
@@ -472,9 +472,10 @@ static struct place previous(struct place place) {
 /*
  * Joins a range with adjacent ranges of its call site. Returns false if nothing was joined.
  *
- * A joined range has the new range's number. A thread that is unmapping the older part would therefore not remove it,
- * so nothing is joined while another thread unmaps memory. A thread that begins to unmap after the test below reads the
- * new range's number, because the caller has stored the number before.
+ * A joined range gets the new range's insertion number. A thread that is unmapping the older range would not remove a
+ * range with a newer number, so nothing is joined while another thread unmaps memory. A thread that begins to unmap
+ * after the test of `unmapping` causes no error: the caller has already stored the new number in `latest_number`, which
+ * that thread reads.
  */
 static bool join(struct place behind, struct range range) {
   if (__atomic_load_n(&unmapping, __ATOMIC_SEQ_CST) > 0) return false;

@@ -421,8 +421,8 @@ static void read_matches(const struct scope *scope, uint64_t temporary, uint64_t
 
 static void read_thread(const struct scope *scope, const struct thread_block *block, bool ended,
                         struct mallometer_scope *out) {
-  /* Reads `temporary` and `temporary_bytes` before the larger counters that they are subtracted from. Events during
-   * the reading then make no difference negative. */
+  /* Reads `temporary` and `temporary_bytes` before the counters from which read_matches() subtracts them. Events
+   * during the reading can then make a difference too large, but never negative. */
   uint64_t temporary = __atomic_load_n(&scope->temporary, __ATOMIC_ACQUIRE);
   uint64_t temporary_bytes = __atomic_load_n(&scope->temporary_bytes, __ATOMIC_ACQUIRE);
   struct mallometer_counters start = {0}, now = {0};
@@ -490,9 +490,9 @@ int scope_read(uint32_t number, struct mallometer_scope *out) {
     if (state != OPEN && state != ENDED) return -EINVAL;
     struct mallometer_scope figures = {0};
     /*
-     * The record may be reused for another scope during this copy. The load after the fence then finds another state,
-     * because the new user writes to the record only after it has acquired the state that free_record() stored
-     * (test/litmus/reused-sample).
+     * Another thread may reuse the record for a new scope during this copy. Before it writes to the record, that thread
+     * acquires the state that free_record() stored. If the copy contains a write of that thread, the load after the
+     * fence therefore finds a changed state (test/litmus/reused-sample).
      */
     read_figures(scope, state == ENDED, &figures);
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -534,9 +534,8 @@ static void abandon(struct scope *scope, uint64_t closing, struct mallometer_sco
   struct thread_block *block = scope->block;
   if (!change_state(scope, closing, ABANDONED)) {
     /*
-     * The state is ORPHANED if the measured thread has ended. Any other state means that a signal handler of this
-     * thread has forked, and that this is the child. Then nothing is left to do, because scopes_forked() has freed or
-     * abandoned the record.
+     * The state is ORPHANED if the measured thread has ended. Otherwise a signal handler of this thread has forked, and
+     * this process is the child, where scopes_forked() has freed or abandoned the record.
      */
     if (!change_state(scope, with_state(closing, ORPHANED), CLOSING)) return;
     *out = (struct mallometer_scope){0};

@@ -3,8 +3,8 @@
  *
  * Most values are differences of counters that exist anyway. The peak and the largest request need a look at each
  * event, so a thread in a scope has no headroom (thread_block.h), and all its events take the slow path. The slow path
- * compares an event first with the innermost scope. The values of outer scopes are at least as high, so an outer scope
- * is compared only if the event exceeds the inner scope.
+ * compares an event first with the innermost scope. An outer scope's peak and largest request are at least as high as
+ * an inner scope's, so an event that does not exceed the inner scope's values is not compared with the outer scope.
  *
  * A matched scope also has a table with the addresses of up to MOST_MATCHED live objects, which shows whether a freed
  * object was allocated within the scope. If the table overflows, or a signal handler allocates while the table changes,
@@ -66,7 +66,8 @@ void *scope_match_allocation(struct thread_block *block, void *object, size_t do
 void scope_match_free(struct thread_block *block, const void *object, size_t bytes);
 
 /* Reports a counted allocation to the scopes of its thread, and returns `object`. `doubled` is the doubled_size() of
- * the request, or 0 for 0 bytes. A function is called only if more changes than the peak of the innermost scope. */
+ * the request, or 0 for 0 bytes. Calls scope_raise() only if the allocation changes more than the peak of the
+ * innermost scope. */
 static inline __attribute__((always_inline)) void *scope_allocation(struct thread_block *block, void *object,
                                                                     size_t doubled) {
   struct thread_scoping *scoping = thread_scoping(block);

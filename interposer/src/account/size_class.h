@@ -3,8 +3,8 @@
  * no bound. The class is the position of the highest bit of 2 * size - 1, for example 5 for 17 to 32 bytes. A request
  * of 0 bytes belongs to the first class. Public figures merge the classes up to 16 bytes (totals.c).
  *
- * The fast path keeps only 2 * size - 1 across the allocator's call. It needs no other number of the request, because
- * it sums these numbers instead of the sizes.
+ * The fast path keeps only 2 * size - 1 across the allocator's call. It adds this number to `requested_doubled`, so it
+ * does not need the size itself.
  */
 #ifndef MALLOMETER_ACCOUNT_SIZE_CLASS_H
 #define MALLOMETER_ACCOUNT_SIZE_CLASS_H

@@ -122,8 +122,9 @@ void thread_blocks_request_answer(void (*answer)(void)) {
     __atomic_fetch_or(&block->reporting.requests, REQUEST_ANSWER, __ATOMIC_RELEASE);
     headroom_withdraw(block);
   }
-  /* headroom_withdraw() may fail while the owner counts an event (some fifteen instructions), because the event
-   * overwrites it. The loop below therefore tries three times more, after short waits. */
+  /* headroom_withdraw() may have no effect while the owner counts an event, because the event stores a new headroom
+   * at its end. An event takes some fifteen instructions, so the loop below tries three times more, after short
+   * waits. */
   for (int again = 0; again < 3; again++) {
     for (volatile int moment = 0; moment < 1000;) moment = moment + 1;
     for (uint32_t i = 0; i < thread_block_count(); i++) {
@@ -167,8 +168,8 @@ struct thread_block *thread_block_acquire_first(void) {
     release_block(index);
     return own_block_or_null();
   }
-  /* The block is already set, so it counts the allocations of pthread_setspecific and of signal handlers that
-   * interrupt it. */
+  /* `current_block` already points to the block. The block therefore counts the allocations of
+   * pthread_setspecific(), and those of signal handlers during that call. */
   if (exit_key_exists) pthread_setspecific(exit_key, block);
   return block;
 }
@@ -176,9 +177,9 @@ struct thread_block *thread_block_acquire_first(void) {
 static void (*at_hand_over)(struct thread_block *block);
 
 /*
- * Releases the block of the calling thread, which is ending. Later key destructors count their events in the shared
+ * Releases the block of the calling thread, which is ending. Events of later key destructors are counted in the shared
  * block. Keeping the block until the next round of destructors would cost 500 instructions for each thread in glibc.
- * The parameter is the key's value, which is not used, because a program with a wrong key may have overwritten it.
+ * The key's value is ignored, because a program that uses a wrong key may have overwritten it.
  */
 static void on_thread_end(void *unused) {
   (void)unused;

@@ -46,7 +46,7 @@ struct event_counters {
   counter allocated_bytes;
   counter requested_doubled;
   counter failed;
-  counter by_class[SIZE_CLASSES]; /* event_allocations() computes the index. */
+  counter by_class[SIZE_CLASSES];
 };
 
 static inline counter *event_allocations(struct event_counters *events, size_t class) {
@@ -214,9 +214,10 @@ static inline bool headroom_give(struct thread_block *block, int64_t bytes) {
  * 0 and counts in the shared block (event_block()), so the interrupted event overwrites none of the handler's counts.
  * If a handler leaves by longjmp, the 0 stays, and the thread's later events are counted in the shared block.
  *
- * A handler that runs between the load of the headroom and the mark is not protected in this way. The handler's change
- * of the headroom, less than HEADROOM_BYTES, is lost until the next peak_flush(). A scope that the handler opened then
- * misses the peak, largest request and matches of the thread's events until the next peak_flush().
+ * The mark gives no protection from a handler that runs after the load of the headroom and before the mark. The
+ * interrupted event overwrites that handler's change of the headroom. The change is less than HEADROOM_BYTES, and is
+ * lost until the next peak_flush(). A scope that the handler opened misses the peak, largest request and matches of the
+ * thread's events until that peak_flush().
  *
  * Relaxed accesses suffice, because only the thread itself needs the order of the mark, and other threads do not change
  * the headroom while the mark is set.
@@ -230,7 +231,7 @@ static inline bool event_mark(struct thread_block *block, bool exhausted) {
 
 static inline bool event_begin_allocation(struct thread_block *block, size_t usable_size, int64_t *left) {
   if (!EVENTS_ARE_MARKED) return headroom_take(block, (int64_t)usable_size);
-  /* A headroom that was negative before stays negative. */
+  /* An allocation only lowers the headroom, so a test of the result also finds a headroom that was negative before. */
   return event_mark(
       block, difference_exhausts(left, __atomic_load_n(&block->headroom, __ATOMIC_RELAXED), (int64_t)usable_size));
 }

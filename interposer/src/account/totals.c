@@ -17,8 +17,8 @@ static void add_frees(const struct event_counters *events, struct mallometer_cou
   sum->freed_bytes += counter_read(&events->freed_bytes);
 }
 
-/* A request of 0 bytes is counted in its class, and then subtracts 1 from requested_doubled. The reverse order of
- * the reads keeps the sum from being negative. */
+/* count_allocation() counts a request of 0 bytes first in its class, and then subtracts 1 from `requested_doubled`.
+ * Reading `requested_doubled` before the classes keeps the sum from becoming negative. */
 static void add_allocations(const struct event_counters *events, struct mallometer_counters *sum) {
   uint64_t doubled = counter_read(&events->requested_doubled);
   for (unsigned i = 0; i < SIZE_CLASSES; i++) {
@@ -108,7 +108,8 @@ static int64_t window_starts[MOST_PEAK_WINDOWS], window_peaks[MOST_PEAK_WINDOWS]
 
 static uint32_t open_windows(void) { return __atomic_load_n(&windows, __ATOMIC_ACQUIRE); }
 
-/* Returns the lowest of the peaks of the process and of the open windows. Live bytes up to it raise no peak. */
+/* Returns the lowest of the peaks of the process and of the open windows. Live bytes raise a peak only if they
+ * exceed the returned value. */
 static int64_t lowest_peak(void) {
   int64_t lowest = (int64_t)peak_so_far();
   for (uint32_t left = open_windows(); left != 0; left &= left - 1) {
@@ -211,7 +212,7 @@ static void flush_all(void) {
   }
 }
 
-/* Sums bytes only, because this runs on stacks with little room. */
+/* Sums only the byte counters, to use little stack: threads with small stacks call this function, too. */
 static void confirm_peak(void) {
   for (unsigned attempts = ATTEMPTS; attempts > 0; attempts--) {
     uint32_t open = open_windows();
@@ -227,8 +228,8 @@ static bool is_above_peak(uint64_t slacks) {
 
 /*
  * Sums over all blocks if the estimate of the live bytes exceeds the peak by more than slack(). Each sum in progress in
- * another thread raises this threshold by another slack(). Later growth is therefore noticed even if a sum is
- * interrupted for long.
+ * another thread raises this threshold by another slack(). Further growth therefore starts another sum, even if the
+ * sums in progress are interrupted for long.
  */
 static void confirm_if_higher(void) {
   if (!is_above_peak(1)) return;
@@ -261,8 +262,8 @@ void peak_flush_shared(void) { flush_own(&shared_events, &shared_flushed); }
 static int64_t net_in(const struct mallometer_counters *sum) { return (int64_t)(allocated_in(sum) - freed_in(sum)); }
 
 /*
- * Bit i is set while window i is reserved. A sum over the blocks that began before a window was closed may still raise
- * the peak of the window's number. New windows therefore take the numbers in turn, so that a number is reused late.
+ * Bit i is set while window i is reserved. New windows take the numbers in turn, so that a closed window's number is
+ * reused late: a sum over the blocks that began before the close may still raise window_peaks[] at that number.
  */
 static uint32_t windows_taken;
 static uint32_t windows_opened;
@@ -284,8 +285,8 @@ int peak_window_open(const struct mallometer_counters *sum) {
   window_starts[number] = net_in(sum);
   __atomic_store_n(&window_peaks[number], net_in(sum), __ATOMIC_RELAXED);
   __atomic_fetch_or(&windows, 1u << number, __ATOMIC_RELEASE);
-  /* Lowers the headroom of threads whose frees have raised it. These threads then report the growth in the window in
-   * time. */
+  /* Lowers headrooms that frees have raised above HEADROOM_BYTES. The threads then report growth soon enough for the
+   * new window's peak. */
   flush_all();
   return number;
 }
@@ -316,7 +317,7 @@ int64_t totals_net(void) {
 
 int64_t totals_live_at(int64_t net) { return net + __atomic_load_n(&baseline, __ATOMIC_RELAXED); }
 
-/* The estimate of the live bytes is the sum of all threads' shares (flush()) plus the baseline. */
+/* Changes the estimate of the live bytes, too. The estimate is the baseline plus all threads' shares (flush()). */
 void totals_set_baseline(int64_t bytes) {
   int64_t before = __atomic_exchange_n(&baseline, bytes, __ATOMIC_RELAXED);
   __atomic_fetch_add(&estimated_live, bytes - before, __ATOMIC_RELAXED);

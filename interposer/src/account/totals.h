@@ -11,8 +11,8 @@
  *
  * The slack is 0.5 % of the peak, but at least 4 KiB for each block. The peak is too low by at most the slack plus
  * HEADROOM_BYTES for each thread. The error is larger for some time if a thread overwrites a headroom that another
- * thread has lowered. The published error uses the most threads that ever lived at once, because the peak may have been
- * at that time.
+ * thread has lowered. peak_error() assumes the largest number of threads that ever lived at the same time, because the
+ * peak may date from that time.
  */
 #ifndef MALLOMETER_ACCOUNT_TOTALS_H
 #define MALLOMETER_ACCOUNT_TOTALS_H
@@ -33,8 +33,8 @@ uint64_t events_allocations(const struct event_counters *events);
 
 /*
  * Set the baseline of an attached process: the live bytes from before the attach. totals_set_baseline() also sets the
- * peak to 0; totals_reduce_baseline() subtracts bytes and keeps the peak. The baseline may count an object higher than
- * the counters do. totals_set_extra() sets the difference per object in bytes, and must be called before the first
+ * peak to 0; totals_reduce_baseline() subtracts bytes and keeps the peak. The baseline may count more bytes for an
+ * object than the counters do. totals_set_extra() sets this difference in bytes, and must be called before the first
  * event.
  */
 void totals_set_extra(uint64_t extra);
@@ -62,18 +62,21 @@ uint64_t totals_live(const struct mallometer_counters *sum);
 #define MOST_PEAK_WINDOWS 32
 struct peak_window {
   int64_t net;   /* the bytes allocated since the window's beginning minus those freed since then */
-  uint64_t peak; /* the highest net bytes minus those at the beginning */
+  uint64_t peak; /* the highest value of `net` since the window's beginning; at least 0 */
 };
 int peak_window_open(const struct mallometer_counters *sum);
 void peak_window_close(uint32_t number);
-/* `since` has the events since the window's beginning. It must be read after totals_raise_peak(). */
+/* `since` has the events since the window's beginning. The caller must read these events after a call of
+ * totals_raise_peak(). */
 struct peak_window peak_window_read(uint32_t number, const struct mallometer_counters *since);
 
-/* Adds the change of the thread's net bytes since the thread's latest flush to the estimate of the live bytes.
- * Renews the thread's headroom, or report_peak_at if the thread is in a scope. May sum over all blocks. */
+/* Adds the change of the thread's net bytes since its latest flush to the estimate of the live bytes. Gives the
+ * thread new headroom or, if the thread is in a scope, sets report_peak_at. May sum over all blocks to confirm a new
+ * peak. */
 void peak_flush(struct thread_block *block);
 
-/* Must be called when an event of the calling thread finds no headroom. A thread in a scope never has headroom. */
+/* Must be called when an event of the calling thread finds no headroom. A thread in a scope never has headroom, and
+ * is flushed when its net bytes exceed report_peak_at. */
 static inline void peak_flush_if_due(struct thread_block *block) {
   if (!block->reporting.scoped || thread_net(block) > thread_scoping(block)->report_peak_at) peak_flush(block);
 }
@@ -81,13 +84,17 @@ static inline void peak_flush_if_due(struct thread_block *block) {
 /* Does what peak_flush() does, for the events of threads without a block. */
 void peak_flush_shared(void);
 
-/* Reads the totals, raises the peak if the live bytes are higher, and returns the peak. Bytes that are freed during
- * the reading make the live bytes too high. If more than the slack (see peak_so_far()) was freed, the peak is raised
- * only to the lower bound of the live bytes, and the totals are read again, at most three times. */
+/*
+ * Reads the totals, raises the peak if the live bytes are higher, and returns the peak.
+ *
+ * Bytes that other threads free during the reading make the live bytes too high. If more bytes than the slack (see
+ * peak_so_far()) were freed, the peak is raised only to the lower bound of the live bytes, and the totals are read
+ * again, at most three times.
+ */
 uint64_t totals_raise_peak(struct mallometer_counters *sum);
 
-/* Returns the peak of the live bytes. It may be too high by the slack: 0.5 % of the peak, or 4 KiB for each block if
- * that is more. */
+/* Returns the peak of the live bytes. The peak may be too high by the slack. The slack is the larger of 0.5 % of the
+ * peak and 4 KiB per thread block. */
 uint64_t peak_so_far(void);
 
 /* The bytes by which the true peak may exceed peak_so_far(). */

@@ -15,8 +15,8 @@
 
 #include "platform/visibility.h"
 
-/* The lowest possible address of an object of the allocator. free() must examine an object below it further. The
- * value is UINTPTR_MAX until bootstrap_finish(), so that free() examines every object. */
+/* The lowest possible address of an object of the allocator. free() takes the slow path for an object below this
+ * address. The value is UINTPTR_MAX until bootstrap_finish(), so that free() examines every object. */
 extern HIDDEN uintptr_t low_range_end;
 
 /* Allocates zeroed memory, aligned to 16 bytes or to `alignment`, a power of two, if that is larger. Returns NULL and

@@ -45,8 +45,8 @@ static bool chunk_agrees(size_t request) {
   return agrees;
 }
 
-/* The bytes of the header of an object with its own mapping that are missing in the object's size word: 0 before
- * glibc 2.43, 16 since then. */
+/* The bytes of the chunk header that the size word of an object with its own mapping leaves out: 0 before glibc
+ * 2.43, 16 since then. */
 static size_t not_in_size;
 
 static void find_size_of_mapped_chunks(void) {

@@ -43,8 +43,8 @@ static inline size_t glibc_usable_size(const void *object) {
  */
 void glibc_write_mapped_chunk(uintptr_t begin, size_t offset, size_t bytes);
 
-/* Returns the length of an object's own mapping, which the words before the object state. Returns 0 if the object
- * has no mapping of its own, or if the mapping does not begin `offset` bytes before the object. */
+/* Returns the length of an object's own mapping, computed from the two words before the object. Returns 0 if the
+ * object has no mapping of its own, or if the mapping does not begin `offset` bytes before the object. */
 size_t glibc_mapped_bytes(const void *object, size_t offset);
 
 /*

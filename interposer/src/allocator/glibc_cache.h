@@ -43,7 +43,7 @@ void glibc_caches_compare(uint64_t *bytes, uint64_t *change);
  */
 #define GLIBC_CACHE_MOST_BYTES ((uint64_t)7 * (64 * 32 + 16 * (63 * 64 / 2)) + 784)
 
-/* The most bytes by which one allocation changes a cache: it may fill a bin with objects of the arena. */
+/* The most bytes by which one allocation changes a cache. An allocation may fill one bin with objects of the arena. */
 #define GLIBC_CACHE_CHANGE_BYTES ((uint64_t)7 * 1040)
 
 #endif

@@ -20,7 +20,8 @@ enum {
   MOST_HEAPS = 2048,
   MOST_ARENAS = 1024,  /* glibc makes at most eight for each processor by default */
   MOST_BEGINS = 16384, /* the most addresses to test for the beginning of a heap, 1 us each; they cover 1 TiB */
-  /* A swapped page counts as 300 free chunks, because glibc takes 0.1 ms for the page as well as for 300 chunks. */
+  /* A swapped page counts as 300 free chunks, because glibc's statistics would wait 0.1 ms for the page, and take
+   * 0.1 ms for 300 chunks. */
   CHUNKS_OF_SWAPPED = 300,
   LARGEST_IN_FAST_BIN = 128, /* bytes of a chunk, on 64-bit machines */
   LEAST_IN_CHAIN = 3,

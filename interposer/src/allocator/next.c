@@ -38,9 +38,9 @@ static void *find_version(void *scope, const char *name, const char *version) {
 void *program_function(const char *name) { return find_version(RTLD_DEFAULT, name, VERSION_OF_MALLOC); }
 
 /*
- * Stores the function that the program's calls reach. Stores the next definition instead if the calls reach this
- * library's own function `ours`, or if `ours` is NULL. Uses memcpy, because ISO C has no conversion from an object
- * pointer to a function pointer.
+ * Stores the function that the program's calls reach. If the calls reach this library's own function `ours`, or if
+ * `ours` is NULL, stores the next definition in the search order. Uses memcpy, because ISO C has no conversion from an
+ * object pointer to a function pointer.
  */
 static bool find(void *function, const char *name, const char *version, const void *ours) {
   void *own = NULL;
@@ -71,8 +71,8 @@ static bool find_all(struct next_allocator *found, const struct next_allocator *
   return complete;
 }
 
-/* Leaves `after` empty if no allocator follows this library, as when the library was loaded late, behind the C
- * library. */
+/* Leaves `after` empty if no allocator follows this library in the search order. For example, a library that was
+ * loaded late comes after the C library. */
 static void find_after(void) {
   struct next_allocator found = {0};
   if (!find_all(&found, NULL) || !comes_before(&after, (const void *)(uintptr_t)found.malloc)) return;
@@ -138,9 +138,11 @@ bool next_allocator_bypass_executable(void) {
 /* ---- An allocator that calls itself by name --------------------------------------------------------------- */
 
 /*
- * musl's calloc calls malloc by name, and its memalign and posix_memalign call aligned_alloc by name. These calls reach
- * this library, which would count the object twice. The library recognizes such a function before the next allocator
- * serves, because the function's object then comes from the bootstrap buffer. A function below replaces it.
+ * musl's calloc calls malloc by name, and its memalign and posix_memalign call aligned_alloc by name. Such a call
+ * reaches this library, which would count the object twice. The functions below replace musl's.
+ *
+ * calls_this_library() recognizes a function that calls by name: before the next allocator serves, the function's
+ * object comes from the bootstrap buffer.
  */
 enum { CLEARED_AT_ONCE = 4096 };
 

@@ -43,9 +43,9 @@ extern HIDDEN bool after_serves;
  * missing, and `next` must then not be used. Enters the loader, which may allocate; the caller serves these allocations
  * from the bootstrap buffer.
  *
- * If the program's malloc is another library's, the caller passes the functions of the hook as `ours`. `next` then gets
- * the functions that the program's calls reach. For calls that reach this library, `next` gets the next definition.
- * `after` is filled, too.
+ * If another library defines the program's malloc, the caller passes this library's own functions as `ours`. `next`
+ * then gets the functions that the program's calls reach. Where such a function is this library's own, `next` gets the
+ * definition behind this library. `after` is filled, too.
  */
 bool next_allocator_find(const struct next_allocator *ours);
 

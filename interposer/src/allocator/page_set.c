@@ -1,5 +1,5 @@
-/* A tree of three levels, with 12 bits of the address each, for addresses of 48 bits. Programs on x86-64 and aarch64
- * have no others unless they request them. The first level is part of the library. See page_set.h. */
+/* A tree of three levels. Each level is indexed by 12 of the address bits 12 to 47. User addresses on x86-64 and
+ * aarch64 have at most 48 bits unless a program requests more. The first level is a static array. See page_set.h. */
 #include "allocator/page_set.h"
 
 #include <stddef.h>
@@ -51,8 +51,8 @@ static uint64_t *word_of(const void *page, bool grow) {
 static uint64_t bit_of(const void *page) { return (uint64_t)1 << number_of(page) % 64; }
 
 /*
- * Must be called before an object in the page is handed out. A thread that tests the bit computes the word's place from
- * the object's address, so the processor loads the address first. Therefore relaxed accesses suffice
+ * Must be called before an object in the page is handed out. Relaxed accesses suffice: a thread that tests the bit
+ * computes the word's place from the object's address, and this address dependency orders the loads
  * (test/litmus/page-of-slot).
  */
 bool page_set_add(const void *page) {

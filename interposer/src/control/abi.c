@@ -233,9 +233,8 @@ static uint32_t insert_row(struct mallometer_range *rows, uint32_t capacity, uin
 }
 
 /*
- * Adds the library's own ranges to the copied ranges. Own ranges behind the last copied range are left out, because
- * further ranges of the program may come before them. If no range was copied, all own ranges from `from` on are added.
- * Returns the number of ranges.
+ * Adds the library's own ranges that end above `from` to the copied ranges of the program. Leaves out own ranges behind
+ * the last copied range, because uncopied ranges of the program may come before them. Returns the number of ranges.
  */
 static int add_own_ranges(struct mallometer_range *rows, uint32_t capacity, int copied, uint64_t from) {
   if (copied < 0) return copied;
@@ -260,10 +259,10 @@ int mallometer_objects(struct mallometer_object *objects, uint32_t capacity) {
   if (!objects) return -EINVAL;
   if (!process_has_call_sites()) return -ENODATA;
   return (int)live_samples_copy(objects, capacity, slots_copy(objects, capacity, NULL),
-                                NULL); /* objects in slots (slots.h) come first, because most is known about them */
+                                NULL); /* objects in slots (leak/slots.h) come first: they have the most details */
 }
 
-/* Returns why objects cannot be moved into slots (leak/slots.h), which show whether objects are accessed, or NULL. */
+/* Returns the reason why objects cannot be moved into slots (leak/slots.h), or NULL if they can be moved. */
 static const char *unable_to_observe(void) {
   if (sampler_interval() == 1)
     return "MALLOMETER_SAMPLE_INTERVAL=1 samples every allocation, too many to observe; raise it";
@@ -423,9 +422,9 @@ int mallometer_configure(uint32_t option, uint64_t value) {
 }
 
 /*
- * Adds the bytes of slots (pages of single objects, leak/slots.h) that glibc unmapped. glibc has subtracted them from
- * its mapped bytes, although it never added them. An unmapping that this library has not noticed yet may make the sum
- * negative; the sum is then set to 0.
+ * Adds the bytes of slots (pages of single objects, leak/slots.h) that glibc has unmapped. glibc subtracted these bytes
+ * from its mapped bytes, but had never added them. The sum would be negative if glibc had unmapped a slot that this
+ * library has not yet retired; it is then set to 0.
  */
 static void add_slot_bytes(struct mallometer_allocator_state *figures) {
   uint64_t retired = slots_totals().retired_bytes, mapped = figures->mapped_bytes + retired;

@@ -35,13 +35,13 @@ static int refuse(int error, const char *reason) {
 
 static bool next_is_part_of_program(void) {
   const struct link_map *object = object_of((const void *)(uintptr_t)next.malloc);
-  return object && object == first_object(); /* The two are NULL on Darwin, because the object is unknown. */
+  return object && object == first_object(); /* `object` is always NULL on Darwin. */
 }
 
 /*
- * Returns whether an object is another copy of the library that counts. Asks the functions of the copy. (A look-up of
- * malloc may find an executable's PLT entry, and tells nothing.) A copy of another version cannot be asked, and is
- * assumed to count.
+ * Returns whether an object is another copy of this library that counts. Calls mallometer_self() of the copy. A look-up
+ * of malloc would not tell, because it may find an executable's PLT entry. A copy with another ABI version cannot be
+ * asked, and is assumed to count.
  */
 static bool is_copy_that_counts(const struct link_map *object) {
   struct mallometer_report report = {0};

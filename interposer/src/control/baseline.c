@@ -99,9 +99,9 @@ struct reading {
 };
 
 /*
- * Reads the live bytes and the counters once. The error covers the bytes that other threads allocated and freed
- * meanwhile, and the changes of their caches. An error above the live bytes is replaced by the size of the private
- * writable memory.
+ * Reads the live bytes and the counters once. The error covers the bytes that other threads allocate and free during
+ * the reading, and the changes of their caches. If the error exceeds the live bytes, it is set to the size of the
+ * private writable memory.
  */
 static struct reading read_once(void) {
   struct reading reading = {MALLOMETER_UNKNOWN, 0, UINT64_MAX};
@@ -206,9 +206,9 @@ void baseline_find(void) {
 /* ---- Drift: glibc's live bytes less the counted ones --------------------------------------------------- */
 
 /*
- * The bytes per thread that glibc and the loader allocate internally, by calls that cannot be redirected. Measured in a
- * whole process: up to 832 bytes in JVMs with some 15 threads, 62 KiB with 41 threads over glibc 2.42, and 290 KiB with
- * 400 threads.
+ * An upper bound, per thread, of the bytes that glibc and the loader allocate by internal calls. These calls cannot be
+ * redirected, so they are not counted. The measured bytes of a whole process are up to 832 in JVMs with some 15
+ * threads, 62 KiB with 41 threads over glibc 2.42, and 290 KiB with 400 threads.
  */
 enum { UNSEEN_OF_THREAD = 1600 };
 
@@ -216,8 +216,8 @@ static uint64_t unseen_of_threads(uint64_t threads) { return UNSEEN_OF_THREAD * 
 
 /*
  * Compares glibc's live bytes with the counted live bytes. A difference may come from the error of the baseline, from
- * thread caches that were not read, and from memory that glibc allocates for threads. A larger difference means that
- * calls are missed.
+ * thread caches that were not read, and from memory that glibc allocates for threads. A difference that is larger than
+ * these three can explain means that calls are missed.
  *
  * The pause before the next comparison is at least 1,000 times as long as this comparison takes, because a reading may
  * wait for locks or swapped memory.

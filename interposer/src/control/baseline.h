@@ -2,9 +2,9 @@
  * The baseline: the bytes that a process had live before counting began. This part also checks whether the counters
  * still agree with glibc's live bytes.
  *
- * The baseline is glibc's live bytes minus the bytes counted until then. Its error covers the bytes that other threads
- * count while glibc makes its report. Another 64 KiB are added for events in progress, unless all other threads sleep.
- * The library asks glibc for a report only if the report will hold each lock for less than 10 ms.
+ * The baseline is glibc's live bytes minus the bytes counted until then. The error of the baseline covers the bytes
+ * that other threads count during glibc's report. Unless all other threads sleep, the error also has 64 KiB for events
+ * in progress. The library asks glibc for a report only if the report will hold each lock for less than 10 ms.
  */
 #ifndef MALLOMETER_CONTROL_BASELINE_H
 #define MALLOMETER_CONTROL_BASELINE_H
@@ -19,8 +19,8 @@ void baseline_find(void);
 /* Cancels the requests to threads to report the bytes in their caches. */
 void baseline_forget_threads(void);
 
-/* Compares the counted live bytes with glibc's. Returns false, without a comparison, if the latest one was too
- * recent, the baseline is unknown, or glibc cannot be asked. */
+/* Compares the counted live bytes with glibc's. Returns false without a comparison if the latest comparison was too
+ * recent, the baseline is unknown, or glibc cannot report its live bytes. */
 bool baseline_compare(void);
 
 /* Returns glibc's live bytes minus the counted ones at the latest comparison. Sets `bound` to the largest difference,

@@ -34,7 +34,7 @@
 /* The least growth that is a rise: a 16th of the memory limit, but at least 8 MiB, or 64 MiB without a limit. */
 #define LEAST_RISE (UINT64_C(8) << 20)
 #define LEAST_RISE_WITHOUT_LIMIT (UINT64_C(64) << 20)
-/* Growth of less than 1/STEPS of the least rise is ignored. During a rise, the threshold is half as high. */
+/* Growth below least_rise / STEPS is ignored. During a rise, growth below half of this threshold is ignored. */
 #define STEPS 8u
 #define MOST_FRAMES 700u
 #define MOST_THREADS 8u
@@ -60,7 +60,7 @@ static struct {
 
 static bool rising;
 static bool is_hurried;    /* true if samples come fast; the next look then follows after RISING_PAUSE */
-static uint64_t looked_at; /* the bytes sampled from the baseline to the latest look */
+static uint64_t looked_at; /* the bytes that were sampled between the baseline and the latest look */
 static bool tight;         /* set if more than half of the memory limit is charged */
 static uint64_t least_rise = LEAST_RISE_WITHOUT_LIMIT;
 static uint64_t begin_ns; /* the latest time at which memory had not risen yet */
@@ -421,8 +421,8 @@ size_t burst_names(char *text, size_t capacity) {
   }
   size_t before = named.bytes;
   if (append_missing(burst, text, capacity)) return named.bytes > before ? named.bytes : 0;
-  /* The text is full. Some of its lines belong to sites that have left the description, so the present lines are
-   * written anew. */
+  /* The text is full, and some of its lines belong to sites that are no longer in the description. The text is
+   * therefore replaced by the lines of the present sites. */
   named.count = 0;
   named.bytes = 0;
   append_missing(burst, text, capacity);

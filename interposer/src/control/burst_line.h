@@ -1,8 +1,8 @@
 /*
  * Names the method that allocated most in a fast rise of memory, for the termination message.
  *
- * A call site belongs to the innermost method of its stack that is outside of the JDK. Java's reports (SiteNaming)
- * also skip libraries, which they know by their jars.
+ * A call site belongs to the innermost method of its stack that is outside of the JDK. The reports of the Java bridge
+ * (SiteNaming) also skip classes of libraries, which the bridge recognizes by their jars.
  */
 #ifndef MALLOMETER_CONTROL_BURST_LINE_H
 #define MALLOMETER_CONTROL_BURST_LINE_H

@@ -20,7 +20,7 @@ struct configuration {
   bool excluded;
   /* MALLOMETER_ACCOUNTING=header: each object gets a header, which has its size. */
   bool headers;
-  /* MALLOMETER_RECORDING, a path. NULL unless the program is named java or MALLOMETER_ONLY names it. */
+  /* MALLOMETER_HUGE, in bytes. Larger requests count as huge. */
   size_t huge_threshold;
   /* MALLOMETER_RECORDING, a path. NULL unless the program is named java or MALLOMETER_ONLY names it, because other
    * programs of a script inherit the variable. */
@@ -36,11 +36,10 @@ struct configuration {
   bool call_sites_asked_for;
   /* MALLOMETER_OVERHEAD_TARGET, in millionths; 0 if it is off. */
   uint32_t overhead_target_ppm;
+  /* MALLOMETER_UNWIND; UNWIND_OFF if MALLOMETER_STACKS is off. */
+  enum unwinding unwinding;
   /* `leaks` is MALLOMETER_LEAKS. `arena_bytes` is MALLOMETER_ARENA_BYTES: the most bytes that page slots
    * (leak/slots.h) may take beyond the sizes of their objects. */
-  enum unwinding unwinding;
-  /* `leaks` is MALLOMETER_LEAKS. `arena_bytes` is MALLOMETER_ARENA_BYTES: the most memory, beyond the objects
-   * themselves, that may be spent on giving sampled objects pages of their own. */
   enum leaks_wanted leaks;
   size_t arena_bytes;
   /* MALLOMETER_MONITOR: the parts of the report at exit. */

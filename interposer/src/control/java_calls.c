@@ -94,8 +94,9 @@ static int may_ask_for_page_cache(void) {
   return allowed;
 }
 
-/* Returns how many bytes of a file are in the page cache: of the open file `file` or, if `file` is negative, of the
- * mapping at `begin`. Returns a negative errno value if the kernel does not report them (platform/page_cache.h). */
+/* Returns the number of bytes in the page cache. Examines the open file `file` or, if `file` is negative, the
+ * mapping at `begin`. Returns a negative errno value if the kernel does not report the number
+ * (platform/page_cache.h). */
 EXPORT jlong METHOD(cached)(JNIEnv *thread, jclass class, jint file, jlong begin, jlong bytes) {
   (void)thread, (void)class;
   if (!may_ask_for_page_cache()) return -ENOSYS;

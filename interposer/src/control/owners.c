@@ -133,7 +133,7 @@ static int step(uint32_t wanted) {
   if (!graph) return -ENODATA;
   if (!is_next || wanted > MALLOMETER_OWNERS_REFERRERS) return -EINVAL;
   int result = step_to(wanted);
-  /* A search for referrers may be followed only by another search for referrers. Holders that a later step finds
+  /* A search for referrers may be followed only by another search for referrers. Holders that another step finds
    * would count as referrers. */
   if (result == 0) done = wanted == MALLOMETER_OWNERS_REFERRERS ? MALLOMETER_OWNERS_POINTER_HOLDERS : wanted;
   return result;

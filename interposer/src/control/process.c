@@ -62,7 +62,7 @@ static struct exit_report wanted_report;
 static pid_t loaded_in;
 static bool stacks_started;
 static bool call_sites_wanted;
-static bool attaches; /* whether counting starts in a process that ran before */
+static bool attaches; /* whether counting starts in a process that is running already */
 /* True while MALLOMETER_ENABLED keeps counting off. The library then reserves no memory and writes no file. */
 static bool switched_off;
 /* The reason why call sites are not recorded although they are wanted. */

@@ -38,7 +38,7 @@ void process_prepare(void);
 /* Sets the state and its reason, as printf formats it. Only one thread may call this at a time. */
 __attribute__((format(printf, 2, 3))) void process_set_state(int state, const char *format, ...);
 
-/* Starts what the environment asks for when counting begins: the exit report and the recording. */
+/* Starts the exit report and the recording, if the environment asks for them. Must be called when counting begins. */
 void process_start_reports(void);
 
 /* Returns the allocator that serves the process, such as "glibc 2.36"; empty before the start. */
@@ -49,8 +49,8 @@ uint32_t process_byte_unit(void);
 
 bool process_wants_java_frames(void);
 
-/* Starts recording call sites if they are wanted, and returns whether they are recorded. The first call reserves the
- * tables, because most programs that inherit the preload never need them. Preserves errno. */
+/* Starts recording call sites if they are wanted, and returns whether they are recorded. The tables are not reserved
+ * before the first call, because most programs that inherit the preload never need them. Preserves errno. */
 bool process_has_call_sites(void);
 
 /* Starts recording call sites if they are wanted and there is memory for the tables. May change errno. */

@@ -320,16 +320,16 @@ static bool write_second(const struct memory_reading *reading, uint64_t due[]) {
 /* Returns whether the recorder's thread has something to do. If not, stores that this thread ends. */
 static bool goes_on(void) {
   if (is_recording() || message_is_on()) return true;
-  /* java_thread_end() must come before the exchange. After the exchange, a new recorder's thread may have started
-   * another Java thread. */
+  /* Ends the Java thread before the exchange. Later, this call might end the Java thread of a new recorder's thread. */
   java_thread_end();
   (void)__atomic_exchange_n(&has_thread, false, __ATOMIC_SEQ_CST);
-  /* A recording or message that started before the exchange has no thread of its own. This thread must then go on. */
+  /* A recording or message that started before the exchange found `has_thread` set, and started no thread. This
+   * thread then goes on. */
   return (is_recording() || message_is_on()) && !__atomic_exchange_n(&has_thread, true, __ATOMIC_SEQ_CST);
 }
 
-/* Touches the memory only once in a process. Later, the thread that asks the JVM for names may still write to this
- * memory after java_thread_end(). */
+/* Touches the memory only in the first call. At a later call, the thread that asks the JVM for names may still write
+ * to this memory. */
 static void prepare(void) {
   if (prepared) return;
   prepared = true;

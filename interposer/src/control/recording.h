@@ -2,11 +2,12 @@
  * The recording: samples of the process's counters in a mapped file, whose pages the kernel keeps even after SIGKILL.
  *
  * A thread of the library writes a sample each second, also while the JVM hangs: it takes no lock, waits for no other
- * thread and does not allocate. The file holds the last ten minutes by the second, an hour by ten seconds and a day
- * by the minute, and records that Java passes. docs/reference/recording.md describes the format.
+ * thread and does not allocate. The file has one sample per second for the last ten minutes, one per ten seconds for
+ * the last hour, and one per minute for the last day. The file also has the records that Java passes.
+ * docs/reference/recording.md describes the format.
  *
- * The thread blocks all signals, and also writes the termination message. It exists only if a recording or a message
- * is requested. A forked child has no thread and does not touch the file.
+ * The thread blocks all signals, and also writes the termination message. It exists only if a recording or a message is
+ * requested. A forked child has no thread and does not touch the file.
  */
 #ifndef MALLOMETER_CONTROL_RECORDING_H
 #define MALLOMETER_CONTROL_RECORDING_H

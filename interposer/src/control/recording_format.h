@@ -25,14 +25,15 @@ enum recording_region_kind {
   RECORDING_SAMPLES = 1,
   /* The end of the process, written by the library. */
   RECORDING_EXIT = 2,
-  /* Texts from Java. SHUTDOWN: when the shutdown begins. JVM: about the JVM. MINUTES: each minute. EXCEEDED: when a
-   * share of the memory limit is exceeded. */
+  /* Texts from Java. SHUTDOWN is written when the shutdown begins, JVM once with facts about the JVM, MINUTES every
+   * minute, and EXCEEDED when a share of the memory limit is exceeded. */
   RECORDING_SHUTDOWN = 3,
   RECORDING_JVM = 4,
   RECORDING_MINUTES = 5,
   RECORDING_EXCEEDED = 6,
-  /* The call sites at the peak (slots 0 and 1 in turn) and when 85, 90 and 95 % of the memory limit were last
-   * exceeded (slots 2 to 4). The writer skips sequence numbers to reach a slot. */
+  /* The call sites at the peak, in slots 0 and 1 in turn. Slots 2 to 4 have the call sites at the last times when
+   * 85, 90 and 95 % of the memory limit were exceeded. A record's slot follows from its sequence number, so the
+   * writer skips numbers to reach a slot. */
   RECORDING_PROFILES = 7,
   /* The call sites of the latest fast rise of memory (struct recording_burst), in two slots in turn. */
   RECORDING_BURST = 8,
@@ -173,8 +174,8 @@ struct recording_grown {
 /* The description of a fast rise of memory. In the file it follows the frame of its record. */
 struct recording_burst {
   uint64_t begin_monotonic_ns;
-  /* The memory that the kernel charges, before the rise and when the rise was described. Without a limit, the
-   * anonymous memory of the process. */
+  /* The memory that the kernel charges to the cgroup, before the rise and when the rise was described. Without a
+   * memory limit, the anonymous memory of the process counts instead. */
   uint64_t begin_bytes;
   uint64_t charged_bytes;
   /* RECORDING_UNKNOWN without a limit. */

@@ -47,8 +47,8 @@ static void sum_up(struct mallometer_counters *snapshot) {
   }
 }
 
-/* Reads the counters. Bytes that are freed during the reading make the live bytes too high. They are few unless this
- * thread is interrupted, so an unusually long reading is repeated, at most twice. */
+/* Reads the counters. Bytes that are freed during the reading make the live bytes too high. The error is small
+ * unless this thread is interrupted, so an unusually long reading is repeated, at most twice. */
 void snapshot_read(struct mallometer_counters *snapshot) {
   for (unsigned attempts = 3; attempts > 0; attempts--) {
     sum_up(snapshot);

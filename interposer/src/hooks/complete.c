@@ -197,8 +197,8 @@ void *complete_calloc(size_t count, size_t size, struct origin origin) {
 }
 
 static void *complete_aligned(aligned_function *function, size_t alignment, size_t size, struct origin origin) {
-  /* glibc's memalign rounds an alignment that is not a power of two up to the next power. Such an object gets no header
-   * and is not moved into a slot (leak/slots.h). */
+  /* glibc's memalign rounds an alignment that is not a power of two up. The rounding is not repeated here, so such
+   * an object gets no header and is not moved into a slot (leak/slots.h). */
   if (!is_power_of_two(alignment)) return count_new(function(alignment, size), size, 0, origin);
   void *object = uses_headers() ? header_memalign(function, alignment, size, is_counting()) : function(alignment, size);
   return count_new(object, size, alignment > USUAL_ALIGNMENT ? alignment : USUAL_ALIGNMENT, origin);

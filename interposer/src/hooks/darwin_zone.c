@@ -116,9 +116,7 @@ static void our_free_definite_size(struct zone *zone, void *object, size_t size)
   thread_block_return(block);
 }
 
-/*
- * Counts the free of an object of any zone: the zone's own function passes objects of other zones on to those zones.
- */
+/* Counts every free, because the zone's own function passes an object of another zone on to that zone. */
 static void our_try_free_default(struct zone *zone, void *object) {
   count_free(object);
   struct thread_block *block = thread_block_leave();
@@ -162,7 +160,8 @@ static void *our_malloc_type_malloc_with_options(struct zone *zone, size_t align
 
 /* ---- Hook and unhook ----------------------------------------------------------------------------------- */
 
-/* X(member, the first version of the struct that has it). */
+/* Calls X(member, version) for each function pointer that is replaced. `version` is the first version of the struct
+ * that has the member. */
 #define EACH_MEMBER(X)        \
   X(malloc, 3)                \
   X(calloc, 3)                \
@@ -224,8 +223,8 @@ bool zone_hook(struct zone *zone) {
     memcpy(&row->own, zone, bytes);
     __atomic_store_n(&row->zone, zone, __ATOMIC_RELEASE); /* published first, because our functions look it up */
   }
-  /* Another tool may have changed members since an earlier attach; its functions then become the originals. A member
-   * that is still this library's function is skipped, because the entry already has the original. */
+  /* Another tool may have changed members since an earlier attach. Such a member's function becomes the original. A
+   * member that still is this library's function is skipped, because the entry already has the original. */
 #define TAKE(member, since)                                             \
   if (HAS(zone, member, since) && zone->member != our_##member) {       \
     __atomic_store_n(&row->own.member, zone->member, __ATOMIC_RELEASE); \

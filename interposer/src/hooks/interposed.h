@@ -19,7 +19,7 @@ EXPORT int posix_memalign(void **object, size_t alignment, size_t size);
 EXPORT void *valloc(size_t size);
 EXPORT void *pvalloc(size_t size);
 EXPORT size_t malloc_usable_size(void *object);
-/* Further names of free: glibc's up to 2.25, those of C23, jemalloc's. */
+/* Names of free besides free itself: cfree (glibc up to 2.25), free_sized and free_aligned_sized (C23), sdallocx (jemalloc). */
 /* clang-format off */ /* clang-format would change this layout at each run */
 #define EACH_NAME_OF_FREE(X) \
   X(cfree) \
@@ -28,9 +28,11 @@ EXPORT size_t malloc_usable_size(void *object);
   X(sdallocx)
 
 /*
- * C++'s operators, as X(form, mangled name, form that it calls by default). The third argument of an operator that
- * calls no other is its own form. A called form precedes the forms that call it. Parts of the mangled names: nw, na, dl
- * and da are new, new[], delete and delete[], m is a size, St11align_val_t an alignment, RKSt9nothrow_t nothrow.
+ * C++'s operators, as X(form, mangled name, base). `base` is the form that the operator calls by default, or the
+ * operator's own form if it calls no other. A base precedes the forms that call it.
+ *
+ * Parts of the mangled names: nw is new, na new[], dl delete, da delete[], m a size, St11align_val_t an alignment, and
+ * RKSt9nothrow_t nothrow.
  */
 #define EACH_OPERATOR(X) \
   X(NEW, _Znwm, NEW) \

@@ -34,7 +34,8 @@
 #include "sample/sampler.h"
 
 /*
- * Used after a call: makes the compiler save `value` across the call, and compute values that depend on it afterwards.
+ * Hides from the compiler how `value` was computed. After a call, the compiler must then have saved `value` itself, and
+ * computes other values from `value` only after the call.
  */
 #define keep_only(value) __asm__("" : "+r"(*(value)))
 
@@ -61,13 +62,12 @@ static void *large_realloc(void *object, size_t size, struct origin origin);
 
 /* ---- The counted route -------------------------------------------------------------------------------- */
 
-/* Returns whether the fast path serves a request: 1 byte to LARGEST_FAST_REQUEST. The doubling of 2^63 bytes or more
- * overflows, so the request may look small, but the allocator refuses it. */
+/* Returns whether the fast path serves a request of 1 byte to LARGEST_FAST_REQUEST bytes. Doubling a size above 2^63
+ * overflows, so such a request may pass the test; the allocator then refuses it. */
 INLINE bool is_usual(size_t doubled) { return is_below_power(doubled, 16); }
 _Static_assert(2 * LARGEST_FAST_REQUEST == 1 << 16, "is_usual() tests 16 bits: keep it equal to LARGEST_FAST_REQUEST");
 
-/* Counts an allocation for which the thread's headroom suffices: the bytes that it may count by itself
- * (account/thread_block.h). */
+/* Counts an allocation that does not exceed the thread's headroom (account/thread_block.h). */
 INLINE void *count_usual_allocation(struct thread_block *block, void *object, size_t usable_size, size_t doubled,
                                     int64_t left, bool frameless) {
   size_t class = size_class_of_doubled(doubled);
@@ -202,7 +202,7 @@ static OUT_OF_LINE void *visit_sampler_large(void *object, size_t size, size_t c
                              (struct move){_Alignof(max_align_t), content}, origin);
 }
 
-/* Counts an allocation for which the thread's headroom suffices (account/thread_block.h). The program may have
+/* Counts an allocation that does not exceed the thread's headroom (account/thread_block.h). The program may have
  * written the first `content` bytes. */
 INLINE void *count_large_allocation(struct thread_block *block, void *object, size_t usable_size, size_t size,
                                     size_t content, int64_t left, struct origin origin) {
@@ -446,8 +446,8 @@ static void *early_realloc(void *object, size_t size) {
   return moved;
 }
 
-/* Whether the program's calls of these functions come here although another library's malloc comes first, because
- * that library lacks the functions. */
+/* Whether the program's calls of each function reach this library although another library's malloc serves the
+ * program. The other library lacks the function in this case. */
 static struct {
   bool valloc, pvalloc;
 #define MEMBER(name) bool name;
@@ -496,8 +496,8 @@ static struct {
 #define BY_ROUTE(route, completed, counted, forwarded) \
   ((route) == ROUTE_COUNTED ? (counted) : (route) == ROUTE_FORWARDED ? (forwarded) : (completed))
 
-/* Returns this library's operator for a route: `route_free` for every form of delete. An allocator's own `new` would
- * not be counted, and the C++ library's would only call malloc. */
+/* Returns the operator of this library that serves `form` on a route. `route_free` serves every form of delete. An
+ * allocator's operator new would not be counted, and the C++ library's operator new would only call malloc. */
 static operator_function *own_operator(enum operator_form form, enum hook_route route, void (*route_free)(void *)) {
   switch (form) {
     case NEW:
@@ -545,7 +545,7 @@ void hook_open_route(enum hook_route route, bool tracked, bool matched) {
   TAKE(realloc_of_route, BY_ROUTE(route, completed_realloc, matched ? completed_realloc : counting_realloc,
                                   followed ? following_realloc : forwarded_realloc));
   void (*route_free)(void *) = ranged ? ranged_free : free_of_route;
-  if (!after_serves) { /* otherwise the early functions, which pass calls on to `after`, stay */
+  if (!after_serves) { /* the early functions stay if calls must be passed on to `after` */
     TAKE(entry.malloc, BY_ROUTE(route, completed_malloc, counted_malloc, next.malloc));
     TAKE(entry.free, route_free);
     TAKE(entry.calloc, BY_ROUTE(route, completed_calloc, counted_calloc, next.calloc));

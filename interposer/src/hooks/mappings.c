@@ -139,8 +139,8 @@ static bool take_walk(size_t bytes) {
   return false;
 }
 
-/* Returns whether the caller's code belongs to the object that defines the next malloc. The C library's own malloc
- * calls mmap without passing through this library. */
+/* Returns whether the caller's code belongs to the object that defines the next malloc, for example jemalloc. Calls
+ * of mmap in the C library's own malloc never reach this library. */
 static bool is_of_allocator(const void *caller) {
   static uintptr_t begin, end;
   if (!__atomic_load_n(&end, __ATOMIC_ACQUIRE)) {
@@ -206,8 +206,8 @@ static void note_failure(struct change change, const void *wish, size_t bytes) {
   if (change.unmaps && memory_is_unmapped(wish)) ranges_remove((uintptr_t)wish, end_of(wish, bytes), change.latest);
 }
 
-/* Records a mapping that succeeded. Does not record a mapping with MAP_FIXED in the thread's own stack, or over
- * ranges that all have the same site: these ranges keep the site. */
+/* Records a mapping that succeeded. Skips a mapping with MAP_FIXED in the thread's own stack. Also skips a mapping
+ * over known ranges that all have one site: these ranges keep that site. */
 static void note_mapping(struct change change, const void *memory, size_t bytes, struct origin origin) {
   uintptr_t begin = (uintptr_t)memory, end = end_of(memory, bytes);
   uint32_t site;

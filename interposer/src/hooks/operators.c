@@ -30,11 +30,12 @@ static const struct {
 /* ---- Operators of other libraries ---------------------------------------------------------------------- */
 
 /*
- * `in_place` has for each form (variant of new or delete) another library's operator that serves, or NULL if this
- * library's serves. `resolved` has the operators that the program's own calls reach.
+ * Operators of other libraries, for each form (variant of new or delete). `in_place` has the operator that serves a
+ * call which reached this library; NULL if this library's own operator serves it. `resolved` has the operators that the
+ * program's own calls reach.
  *
- * The two differ if a library before this one in the search order defines the operator. That operator may call this
- * library's operator, which must not pass the call back: the calls could loop forever.
+ * The arrays differ if a library before this one in the search order defines the operator. That operator may call this
+ * library's operator. Passing the call back to that operator could loop forever.
  */
 static operator_function *in_place[OPERATOR_FORMS], *resolved[OPERATOR_FORMS];
 
@@ -53,8 +54,8 @@ static bool is_cxx_library(const struct link_map *object) {
 
 /*
  * Returns another library's operator that must serve a form instead of this library's; NULL if there is none. Skips the
- * C++ library's operator, because this library's does the same. Skips the allocator's operator if the program's malloc
- * is this library's.
+ * C++ library's operator, which does the same as this library's. Skips the allocator's operator if malloc_leads_here is
+ * true.
  */
 static operator_function *other_definition(enum operator_form form, const struct link_map *begin,
                                            const struct link_map *end) {

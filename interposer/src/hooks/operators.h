@@ -4,8 +4,8 @@
  *
  * A program may replace only some operators, such as new and delete by those of a pool. By the standard the other forms
  * (variants) then call the replaced ones: new[] calls new, a nothrow new calls the throwing new, delete[] and sized
- * delete call delete. This library's forms hide the C++ library's, so they must make the same calls. Otherwise the
- * allocator would free objects of the pool, or the pool objects of the allocator.
+ * delete call delete. This library's forms hide the C++ library's, so they must make the same calls. Otherwise an
+ * object of the pool could be freed by the allocator, or an object of the allocator by the pool.
  */
 #ifndef MALLOMETER_HOOKS_OPERATORS_H
 #define MALLOMETER_HOOKS_OPERATORS_H
@@ -31,8 +31,8 @@ typedef void *operator_function(uintptr_t first, uintptr_t second, uintptr_t thi
  */
 void operators_find(void);
 
-/* Makes this library's own operators serve all forms of new and delete. Called at an attach, which redirects only
- * the calls of the allocator's operators to this library. */
+/* Makes this library's own operators serve all forms of new and delete. Called at an attach, because only calls of
+ * the allocator's operators are then redirected to this library. */
 void operators_take_over(void);
 
 /* Returns the operator that serves a form instead of the library's; NULL if the library's serves. */

@@ -68,9 +68,9 @@ void *redirected_function(const char *name) {
 static uintptr_t in_libc(void) { return (uintptr_t)gnu_get_libc_version; }
 
 /*
- * Finds the function that each row replaces. The first eight rows replace functions of `next`. Any other function,
- * such as operator new, is replaced only if the allocator defines it, because those of the C and C++ libraries call
- * malloc. The mmap, munmap and mremap to replace are always the C library's.
+ * Finds the function that each row replaces. The first eight rows replace functions of `next`. Any other function, such
+ * as operator new, is replaced only if the allocator defines it. (The C and C++ libraries' versions of these functions
+ * call malloc.) The mmap, munmap and mremap to replace are always the C library's.
  */
 static bool find_real_functions(void) {
   const uintptr_t of_next[] = {(uintptr_t)next.malloc,         (uintptr_t)next.free,
@@ -141,8 +141,8 @@ struct walk {
   bool undoes;
   bool mappings_only;
   /*
-   * whether to change words that are not bound yet: the loader never binds them if calls are audited or profiled
-   * (calls_are_audited())
+   * whether to change words that are not bound yet; true if calls are audited or profiled (calls_are_audited()),
+   * because the loader then never binds the words
    */
   bool binds;
   const struct walked_object *object;
@@ -224,12 +224,12 @@ static void redirect_object(const struct walked_object *object, void *argument) 
   struct walk *walk = argument;
   walk->object = object;
   if (object->is_executable) walk->executable = *object;
-  /* Visits an allocator's words of mmap's family only when undoing: the loader may have bound them while the symbol
-   * tables were changed. */
+  /* Skips an allocator's words, except those of mmap's family when undoing: the loader may have bound these words to
+   * this library while the symbol tables were changed. */
   walk->mappings_only = is_other_allocator(object);
   if (!walk->mappings_only || walk->undoes) references_visit(object, redirect_reference, walk);
   if (walk->mappings_only) return;
-  /* The loader stores pointers to functions of malloc's family, among them a free for its table of unique C++
+  /* The loader keeps pointers to malloc's family in its own data, for example to the free of its table of unique C++
    * symbols. */
   if (object_contains(object, walk->loader)) data_words_visit(object, redirect_data_word, walk);
 }
@@ -388,8 +388,8 @@ static bool is_counted_once(duplicate_text *duplicate, const struct thread_block
   return events_allocations(&block->events) == allocations + 1 && counter_read(&block->events.frees) == frees + 1;
 }
 
-/* Returns whether a look-up of malloc finds this library. A look-up without a version skips this library if the
- * allocator's functions have only an old version, so a look-up with that version is tested, too. */
+/* Returns whether a look-up of malloc finds this library. The test also tries the version that the allocator's
+ * functions have: if that version is old, a look-up without a version does not find this library. */
 static bool look_up_leads_here(void) {
   uintptr_t malloc_address = ours(&functions[0]), found = (uintptr_t)dlsym(RTLD_DEFAULT, "malloc");
   const char *version = VERSION_OF_MALLOC;

@@ -42,8 +42,8 @@ extern HIDDEN enum size_source size_source;
 /*
  * Whether the program's malloc is this library's. False if the library was loaded late or stands behind another
  * allocator in LD_PRELOAD. Nothing is then counted before an attach, and `next` is the allocator that serves the
- * process. Calls from an allocator in front of this library are passed on to the allocator behind it (`after`), all
- * others to `next`.
+ * process. Calls from an allocator in front of this library go to the allocator behind this library (`after`). All
+ * other calls go to `next`.
  *
  * Also false with a sanitizer's malloc: calls are then only forwarded.
  */

@@ -40,8 +40,8 @@ uint64_t jvm_frames_without_method(void);
 /* Describes a method, as mallometer_method_name(): 0, -EINVAL, -ESRCH or -ENODATA. `out` must be zeroed. */
 int jvm_describe_method(uint32_t number, struct mallometer_method *out);
 
-/* Corrects the Java frames of a stack of `count` frames whose native code was called by the foreign-function interface
- * (foreign_calls.h). Returns the new count. */
+/* Corrects the Java frames of a stack whose native code was called through the foreign-function interface
+ * (foreign_calls.h). `count` is the number of frames. Returns the new number. */
 uint32_t jvm_correct_frames(uint64_t *frames, uint32_t count, uint32_t capacity);
 
 /* Ends access to the JVM in the child of a fork, which has no running JVM. */

@@ -31,11 +31,11 @@ int compilations_switch(bool on);
 void compilations_forked(void);
 
 /*
- * Returns the frame of the method (stack_tree.h) that the calling thread compiles; 0 if it compiles none or the
- * method is unknown. May be called inside of malloc. May change errno.
+ * Returns the frame of the method (stack_tree.h) that the calling thread compiles; 0 if it compiles none or the method
+ * is unknown. May be called inside of malloc. May change errno.
  *
- * A compiler thread, known by its name, makes two system calls of some 0.5 us in each sample, and a dozen when it
- * looks the method up. Other threads make one in their first sample.
+ * A compiler thread, known by its name, makes two system calls of some 0.5 us in each sample, and a dozen in the sample
+ * that looks the method up. Any other thread makes one system call, in its first sample only.
  */
 uint64_t compilation_frame(const void *thread);
 

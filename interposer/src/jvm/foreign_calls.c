@@ -24,8 +24,8 @@ struct frames {
   uint64_t frames[MOST_INLINED];
 };
 
-/* A call from Java code, identified by its return address. `here` has the inlined frames at that address, innermost
- * first. `after` has those at the next address whose frames the JVM knows. */
+/* A call from Java code, identified by its return address. `here` has the inlined frames at the return address,
+ * innermost first. `after` has the inlined frames at the next higher address that the JVM describes. */
 static struct call {
   uintptr_t address; /* 0: free */
   int state;

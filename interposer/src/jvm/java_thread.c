@@ -11,8 +11,8 @@
 #define STACK_BYTES ((size_t)1 << 20)
 #define POLL_NS 1000000u
 #define MOST_POLLS 100u
-/* The thread rests after its work for REST_OF_COST times the CPU time of the work, but at most LONGEST_REST_NS,
- * which must be shorter than the longest wait of java_thread_close_and_wait(). */
+/* The thread rests after its work, for REST_OF_COST times the CPU time of the work, but at most LONGEST_REST_NS.
+ * LONGEST_REST_NS must be shorter than the longest wait of java_thread_close_and_wait(). */
 #define REST_OF_COST 40u
 #define LONGEST_REST_NS 80000000u
 

@@ -10,11 +10,11 @@
 
 enum {
   MOST_STEPS = 3,
-  /* The JVM's description of a thread leads to the thread's arenas in one step, and to their first chunks in two
+  /* The JVM's structure of a thread leads to the thread's arenas in one step, and to their first chunks in two
    * steps. */
   MOST_STEPS_OF_THREAD = 2,
   WORDS = 1024,
-  /* Pointers are sought only in this many first words of a structure. */
+  /* Pointers are sought only in the first WORDS_FOLLOWED words of a structure. */
   WORDS_FOLLOWED = 64,
   WORDS_OF_UNKNOWN = 32,
   FARTHEST_IN_LOW = 64,
@@ -55,7 +55,7 @@ struct pointer_walk {
   bool chunks_have_sizes;
   uint32_t reads_left, reads_left_of_candidate;
   uint32_t most_steps;
-  /* The number of threads (at most SHARING_THREADS) whose memory leads to each block. NULL outside of
+  /* The number of threads whose memory leads to each block, counted up to SHARING_THREADS. NULL outside of
    * follow_threads(). */
   uint8_t *threads;
   uint8_t threads_of_block[MOST_OWNED];
@@ -109,9 +109,9 @@ static void note(struct pointer_walk *walk, uint32_t block, uint32_t steps) {
 }
 
 /*
- * Returns whether a word, an address within the block, counts as a pointer to the block. In a block with low addresses,
- * ordinary numbers look like pointers, so only the addresses of its first words count. Pointers to old C++ strings lead
- * to the fourth word, so the first word alone is not enough.
+ * Returns whether a word, an address within the block, counts as a pointer to the block. Ordinary numbers look like
+ * addresses in a block with low addresses, so there only the addresses of the block's first words count. The first word
+ * alone is not enough: a std::string of the old C++ ABI points to the fourth word of its block.
  */
 static bool points_to(uint64_t word, const struct owned_block *block) {
   uint64_t offset = word - block->begin;
@@ -142,7 +142,7 @@ static void follow_candidates(struct pointer_walk *walk, bool are_of_threads) {
   }
 }
 
-/* Follows the pointers in the JVM's description of each thread. A block that is reached from several threads is
+/* Follows the pointers in the JVM's structure of each thread. A block that is reached from several threads is
  * attributed to none of them. */
 static void follow_threads(struct pointer_walk *walk) {
   struct owner_graph *graph = walk->graph;

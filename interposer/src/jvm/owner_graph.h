@@ -32,8 +32,8 @@ enum {
 /* A live native block whose owners are sought. The blocks are sorted and do not overlap. */
 struct owned_block {
   uint64_t begin, end;
-  /* Whether the block lies so low that ordinary numbers often look like addresses in it. Then only pointers to its
-   * beginning count, except in classes whose Java longs are addresses. */
+  /* Whether the block lies so low that ordinary numbers often look like addresses in it. A Java long then counts
+   * only if it is the address of the block's first byte, or if its class is known to keep addresses in longs. */
   bool is_low;
 };
 
@@ -54,8 +54,8 @@ struct heap_object {
   uint32_t kinds;      /* enum mallometer_heap_object_kinds */
   uint32_t first_link; /* 1 + the number of the first reference to it; 0: none */
   uint32_t first_hold; /* 1 + the number of the first Java long in it that leads to a block; 0: none */
-  /* 1 + the number of the entry through which an object of a chain was reached (see "Chains" in owner_search.c). An
-   * object that is itself an entry has 1 + its own number. 0: none. */
+  /* 1 + the index of an entry (see "Chains" in owner_search.c); 0: none. An object of a chain stores the entry
+   * through which it was reached. An object outside of the chain that refers to the chain stores its own entry. */
   uint32_t entry;
   uint8_t referrers;
   bool is_followed, is_reached, is_expanded, has_more;

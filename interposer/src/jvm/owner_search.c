@@ -32,8 +32,8 @@ enum {
   TAGS_AT_ONCE = 256,
   LOCAL_REFERENCES = 64,
   CHOSEN_COUNTS = 1024,
-  /* The most objects that are searched for referrers among all objects that hold blocks in the same field. Objects
-   * without referrers do not count. */
+  /* The number of holders that are chosen for each field. A holder is an object with a block's address in the field;
+   * holders without referrers do not count. */
   MOST_CHOSEN = 64,
   MOST_ENTRIES = 32768,
   /* Limits the memory of the JVM, which keeps some 70 bytes for each tag until the search ends. */
@@ -616,12 +616,12 @@ static int walk_for_referrers(void) {
 
 /*
  * A chain consists of objects of one class that refer to each other, such as the nodes of a queue. One walk for each
- * link would take too long. A single walk therefore reports all references to the class if at least half of the objects
- * whose referrers are sought refer to objects of their own class.
+ * link would take too long, so a single walk reports all references to objects of the class. Such a walk is made if at
+ * least half of the objects whose referrers are sought refer to objects of their own class.
  *
- * An entry is an object outside of the chain that refers to a member of the chain. Each other member gets the entry of
- * the member that refers to it. This entry is known in time, because the JVM reports a reference to an object before
- * the references from that object.
+ * An entry is a root, or an object outside of the chain, that refers to a member of the chain. Every other member gets
+ * the entry of the first member that refers to it. That entry is known in time, because the JVM reports a reference to
+ * an object before the references from that object.
  */
 
 static uint32_t new_entry(jlong referrer, const struct heap_link *link) {
@@ -632,8 +632,7 @@ static uint32_t new_entry(jlong referrer, const struct heap_link *link) {
 
 static bool is_of_this_walk(jlong tag) { return (uint32_t)(tag & NUMBER_MASK) > entries_before; }
 
-/* Returns 1 + the number of the entry through which the object of a chain with this tag was reached; 0 if it is
- * unknown. */
+/* Returns 1 + the number of the entry through which the object with this tag was reached; 0 if the entry is unknown. */
 static uint32_t entry_of_link(jlong tag) {
   if (is_object(tag)) return graph->object[tag - 1].entry;
   return (tag & CHAIN_TAG) && is_of_this_walk(tag) ? (uint32_t)(tag & NUMBER_MASK) : 0;

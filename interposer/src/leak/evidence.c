@@ -21,8 +21,8 @@ static uint32_t numbers_taken;
 
 /* ---- Durations ----------------------------------------------------------------------------------------- */
 
-/* Returns twice the binary logarithm of the duration in units of 2^-6 s, rounded down. The binary exponent of the
- * squared duration is this number. */
+/* Returns 2 log2(d), rounded down, where d is the duration in units of 2^-6 s. The result is read from the exponent
+ * of d squared, a binary floating-point number. */
 uint32_t duration_bucket(uint64_t ns) {
   double units = (double)ns * (64 / 1e9), squared = units * units;
   if (units < 1) return 0;
@@ -49,9 +49,9 @@ static void note_duration(struct mallometer_durations *durations, uint64_t ns, c
 
 /* ---- Sites --------------------------------------------------------------------------------------------- */
 
-/* Returns `evidence` as the record of `site`. Clears the record if it belongs to a site that `site` has replaced
- * (sample/call_sites.h). Returns NULL if another thread is clearing the record, or if it already belongs to a later
- * site. */
+/* Returns `evidence` if it is the record of `site` or becomes this record. Clears the record if it belongs to a site
+ * that `site` has replaced (sample/call_sites.h). Returns NULL if another thread is clearing the record, or if the
+ * record belongs to a later site. */
 static struct mallometer_site_evidence *taken_over(struct mallometer_site_evidence *evidence, uint32_t site) {
   uint32_t before = __atomic_load_n(&evidence->site, __ATOMIC_ACQUIRE);
   if (before == site) return evidence;

@@ -173,8 +173,8 @@ static bool reads_slots(void) {
 
 /*
  * Ends an epoch. Returns false and sets errno if the bits cannot be read; the epoch then continues. reads_slots() may
- * let this library read the slots before the bits are cleared. The program's accesses in that time are lost, and the
- * epoch is void if the time is more than a small share of the epoch.
+ * let this library read the slots after the bits are read and before they are cleared. Accesses by the program in that
+ * time are lost, so the epoch is void if the time is longer than 1/LARGEST_UNSEEN_PART of the epoch.
  */
 static bool end_epoch(void) {
   note_objects();

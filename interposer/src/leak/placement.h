@@ -8,8 +8,9 @@
  * - B: the samples of a call site that are placed in an epoch, on average
  * - L: the number of a site's live objects in slots above which fewer of its samples are placed
  * - K: the site's samples from earlier epochs that are live, in slots or not
- * - r: twice the free share of the slots of the size class, or of the memory for slots if that share is smaller; at
- *   most 1. The last tenth is reserved for sites without an object in a slot
+ * - f: the free share of the slots of the size class, or of the memory for slots, whichever is smaller; less 0.1 for a
+ *   site that has an object in a slot
+ * - r = max(0, min(1, 2 f))
  * - b = max(B, min(B (1 + K), L - live slots of the site))
  * - q = min(1, b / max(samples of the site in this epoch, in the epoch before)) * min(1, (r L / live slots of the
  *   site)^2)
@@ -17,11 +18,11 @@
  * q is 0 until the site's first sample is E epochs old, because most call sites allocate only during start-up and keep
  * what they allocated.
  *
- * A site that allocates much therefore gets no more slots than other sites. A site whose samples stay live gets more
- * slots, until L of its objects are in slots; otherwise few of the objects that it keeps would be observed. Above L,
- * the number of its slots grows only with the cube root of time. When few slots are left, the shares of all sites
- * shrink together, so that a new site still finds room. Without any slot left, q is 0, and samples are counted as not
- * placed.
+ * A site that allocates much gets no more slots than other sites, because q falls with the number of its samples. A
+ * site whose samples stay live gets more slots, until L of its objects are in slots. Otherwise few of the objects that
+ * it keeps would be observed. Above L, the number of its slots grows only with the cube root of time. When few slots
+ * are left, the shares of all sites shrink together, so that a new site still finds room. Without any slot left, q is
+ * 0, and samples are counted as not placed.
  */
 #ifndef MALLOMETER_LEAK_PLACEMENT_H
 #define MALLOMETER_LEAK_PLACEMENT_H
@@ -30,7 +31,8 @@
 
 #include "leak/slots.h"
 
-#define PLACED_IN_AN_EPOCH 4.0 /* B above: the usual number of a site's samples that are placed in slots in an epoch */
+/* B above: the usual number of a site's samples that are placed in slots in an epoch. */
+#define PLACED_IN_AN_EPOCH 4.0
 #define LIVE_BEFORE_FEWER 32.0 /* L above: a site with more live objects in slots gets fewer new slots */
 #define EPOCHS_BEFORE_SLOTS 6u /* E above: epochs from a site's first sample to its first slot */
 #define LEFT_FOR_NEW_SITES 0.1

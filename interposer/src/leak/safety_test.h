@@ -13,7 +13,8 @@
 /* Stores the settings of glibc at the start of the process, before the program changes the environment. */
 void safety_test_store_environment(char *const environment[]);
 
-/* Returns NULL if glibc's own free() can free objects in slots (slots.h); otherwise why not, or why that is unknown. */
+/* Returns NULL if glibc's own free() can free objects in slots (slots.h). Otherwise returns the reason: free()
+ * cannot, or the test could not be run. */
 const char *safety_test_slots(void);
 
 const char *safety_test_copying(enum memory_copying by);

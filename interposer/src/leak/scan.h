@@ -6,9 +6,9 @@
  * slot counts as accessed anyway. MALLOMETER_LEAKS_BY_CLEAR_REFS cools all pages of the process, so an access to an
  * idle slot between the reading and the cooling is lost.
  *
- * A few pages, the canaries, are accessed right after each cooling. A later reading may show a canary as not accessed.
- * The kernel has then cleared accessed bits to find memory to reclaim, and clear bits of slots say nothing about that
- * epoch.
+ * A few pages, the canaries, are accessed right after each cooling. A canary that a later reading shows as not accessed
+ * proves that the kernel itself has cleared accessed bits, to find memory to reclaim. The slots of that epoch may then
+ * have been accessed although their bits are clear.
  */
 #ifndef MALLOMETER_LEAK_SCAN_H
 #define MALLOMETER_LEAK_SCAN_H

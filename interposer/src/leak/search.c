@@ -211,9 +211,10 @@ static bool is_searched(const struct mapping *row) {
 }
 
 /*
- * Returns whether the kernel's page states of a mapping are those of this process. In shared memory, mincore also
- * reports pages that only other processes have accessed. Reading such pages would add them to this process. Private
- * mappings of files are always searched, because they contain the variables of loaded objects.
+ * Returns whether the pages of a mapping are searched. Shared memory is searched only if pagemap tells which pages this
+ * process has accessed. mincore also reports pages that only other processes have accessed, and reading such pages
+ * would add them to this process. Private mappings of files are always searched, because they contain the variables of
+ * loaded objects.
  */
 static bool is_told(const struct mapping *row) { return telling == TELL_BY_PAGEMAP || !row->is_shared; }
 

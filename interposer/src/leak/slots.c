@@ -40,8 +40,8 @@ static struct {
 enum { FREE, IN_USE, LEAVING, RETIRED };
 #define STATES 4u
 
-/* The generation and the time of the last access share one word. slot_touched() can therefore not store a time for a
- * later object. */
+/* The generation and the time of the last access share one word. slot_touched() compares and exchanges the whole
+ * word, so it cannot store a time for a later object. */
 #define GENERATION_SHIFT 44
 #define TIME_MASK (((uint64_t)1 << GENERATION_SHIFT) - 1)
 
@@ -56,11 +56,11 @@ struct slot {
   uint32_t excess; /* the bytes of `taken` beyond the object's size */
   uint32_t usable;
   uint32_t next_free;
-  uint32_t unseen;   /* the object whose accesses cannot be seen, by the lowest bits of its generation */
-  uint32_t disowned; /* the object whose sample counts as freed, by the lowest bits of its generation */
+  uint32_t unseen;   /* the lowest bits of the generation of the object whose accesses cannot be seen */
+  uint32_t disowned; /* the lowest bits of the generation of the object whose sample counts as freed */
   bool apart;        /* whether the slot is a mapping of its own */
   bool to_merge;
-  uint64_t born;     /* the time of the allocation, in the unit of `access` */
+  uint64_t born; /* the time of the allocation, in the unit of `access` */
 };
 
 uintptr_t slots_begin;
@@ -404,8 +404,9 @@ bool slot_read(uint32_t number, struct slot_object *object) {
   uint64_t state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
   if (state % STATES != IN_USE) return false;
   copy(slot, state / STATES, object);
-  /* A copied word may belong to a later object. The load after this fence then sees a later state: the thread that
-   * stored the word took the slot by pop(), which acquires what slot_give_back() released after it stored FREE. */
+  /* A copied word may belong to a later object. The writer of that word took the slot with pop(), after
+   * slot_give_back() had stored FREE and released the slot. The fence therefore makes the following load see FREE or
+   * a later state, so the copy is rejected. */
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
   return __atomic_load_n(&slot->state, __ATOMIC_RELAXED) == state;
 }

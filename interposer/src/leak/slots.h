@@ -14,14 +14,14 @@
  *
  * Before each object is the header that glibc writes for an object with its own mapping. free, realloc and
  * malloc_usable_size therefore work if a library calls glibc's functions directly. glibc then unmaps or moves the
- * pages. The slot is retired (not used again) when the observing thread notices that. The pages of a freed object
- * return to the kernel, which clears them.
+ * pages. The observing thread notices this later and retires the slot, which is then not used again. The pages of a
+ * freed object return to the kernel, which clears them.
  *
- * Low addresses also shorten a read of smaps, which goes from the lowest address to the end of the slots. JVMs use low
- * addresses, too. Where there is no room for all slots, there are fewer large ones.
+ * Low addresses also shorten a read of smaps, because the read goes from the lowest address to the end of the slots.
+ * JVMs use low addresses, too. If the free addresses do not suffice for all slots, the number of large slots is lower.
  *
  * Slots with odd numbers have the advice MADV_RANDOM, only to make each slot a mapping of its own in smaps. If the
- * process has many mappings, those of free slots are given back (slot_limits.h).
+ * process has many mappings, the mappings of free slots are given back (slot_limits.h).
  */
 #ifndef MALLOMETER_LEAK_SLOTS_H
 #define MALLOMETER_LEAK_SLOTS_H
@@ -58,7 +58,8 @@ static inline bool is_in_slots(const void *object) { return (uintptr_t)object - 
  * one thread may call this at a time. */
 const char *slots_start(void);
 
-/* Limits the number of slots that are mappings of their own (one takes at most two mappings); 0 at first. */
+/* Limits the number of slots that are mappings of their own. Each of these slots takes at most two mappings. The
+ * limit is 0 at first. */
 void slots_bound(uint32_t most);
 
 /* Merges the mappings of free slots. A merged slot becomes a mapping of its own again when it is used. Only one

@@ -40,7 +40,7 @@ static bool hold(uint32_t *busy) { return __atomic_exchange_n(busy, 1, __ATOMIC_
 static void let_go(uint32_t *busy) { __atomic_store_n(busy, 0, __ATOMIC_RELEASE); }
 
 /* Finds the record of a site and a kind of access, or a free record, and sets its `busy`. Returns NULL if there is
- * no such record, or if another thread uses one of the records before it. */
+ * no such record, or if the search meets a busy record first. */
 static struct record *hold_record(uint32_t site, uint32_t kind) {
   for (size_t i = 0; i < RECORDS; i++) {
     struct record *record = &records[i];
@@ -75,7 +75,7 @@ static struct watch {
   uint32_t site;
   uint32_t slot;
   uint64_t generation;
-  uint64_t since_ns; /* the time since which the object is watched; 0: none */
+  uint64_t since_ns; /* the time at which watching of the object began; 0 if no object is watched */
   uint64_t born_ns;
   int descriptors[KINDS];
 } watches[WATCHES] = {{.descriptors = {-1, -1}}, {.descriptors = {-1, -1}}};

@@ -60,8 +60,9 @@ static inline bool difference_exhausts(int64_t *difference, int64_t from, int64_
   return exhausted;
 }
 
-/* The last class comes first: the count of a class lies at `base` plus 8 bytes for each leading zero bit. The number
- * of leading zeros is 63 minus highest_bit(). The address then needs only two registers. */
+/* The counts of the classes are stored in descending order of classes. The count of a class lies at `base` plus 8
+ * bytes for each leading zero bit; the number of these bits is 63 minus highest_bit(). The address then needs only
+ * two registers. */
 #define PLACE_OF_CLASS(class, classes) ((classes)-1 - (class))
 #define IS_PLACE_OF_CLASSES(offset, classes) ((offset) == (64 - (classes)) * sizeof(uint64_t))
 #define EVENT_ADD_ONE(base, class, offset)                                                    \
@@ -138,7 +139,7 @@ static inline size_t highest_bit(size_t nonzero) {
 static inline uintptr_t word_address(uintptr_t address, size_t position) { return address - 8 * (63 - position); }
 
 /* A single instruction loads this constant, because its lower half is 0. The hash therefore depends only on the
- * lowest 16 bits of the sum of return address, stack and class. */
+ * lowest 16 bits of the hashed number. */
 #define HASH_FACTOR 0x9e370000u
 
 /*
@@ -186,8 +187,8 @@ static inline __attribute__((always_inline)) const void *frameless_caller(void) 
 
 #define FIRST_OF_65536 0u
 
-/* Reads a word of 64 bits: a shift uses only the lowest six bits of its amount, so `number` % 64 costs nothing. The
- * bits begin at a page, because one instruction can compute the address of a page. */
+/* Reads 64 bits at a time. A shift uses only the lowest six bits of its amount, so `number` % 64 costs nothing. The
+ * bits begin at a page boundary, because a single instruction (adrp) computes such an address. */
 #define bit_of_65536(bits, number)                                                                                \
   __extension__({                                                                                                 \
     const uint64_t *words;                                                                                        \
@@ -214,9 +215,9 @@ static inline void floating_point_leave(floating_point of_program) {
 /* ---- Registers and stacks ------------------------------------------------------------------------------ */
 
 /*
- * The link register is missing here, because a function that has called another function has stored its return address
- * on the stack. An interrupted function may not have stored it. Interrupted functions are examined only for
- * watchpoints, which do not work on this processor: the kernel reports one access repeatedly.
+ * The link register is missing. A function that has called another function has stored its return address on the stack,
+ * so the link register is needed only for an interrupted function. Interrupted functions are examined only for
+ * watchpoints, which do not work on this processor, because the kernel reports one access repeatedly.
  */
 struct registers {
   uintptr_t pc, stack_pointer, frame_pointer;

@@ -52,8 +52,8 @@ static inline void order_frees_after_allocations(void) {}
     was_zero;                                                                                                     \
   })
 
-/* The compiler would save two registers, and keep the variable's address in a register across a call. Assembly
- * avoids both. The value is in rdx, because rax contains the object's address on the fast path. */
+/* Assembly avoids two costs of compiled code: saving two registers, and keeping the variable's address in a register
+ * across a call. The value is in rdx, because rax contains the object's address on the fast path. */
 #define THREAD_LOCAL_VALUE(variable)                                                                    \
   __extension__({                                                                                       \
     __typeof__(variable) own_value;                                                                     \
@@ -151,8 +151,8 @@ enum { DWARF_FRAME_POINTER = 6, DWARF_STACK_POINTER = 7, DWARF_RETURN_ADDRESS = 
 
 static inline uintptr_t without_signature(uintptr_t return_address) { return return_address; }
 
-/* The thread pointer is the address of the control block. Static thread-local variables lie below (variant II of
- * Drepper, ELF Handling For Thread-Local Storage). */
+/* The thread pointer is the address of the thread's control block. Static thread-local variables lie below this
+ * address (variant II of Drepper, ELF Handling For Thread-Local Storage). */
 static inline uintptr_t thread_pointer(void) { return (uintptr_t)__builtin_thread_pointer(); }
 
 static inline uintptr_t thread_control_block(size_t bytes) {
@@ -185,8 +185,8 @@ static inline bool stores_registers_at_once(const void *function) {
 #define RELOCATION_OF_ADDRESS 1            /* R_X86_64_64 */
 #define TAG_OF_CALL_ENTRY_BYTES 0x70000003 /* DT_X86_64_PLTENT */
 
-/* A rewritten entry has a direct jump (opcode e9, or d5 with a 64-bit address). Other entries have an indirect jump
- * (ff 25), sometimes after endbr64. */
+/* glibc can rewrite an entry to a direct jump (opcode e9, or d5 with a 64-bit address), which ignores the word.
+ * Other entries have an indirect jump (ff 25), sometimes after endbr64. */
 static inline bool call_entry_ignores_word(const unsigned char *entry, uintptr_t entry_bytes) {
   const unsigned char *begin = (const unsigned char *)((uintptr_t)entry & ~(entry_bytes - 1));
   return *entry == 0xe9 || *begin == 0xe9 || *begin == 0xd5;

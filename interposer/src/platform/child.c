@@ -29,8 +29,8 @@ struct child {
   char stack_of_program[STACK_BYTES];
 };
 
-/* Makes the kernel kill this process when its parent thread ends. Otherwise this process would keep the shared
- * memory of the program allocated after the program has ended. */
+/* Makes the kernel kill this process when its parent thread ends. The process shares the program's memory, and would
+ * otherwise keep that memory alive after the end of the program. */
 static void end_with_parent(void) { prctl(PR_SET_PDEATHSIG, SIGKILL); }
 
 static int execute(void *argument) {

@@ -14,10 +14,10 @@
 enum child_end { CHILD_NOT_EXECUTED = 43, CHILD_TOO_LONG = 44, CHILD_NOT_STARTED = 45, CHILD_KILLED = 46 };
 
 /*
- * Executes this library with `argument`, or without one if it is NULL, and with this environment. No file is open in
- * the child. Returns an enum child_end, the code that the library's entry (the linker's -e) passes to _exit, or 127
- * if the loader cannot load the library. The child is killed after `longest_ms`, or when the calling thread ends. All
- * signals must be blocked. Allocates nothing but a mapping; may change errno.
+ * Executes this library as a program, with `argument` (none if NULL) and `environment`. No file is open in the child.
+ * Returns an enum child_end, the code that the library's entry (the linker's -e) passes to _exit, or 127 if the loader
+ * cannot load the library. The child is killed after `longest_ms`, or when the calling thread ends. All signals must be
+ * blocked. Allocates nothing but a mapping; may change errno.
  */
 int child_run(const char *argument, char *const environment[], unsigned longest_ms);
 

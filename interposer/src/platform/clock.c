@@ -1,4 +1,5 @@
-/* Reads the clocks by the vDSO itself, because the C library makes a system call if there is no vDSO. See clock.h. */
+/* Reads the clocks by direct calls of the vDSO. The C library's functions would make a system call if there is no
+ * vDSO. See clock.h. */
 #include "platform/clock.h"
 
 #include <link.h>

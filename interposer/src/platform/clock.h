@@ -2,9 +2,9 @@
  * Reads the kernel's clocks, in nanoseconds. No function changes errno or is a cancellation point.
  *
  * Inside of malloc, only coarse clocks may be read. The kernel updates them every 1 to 10 ms, and the vDSO reads them
- * without a system call. Exact clocks are unsafe there: the vDSO reads them from the processor's counter, which some
- * threads must not access (PR_TSC_SIGSEGV, strict seccomp), and strict seccomp would end a process that reads them by a
- * system call.
+ * without a system call. Exact clocks are unsafe inside of malloc. The vDSO reads them from the processor's counter,
+ * which some threads must not access (PR_TSC_SIGSEGV, strict seccomp). A system call to read them is unsafe, too,
+ * because strict seccomp would end the process.
  *
  * Outside of malloc, exact clocks are read by system calls, which need no access to the counter.
  *
@@ -30,8 +30,8 @@ uint64_t thread_cpu_ns(void);
 uint64_t coarse_monotonic_ns(void);
 uint64_t coarse_realtime_ns(void);
 
-/* Without a vDSO, adds `ns` to the coarse clocks: the time since the latest call of monotonic_ns() or of this
- * function. With a vDSO, does nothing. */
+/* Adds `ns` to the coarse clocks if there is no vDSO; otherwise does nothing. `ns` is the time since the latest call
+ * of monotonic_ns() or of this function. */
 void coarse_clock_advance(uint64_t ns);
 
 #endif

@@ -2,8 +2,8 @@
  * Implements libc.h, loader.h, loaded_objects.h and own_image_bytes() by dyld. On Darwin, the functions of
  * dynamic_symbols.h find nothing, and with_loader_lock() takes no lock.
  *
- * dyld takes its lock to look up an address, so malloc must not call it. Instead, dyld's callbacks, which run under
- * that lock, write each image to the table `images`, and readers inside of malloc walk the table without a lock. A new
+ * dyld takes its lock to look up an address, so malloc must not call it. Instead, callbacks write each image to the
+ * table `images`. dyld holds its lock when it calls them. Readers inside of malloc walk the table without a lock. A new
  * row is complete before `image_count` includes it, and rows never move. Unloading sets the row's `begin` to
  * UINTPTR_MAX, so that no address is in the row.
  */
@@ -243,8 +243,8 @@ void around_forks(void (*before)(void), void (*in_parent)(void), void (*in_child
 
 void after_fork_in_child(void (*run)(void)) { around_forks(NULL, NULL, run); }
 
-/* The functions to run at exit, in the order of registration. Each is called through run_without_status(), because
- * atexit() passes no exit status. The latest one runs first. */
+/* The functions to run at exit, in the order of registration; the last one runs first. run_without_status() calls
+ * them, because atexit() passes no exit status. */
 static void (*to_run[MOST_AT_EXIT])(int status);
 static uint32_t to_run_count;
 

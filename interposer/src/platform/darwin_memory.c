@@ -1,5 +1,5 @@
-/* Implements memory.h, readable_memory.h and page_protection.h on Darwin. Functions that report accessed pages, or
- * read memory that may be unmapped, fail, because Darwin has no such services. */
+/* Implements memory.h, readable_memory.h and page_protection.h on Darwin. Darwin has no service to report accessed
+ * pages, and none to read memory that may be unmapped. The functions that need such a service fail. */
 #include <errno.h>
 #include <mach/mach.h>
 #include <string.h>

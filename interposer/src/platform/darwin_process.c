@@ -103,8 +103,8 @@ bool process_is_traced(void) {
   return !read_process(&process) || (process.kp_proc.p_flag & P_TRACED);
 }
 
-/* Returns the start of the process in microseconds since 1970, which only has to differ between processes with the
- * same id. */
+/* Returns the start of the process in microseconds since 1970. Callers need only a number that differs between
+ * processes with the same id. */
 uint64_t process_start_ticks(void) {
   struct kinfo_proc process;
   if (!read_process(&process)) return 0;

@@ -10,8 +10,8 @@
 #include "platform/system_calls.h"
 
 #define UNKNOWN UINT64_MAX
-/* A limit of this many bytes or more means "no limit": without a limit, a cgroup of version 1 reports the largest
- * multiple of a page. */
+/* Limits from this number of bytes on mean "no limit". A cgroup of version 1 without a limit reports the largest
+ * 63-bit multiple of the page size. */
 #define NO_LIMIT ((uint64_t)INT64_MAX - ((uint64_t)1 << 20))
 
 /* ---- Text files of the kernel ------------------------------------------------------------------------- */
@@ -203,8 +203,8 @@ static bool begins_with_directory(const char *path, const char *directory) {
   return strncmp(path, directory, length) == 0 && (path[length] == '\0' || path[length] == '/');
 }
 
-/* /proc/self/cgroup has the host's path if a container has no cgroup namespace. The container mounts only a part of
- * the hierarchy, which begins at `root`. */
+/* A container without a cgroup namespace has the host's path in /proc/self/cgroup, but mounts only the part of the
+ * hierarchy below `root`. The result is therefore the path without `root`. */
 static const char *path_below(const char *relative, const char *root) {
   if (strcmp(root, "/") == 0) return relative;
   return begins_with_directory(relative, root) ? relative + strlen(root) : "";
@@ -299,9 +299,9 @@ void memory_read(const struct memory_cgroup *cgroup, struct memory_reading *read
 }
 
 /*
- * Returns the bytes of cached files, minus shared memory, which the kernel includes in their number. Returns the bytes
- * of inactive files if memory.stat lacks one of the two numbers. In version 1, the names in memory.stat begin with
- * `prefix`.
+ * Returns the bytes of cached files. The kernel's number of these bytes includes shared memory, which is subtracted.
+ * Returns the bytes of inactive files if memory.stat lacks one of the two numbers. The names in memory.stat begin with
+ * `prefix` in version 1.
  */
 static uint64_t cached_files(const char *stat, const char *prefix, const char *files) {
   char shared[24], inactive[24];

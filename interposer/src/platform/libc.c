@@ -50,8 +50,8 @@ bool dlopen_depends_on_caller(void) { return !libc_is_musl(); }
 
 /* ---- Forks --------------------------------------------------------------------------------------------- */
 
-/* Calls glibc's __register_atfork() directly, because glibc's pthread_atfork() is linked statically into each
- * object. Looks up musl's pthread_atfork() by its name. */
+/* Calls glibc's __register_atfork() directly. A call of pthread_atfork() would link a static part of glibc into this
+ * library, which also runs with musl. musl's pthread_atfork() is looked up by its name. */
 void around_forks(void (*before)(void), void (*in_parent)(void), void (*in_child)(void)) {
   int (*register_handlers)(void (*)(void), void (*)(void), void (*)(void));
   if (__register_atfork) {
@@ -70,8 +70,8 @@ void after_fork_in_child(void (*run)(void)) { around_forks(NULL, NULL, run); }
 /* Calls `run` with the byte of the status that the parent process receives. */
 static void run_with_status(int status, void *run) { ((void (*)(int))(uintptr_t)run)(status & 0xff); }
 
-/* The functions to run at exit, in the order of registration. Each is called through run_without_status(), because
- * atexit() passes no exit status. The latest one runs first. */
+/* The functions to run at exit, in the order of registration. atexit() calls run_without_status() once for each
+ * function. The function that was registered last runs first. */
 static void (*to_run[MOST_AT_EXIT])(int status);
 static uint32_t to_run_count;
 

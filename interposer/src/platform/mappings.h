@@ -1,5 +1,5 @@
 /* The mappings of the process and their protection, as the kernel reports them at one moment. Code that changes a
- * word in a read-only page needs the protection to restore it. */
+ * word in a read-only page must afterwards restore the page's protection. */
 #ifndef MALLOMETER_PLATFORM_MAPPINGS_H
 #define MALLOMETER_PLATFORM_MAPPINGS_H
 

@@ -70,8 +70,8 @@ static const char *keep_path(const char *path) {
 
 /* ---- Unloaded objects ------------------------------------------------------------------------------------ */
 
-/* A mark distinguishes an object from a later object at the same address. It is a hash of the first WORDS_OF_MARK
- * words of the file (sizes, entry point) and of the unwind table (first functions). */
+/* A mark distinguishes an object from a later object at the same address. The mark is a hash of the first
+ * WORDS_OF_MARK words of the ELF header (sizes, entry point) and of the unwind table (first functions). */
 enum { WORDS_OF_MARK = 8 };
 
 static bool mix(uint64_t *mark, const void *from) {

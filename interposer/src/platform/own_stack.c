@@ -26,8 +26,8 @@ static struct own_stack first;
 
 /* ---- The first thread ---------------------------------------------------------------------------------- */
 
-/* Returns the end of the mapping of the first thread's stack. The kernel puts the path of the executed file
- * (AT_EXECFN) there, after all other data. */
+/* Returns the end of the mapping of the first thread's stack. The path of the executed file (AT_EXECFN) is the last
+ * data that the kernel puts into this mapping. */
 static uintptr_t end_of_mapping(uintptr_t stack_end) {
   const char *name = (const char *)getauxval(AT_EXECFN);
   uintptr_t end = name ? (uintptr_t)name + strlen(name) : 0;
@@ -36,8 +36,8 @@ static uintptr_t end_of_mapping(uintptr_t stack_end) {
 
 static void find_first_stack(void) {
   struct rlimit limit;
-  /* The kernel's random bytes (AT_RANDOM) mark the end if there is no __libc_stack_end. They lie above all frames and
-   * above the arrays of arguments and environment variables. */
+  /* The address of the kernel's random bytes (AT_RANDOM) is the end if there is no __libc_stack_end. These bytes lie
+   * above all frames and above the arrays of arguments and environment variables. */
   uintptr_t end = &__libc_stack_end ? (uintptr_t)__libc_stack_end : (uintptr_t)getauxval(AT_RANDOM);
   if (!end || getrlimit(RLIMIT_STACK, &limit) != 0) return;
   uintptr_t largest = limit.rlim_cur < LARGEST_FIRST_STACK ? (uintptr_t)limit.rlim_cur : LARGEST_FIRST_STACK;
@@ -54,7 +54,8 @@ static void find_first_stack(void) {
 #define SMALLEST_STACK ((uintptr_t)16384)
 #define LARGEST_STACK ((uintptr_t)1 << 38)
 
-/* False for a C library that only offers glibc's names, because its control block is different. */
+/* Whether the C library really is glibc. A library that only offers glibc's names has another layout of control
+ * blocks. */
 static bool is_glibc;
 /* The size of glibc's control block in bytes, which glibc exports for debuggers; 0 if glibc does not export it. */
 static size_t control_block_bytes;

@@ -53,7 +53,7 @@ static int64_t cached_in(struct subject subject, uint64_t offset, uint64_t bytes
                            : cached_in_mapping(subject.begin + (uintptr_t)offset, bytes);
 }
 
-/* If there are more than PIECES pieces, counts PIECES of them, at equal distances, and extrapolates. */
+/* Counts the cached bytes in at most PIECES pieces, at equal distances, and extrapolates to `bytes`. */
 static int64_t cached(struct subject subject, uint64_t bytes) {
   uint64_t pieces = (bytes + PIECE - 1) / PIECE, looked_at = pieces < PIECES ? pieces : PIECES, seen = 0, found = 0;
   for (uint64_t i = 0; i < looked_at; i++) {
@@ -90,8 +90,8 @@ static int64_t refusal_by_type(uint64_t mount) {
   return strcmp(type, "overlay") == 0 ? -EOPNOTSUPP : 0;
 }
 
-/* Returns the result of refusal_by_type(), which is kept for a second to save look-ups. It is not kept longer,
- * because another mount may get the number of a removed one. */
+/* Returns the result of refusal_by_type(), and keeps it for a second to save look-ups. Later, another mount may have
+ * the number of a removed mount. */
 static int64_t refusal_of(uint64_t mount) {
   enum { MOUNTS = 32 };
   static const uint64_t longest_ns = 1000000000;

@@ -56,7 +56,7 @@ bool pages_mark(uintptr_t begin, size_t bytes, enum pages_mark mark) {
   return madvise((void *)begin, bytes, advice[mark]) == 0;
 }
 
-/* Maps new pages: the kernel would not merge the old mappings, because their pages were accessed. */
+/* Maps new pages, because the kernel does not merge mappings whose pages were accessed. */
 bool pages_renew(uintptr_t begin, size_t bytes) {
   if (call_mmap((void *)begin, bytes, PROT_READ | PROT_WRITE, ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
     call_mmap((void *)begin, bytes, PROT_NONE, ANONYMOUS | MAP_FIXED, -1, 0); /* This needs no memory. */

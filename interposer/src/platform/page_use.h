@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 /*
- * Calls `mapping` for each mapping of the process, in ascending order, until it returns false. `used` is whether any
- * page of the mapping was accessed since the accessed bits were cleared. Returns false and sets errno if the kernel
+ * Calls `mapping` for each mapping of the process, in ascending order, until `mapping` returns false. `used` is whether
+ * any page of the mapping was accessed since the accessed bits were cleared. Returns false and sets errno if the kernel
  * does not report the mappings, or fails in the middle.
  */
 bool page_use_read(bool (*mapping)(uintptr_t begin, bool used));

@@ -69,8 +69,8 @@ bool protected_words_close(struct protected_words *words) {
   return words->refused == 0;
 }
 
-/* A forked child calls this function, too: the descriptor of /proc/self/mem would let the child write to all memory
- * of its parent. */
+/* Closes the open page and the descriptor of /proc/self/mem. A forked child must do so, too, because the descriptor
+ * would let the child write to all memory of its parent. */
 static void close_all(struct protected_words *words) {
   close_page(words);
   if (words->file >= 0) call_close(words->file);

@@ -21,9 +21,9 @@ struct symbol_table {
 static struct symbol_table tables[4];
 
 /*
- * Finds the loader's pointer to the entry DT_SYMTAB. In glibc's struct link_map, the members that link.h declares are
- * followed by the array l_info of pointers to the entries of the dynamic section, indexed by tag (at offset 64 in
- * versions 2.31 to 2.43). The pointers for four tags identify the array.
+ * Finds the loader's pointer to the entry DT_SYMTAB. It is in l_info, an array in glibc's struct link_map that link.h
+ * does not declare (at offset 64 in versions 2.31 to 2.43). l_info has pointers to the entries of the dynamic section,
+ * indexed by tag. The pointers for four tags identify the array.
  */
 static const ElfW(Dyn) * *find_word(const struct link_map *object) {
   enum { KNOWN_TAGS = DT_SYMENT + 1, FARTHEST = 256 };
@@ -53,8 +53,8 @@ struct symbol_table *symbol_table_of(const struct link_map *object, const struct
   if (!table) return NULL;
   const ElfW(Dyn) **word = find_word(object);
   if (!word || !protected_word_is_writable(words, word)) return NULL;
-  /* The word differs from `before` if another library has changed it, or if another object is at this address. Such
-   * a change requires a new copy. */
+  /* The loader's word differs from `before` if another library has changed the word, or if another object was loaded
+   * at this address. A new copy is needed then. */
   if (table->symbols && !table->installed && *word != table->before) table->before = NULL;
   if (table->symbols && table->before) return table;
   struct dynamic_section section = dynamic_section_read(object->l_ld, object->l_addr);

@@ -1,7 +1,7 @@
 /*
- * System calls without the C library's functions of the same names, which are cancellation points: a cancelled thread
- * would end there, even in the middle of malloc, with all locks that it holds. Each returns -1 and sets errno on
- * failure.
+ * Makes system calls without the C library's functions of the same names. Those functions are cancellation points: a
+ * cancelled thread could end there in the middle of malloc, with all locks that it holds. On failure, a function of
+ * this header returns -1 and sets errno.
  */
 #ifndef MALLOMETER_PLATFORM_SYSTEM_CALLS_H
 #define MALLOMETER_PLATFORM_SYSTEM_CALLS_H

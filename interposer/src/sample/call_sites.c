@@ -22,8 +22,9 @@ enum {
   MOST_NATIVE_FRAMES = 128,
   FRAMES_OF_JVM = 5,
   FRAMES_WHEN_CROWDED = 8,
-  /* New stacks are shortened to this many frames when three quarters of the room for sites are taken. HotSpot
-   * allocates a JNI global reference through six frames of its own; the seventh is the caller's library. */
+  /* New stacks are shortened to this many frames when three quarters of the room for sites are taken. Seven frames
+   * still show which library makes a JNI global reference, because HotSpot allocates the reference through six
+   * frames of its own. */
   FRAMES_WHEN_FULL = 7,
   BYTES_WHEN_CROWDED = 4096,
   BYTES_WHEN_FULL = 65536,
@@ -316,8 +317,8 @@ static bool is_referred_to(const struct site *site) {
 static unsigned staleness(const struct site *site, uint32_t now) {
   uint32_t latest = __atomic_load_n(&site->latest, __ATOMIC_RELAXED), idle = now - latest;
   bool last_number = site->number > INT32_MAX - SITES;
-  /* A sample after the reading of `now` makes `idle` wrap around to almost 2^32. The sum then wraps around, too, so
-   * the site is young. */
+  /* A thread may add a sample after `now` was read. `idle` then wraps around to almost 2^32. The addition of
+   * YOUNGEST_FORGOTTEN makes the value small again, so the site counts as young. */
   bool is_young = latest == NO_SAMPLE_YET || idle + YOUNGEST_FORGOTTEN < 2 * YOUNGEST_FORGOTTEN;
   if (!__atomic_load_n(&site->hash, __ATOMIC_ACQUIRE) || is_young || last_number) return 0;
   return is_referred_to(site) ? 0 : 31 - (unsigned)__builtin_clz(idle);
@@ -328,7 +329,7 @@ static void note_time(struct site *site, uint32_t now) {
   __atomic_compare_exchange_n(&site->latest, &none, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-/* Returns the highest staleness that at least FORGOTTEN_AT_ONCE sites have or exceed; 1 if fewer sites are stale. */
+/* Returns the highest level of staleness that at least FORGOTTEN_AT_ONCE sites reach; 1 if fewer sites are stale. */
 static unsigned least_staleness(uint32_t now, uint32_t count) {
   uint32_t sites[32] = {0}, enough = 0;
   unsigned stale = 32;
@@ -495,7 +496,7 @@ void call_sites_forget(void) { live_samples_remove_all(call_sites_count_free); }
 
 /* ---- Samples ------------------------------------------------------------------------------------------ */
 
-/* Returns how many quarters of the sites, or of the stack nodes, are in use: the larger of the two numbers. */
+/* Returns how many quarters of the room are in use: the room for sites or for stack nodes, whichever is fuller. */
 static uint32_t room_taken(void) {
   uint32_t of_sites = sites_in_use() / (SITES / 4);
   uint32_t of_nodes = stack_tree_in_use(&memory->stacks) / (STACK_NODES / 4);
@@ -516,9 +517,9 @@ static bool is_of_jvm(const uint64_t *frames, uint32_t count) {
  * stacks, so stacks are cut to leave room for the program. Stacks without Java frames are cut to FRAMES_WHEN_CROWDED
  * when half of the room is taken, and to FRAMES_WHEN_FULL in the last quarter.
  *
- * A stack on which Java code made the JVM allocate for itself is cut only in the last quarter, because a cut stack
- * lacks the program's method. If nearly every allocation is sampled, such a stack is also cut from half of the room on,
- * to its native frames and a few Java frames. Other stacks with Java frames stay whole.
+ * A stack on which Java code made the JVM allocate for itself (is_of_jvm()) is cut only in the last quarter, because a
+ * cut stack lacks the program's method. With `samples_all`, such a stack is also cut in the third quarter, to its
+ * native frames and FRAMES_WHEN_CROWDED Java frames. Other stacks with Java frames stay whole.
  */
 static uint32_t kept_frames(const uint64_t *frames, uint32_t count, uint32_t taken, bool samples_all) {
   if (taken < 2 || count <= FRAMES_WHEN_FULL) return count;

@@ -148,7 +148,8 @@ struct call_sites_totals {
   /* Samples of a site whose stack had more frames than are stored. */
   uint64_t truncated;
   uint64_t without_java;
-  /* Samples taken on another stack than the thread's own, or with too little room left on it. */
+  /* Samples for which the stack could not be walked: the thread used another stack than its own, or had too little
+   * room left on its own stack. */
   uint64_t without_stack;
 };
 

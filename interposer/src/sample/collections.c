@@ -108,8 +108,8 @@ bool allocated_while_marking(uint64_t born_ns, uint32_t old) {
 
 /* ---- Cleaners ----------------------------------------------------------------------------------------- */
 
-/* Special values of a thread's word. Any other value is the JVM's handle of the thread, with the number of looks at
- * its stack in the lowest three bits. */
+/* Special values of a thread's word (word_of()). Any other value is the JVM's handle of the thread; the three lowest
+ * bits of that value count the looks at the thread's stack. */
 enum { NOT_ANNOUNCED = 0, CLEANER = 1, NO_CLEANER = 2, MOST_LOOKS = 7 };
 
 static uintptr_t *word_of(struct thread_block *block) { return &thread_sampling(block)->cleaner; }

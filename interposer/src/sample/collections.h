@@ -55,9 +55,9 @@ bool collection_just_began(struct collections now);
 bool collections_mark_first(void);
 
 /*
- * Returns whether an object may have been allocated while the old collection with this number marked. The function
- * assumes this for the last 2 s before the collection was first seen. The collection keeps such an object even if it is
- * unreachable. Returns false if the time is unknown, or if collections_mark_first() is false.
+ * Returns whether an object may have been allocated during the marking of the old collection with this number. The
+ * collection keeps such an object even if it is unreachable. The marking is assumed to take the last 2 s before the
+ * collection was first seen. Returns false if the time is unknown, or if collections_mark_first() is false.
  */
 bool allocated_while_marking(uint64_t born_ns, uint32_t old);
 

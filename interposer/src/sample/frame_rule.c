@@ -189,7 +189,8 @@ static void restore(struct machine *m, uint64_t number) {
   if (number == DWARF_RETURN_ADDRESS) m->row.return_address = m->at_entry.return_address;
 }
 
-/* The operations that compilers write: "frame pointer + offset", and "the word at that address". */
+/* The DWARF operations of the expressions that compilers write: "frame pointer + offset", and "the word at that
+ * address". */
 enum { OP_BASE_REGISTER = 0x70, OP_LOAD = 0x06 };
 
 static void set_cfa_expression(struct machine *m, struct reader r) {

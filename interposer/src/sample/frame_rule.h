@@ -1,10 +1,10 @@
 /*
- * The step from a function's frame to its caller's frame, by the call frame information of DWARF (.eh_frame; LSB
- * Core, "Exception Frames", and DWARF 4, section 6.4), reduced to what a walk from malloc to main needs.
+ * Finds the step from a function's frame to its caller's frame, by the call frame information of DWARF (.eh_frame; LSB
+ * Core, "Exception Frames", and DWARF 4, section 6.4). Implements only what a walk from malloc to main needs.
  *
  * Only the stack pointer and the frame pointer are tracked, because compilers compute frames from these two. A walk
- * ends at code without information and at a rule that needs other registers: the stack is then shorter, but its
- * frames are right.
+ * ends at code without information and at a rule that needs other registers: the stack is then shorter, but its frames
+ * are right.
  */
 #ifndef MALLOMETER_SAMPLE_FRAME_RULE_H
 #define MALLOMETER_SAMPLE_FRAME_RULE_H

@@ -7,10 +7,10 @@
  * 2.5 ms, the probabilities are doubled, at most fifty times a second. Debts above 10 ms are forgiven, so that at the
  * default target the probabilities recover within three seconds after a burst of new code.
  *
- * The first three halvings reduce the samples of busy call paths (sampler.h). The next six reduce the samples of code
- * that allocates rarely, and the last three reduce all samples due by size. After twelve halvings the probabilities do
- * not fall further, however much time samples take. Each sample's probability is known, so the estimates stay unbiased
- * and only become less certain.
+ * The first three halvings apply to busy call paths (sampler.h), the next six to code that allocates rarely, and the
+ * last three to all allocations that are sampled for their size. After twelve halvings the probabilities do not fall
+ * further, however much time samples take. Each sample's probability is known, so the estimates stay unbiased and only
+ * become less certain.
  *
  * Each thread also has a limit of its own, so that one thread's burst of new code does not spend the credit of the
  * whole process. The limit is the target's share of a period of 20 ms, but at least 2 ms. When a thread has spent half

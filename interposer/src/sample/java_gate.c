@@ -37,8 +37,8 @@ bool is_code_of_jvm(uintptr_t address) {
   return stacks && address >= stacks->jvm_begin && address < stacks->jvm_end;
 }
 
-/* Sets walks_java before it reads the pointer again. A thread that closes the gate first sets the pointer to NULL,
- * and then waits only for threads whose walks_java is 1. */
+/* Sets `walks_java` before loading the pointer again. java_gate_close_and_wait() stores NULL in the pointer before
+ * loading `walks_java`. So either this thread loads NULL, or the closing thread waits for it. */
 bool java_gate_enter(struct thread_block *block, const struct java_stacks **stacks) {
   if (!java_gate_is_open() || !block || block->walks_java) return false;
   __atomic_store_n(&block->walks_java, 1, __ATOMIC_SEQ_CST);

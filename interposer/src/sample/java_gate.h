@@ -20,8 +20,8 @@ struct java_stacks {
    * the JVM cannot walk the stack.
    */
   int (*walk)(void *thread, const struct registers *caller, uint64_t *frames, uint32_t capacity);
-  /* Returns an extra frame for a call from compiled Java code to native code, which stands for the call's return
-   * address (jvm/foreign_calls.h); 0 if no frame is needed. `outermost` is the outermost native frame, or 0. */
+  /* Returns an extra frame that stands for the return address of a call from compiled Java code to native code
+   * (jvm/foreign_calls.h); 0 if no frame is needed. `outermost` is the outermost native frame, or 0. */
   uint64_t (*note_call)(const struct registers *caller, uint64_t outermost);
   /* The address range of the JVM's library. Both are 0 if the range is unknown, or if the JVM is linked into the
    * program's file. */

@@ -116,8 +116,8 @@ static void uncount_sample(uintptr_t address) {
   filter_remove(address);
 }
 
-/* Raises the number of probes of a search for this address. Without this limit, a search would soon make all PROBES
- * probes, because a used entry never becomes EMPTY again. */
+/* Raises `reach`, the last probe that a search for this address makes. Without `reach`, a search would soon make all
+ * PROBES probes, because a used entry never becomes EMPTY again. */
 static void extend_reach(uintptr_t address, size_t probe) {
   uint8_t *reach = &home_of(address)->reach, before = __atomic_load_n(reach, __ATOMIC_RELAXED);
   while (before < probe &&

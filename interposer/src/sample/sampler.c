@@ -16,8 +16,8 @@
  * in sampler.h. */
 #define FIRST_SAMPLES 4u
 #define USUAL_UNIT_PS 25000u /* the picoseconds of a unit of work (sample/work.h) before they are measured */
-/* The number of stack walks that are timed together. The first walk finds little of its data in the processor's
- * caches, and the other walks find everything there. Their mean is about the time of a sample. */
+/* The number of stack walks that are timed together. The first walk is slow, because little of its data is in the
+ * processor's caches, and the other walks are fast. The mean over all walks is about the time of a sample. */
 #define REHEARSALS 3u
 #define SAMPLE_ALL_INTERVAL 8u
 #define HIGHEST_LEVEL 7u
@@ -27,8 +27,8 @@
 #define UNFINISHED 0x80u
 #define PATHS 16384u /* a power of two */
 #define PROBES 8u
-/* A call path is busy if the sizes of its allocations call for more samples than this in about two seconds. The
- * probability of a busy path falls. This is e in sampler.h. */
+/* A call path is busy if the sizes of its allocations call for more than ENOUGH_SAMPLES samples in about two
+ * seconds. The sampling probability of a busy path falls. ENOUGH_SAMPLES is e in sampler.h. */
 #define ENOUGH_SAMPLES 512.0
 /* The lowest factor by which a thread's own limit (burst_share()) reduces probabilities by size. An allocation of at
  * least eight sampling intervals is therefore always sampled, unless its call path is busy. */

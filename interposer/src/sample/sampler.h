@@ -15,19 +15,20 @@
  * counter down. Only an allocation that finds the counter at 0 reaches the sampler; this is called a visit. Each visit
  * draws a new number for the counter from a geometric distribution, so that every allocation is visited with the same
  * probability v = 2^-level. The visit samples the allocation with probability p / v, so the total probability is p,
- * even if call paths share a counter. p is limited to v. Levels end at 7: a new call path that shares its counter with
- * a hot one is found at about its 128th allocation, and a visit of 300 instructions costs less than three instructions
- * for each allocation.
+ * even if call paths share a counter. p is limited to v.
+ *
+ * The highest level is 7. A new call path that shares its counter with a hot path is therefore found at about its 128th
+ * allocation. A visit takes 300 instructions, which at level 7 is less than three instructions for each allocation.
  *
  * The table of call paths has room for 16,384. A new path replaces the stalest path of its probe sequence. If all paths
  * of the sequence were used within the last ten seconds, the new path finds no room: its visits are counted
  * (without_path), and its allocations are sampled by their size alone.
  *
- * While samples take more time than the target (governor.h), the sampler lowers by a common factor first e, then k,
- * then all p. The target does not reduce visits: in hot code about one in 110 allocations is visited. With an interval
- * of 1 every allocation is sampled, however much time that takes. With an interval of at most 8 and without a target,
- * every allocation of at least 8 bytes is sampled after the interval was set. An allocation of at least eight intervals
- * is always sampled, unless its path is a busy one.
+ * While samples take more time than the target (governor.h), the sampler lowers first e, then k, then s / interval,
+ * each by a factor that is the same for all call paths. The target does not reduce visits: in hot code about one in 110
+ * allocations is visited. With an interval of 1 every allocation is sampled, however much time that takes. With an
+ * interval of at most 8 and without a target, every allocation of at least 8 bytes is sampled after the interval was
+ * set. An allocation of at least eight intervals is always sampled, unless its path is a busy one.
  *
  * Requests above 32 KiB are so rare that their call path is looked up. Each thread keeps 32 of these paths in eight
  * sets, and each path has a counter of its own. An allocation whose path is not in its set is visited, and its path
@@ -127,8 +128,8 @@ void *sampler_visit(struct thread_block *block, void *object, size_t requested, 
 void *sampler_visit_large(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                           struct origin origin);
 
-/* Counts an allocation. Decides whether to sample it if the counter of its call path was at 0. Returns the object's
- * address, which may change. */
+/* Counts an allocation. If the counter of its call path was at 0, decides whether to sample the allocation. Returns
+ * the object's address, which may change. */
 static inline void *sampler_offer(struct thread_block *block, void *object, size_t requested, size_t bytes,
                                   struct move move, struct origin origin) {
   size_t class = size_class(requested);

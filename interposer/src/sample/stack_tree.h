@@ -53,7 +53,7 @@ struct stack_tree {
     uint32_t caller; /* 1 + the number of the caller's node; 0 if there is none */
     uint32_t users;  /* the number of users; or, in a list, NODE_LEFT plus the next node */
   } nodes[STACK_NODES];
-  uint32_t index[STACK_INDEX]; /* 1 + the number of a node; 0: never used; NODE_LEFT: its node has left */
+  uint32_t index[STACK_INDEX]; /* 1 + the number of a node; 0: never used; NODE_LEFT: the node has left the table */
   uint32_t taken;              /* the number of nodes that were ever used */
   uint32_t unused;
   uint64_t free;    /* the first free node; the upper 32 bits count removals, against the ABA problem */

@@ -342,8 +342,8 @@ static bool reading_fails(void) {
   return true;
 }
 
-/* Calls `mapping` for each mapping of the range, with whether the mapping was accessed. Also reports two accessed
- * mappings that stand for memory of the program: one before the range, and one after it. */
+/* Calls `mapping` for each mapping of the range; `used` is whether any page of the mapping was accessed. Also
+ * reports two accessed mappings that stand for memory of the program: one before the range, and one after it. */
 bool page_use_read(bool (*mapping)(uintptr_t begin, bool used)) {
   size_t count = range_taken / given_page_bytes, end;
   given_cpu_ns += given_reading_ns;

@@ -24,8 +24,8 @@
 /* ---- The clock ----------------------------------------------------------------------------------------- */
 
 extern uint64_t given_monotonic_ns, given_realtime_ns, given_cpu_ns;
-/* If true, coarse_clock_advance() advances the clock by the duration that is charged for samples, as happens without a vDSO.
- * Otherwise only the test changes the clock. */
+/* While true, coarse_clock_advance() advances the clock by its argument, as it does without a vDSO. Otherwise only
+ * the test changes the clock. */
 extern bool given_clock_passes;
 
 /* ---- Memory -------------------------------------------------------------------------------------------- */
@@ -58,8 +58,6 @@ extern uint8_t (*given_page_state)(uintptr_t address);
 extern void (*given_while_copying)(void);
 /* The results of safety_test_copying(), by enum memory_copying, and of safety_test_mincore(). */
 extern const char *given_trials_of_copying[2], *given_trial_of_mincore;
-/* `given_no_pagemap` simulates a missing /proc/self/pagemap. `given_swapped_bytes` is the result of
- * process_swapped_bytes(). */
 extern int given_copying;
 /* Simulates that /proc/self/pagemap is missing, and the result of process_swapped_bytes(). */
 extern bool given_no_pagemap;
@@ -99,8 +97,8 @@ extern bool given_threads_refused;
  * at a time. */
 void thread_goes_on(void);
 
-/* The other threads of the process. thread_has_stored_registers() returns true if the word at a thread's stack
- * pointer is the address of the instruction at which the thread waits. */
+/* The other threads of the process. thread_has_stored_registers() returns true if the first word on a thread's stack
+ * equals the program counter in `waiting`. */
 struct given_thread {
   bool waits;
   struct waiting_thread waiting;

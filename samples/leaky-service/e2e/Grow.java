@@ -3,8 +3,9 @@ import java.util.List;
 import java.util.zip.Deflater;
 
 /**
- * Keeps 268 kB more of native memory every 500 ms, or at the interval in milliseconds that its
- * argument gives. Ends at any input on its standard input.
+ * Allocates 268 kB of native memory again and again, and keeps it. The pause between two
+ * allocations is 500 ms, or the number of milliseconds in the first argument. Ends at any input on
+ * its standard input.
  */
 public final class Grow {
   private static final List<Deflater> KEPT = new ArrayList<>();

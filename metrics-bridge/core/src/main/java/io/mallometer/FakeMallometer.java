@@ -119,8 +119,8 @@ public final class FakeMallometer extends Mallometer {
   }
 
   /**
-   * Polls, and stores the call sites if the live bytes have reached a new peak. The background
-   * thread of the real class does the same.
+   * Polls, and stores the call sites if the live bytes have reached a new peak, as the background
+   * thread of a real {@link Mallometer} does.
    */
   public void keepPeak() {
     engine.profiles().published(engine.poller().poll());

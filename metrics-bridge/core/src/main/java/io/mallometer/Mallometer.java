@@ -446,10 +446,10 @@ public class Mallometer implements AutoCloseable {
 
     /**
      * Returns the changes of the call sites between two moments of the last hour; {@code to} may be
-     * the present. Compares the stored readings that are nearest to these moments, and at most two
+     * the present. Each moment is replaced by the nearest stored reading, which may be at most two
      * minutes away. A reading is stored every 15 s for the last ten minutes, and every minute for
-     * the time before. If {@code from} is before the first reading, the changes begin with that
-     * reading.
+     * the time before. If {@code from} is before the first reading, the changes begin with the
+     * first reading.
      */
     public SiteChanges changes(Instant from, Instant to) {
       try {
@@ -460,9 +460,9 @@ public class Mallometer implements AutoCloseable {
     }
 
     /**
-     * Returns the changes of the call sites from a stored reading to {@code now}. The stored
-     * reading is the one nearest to the moment {@code over} ago, as in {@link #changes(Instant,
-     * Instant)}. The result has the time of the stored reading. Takes no new reading.
+     * Returns the changes of the call sites between a stored reading and {@code now}. The stored
+     * reading is chosen as in {@link #changes(Instant, Instant)}, for the moment that lies {@code
+     * over} in the past. The result has the time of the stored reading. Takes no new reading.
      *
      * @param now the result of {@link #read()}
      */
@@ -621,9 +621,9 @@ public class Mallometer implements AutoCloseable {
 
     /**
      * Returns the latest reading of the memory pools of other libraries, such as Netty's; empty if
-     * none was found. Pools are read once a minute. A call of this method makes the next reading
-     * come ten seconds after the latest one, or up to two minutes after it if readings are
-     * expensive.
+     * none was found. Pools are read once a minute. After a call of this method, the next reading
+     * is made as soon as ten seconds have passed since the latest reading. If readings are
+     * expensive, the pause may be up to two minutes.
      */
     public Optional<PoolReport> pools() {
       engine.pools().ask();
@@ -631,9 +631,9 @@ public class Mallometer implements AutoCloseable {
     }
 
     /**
-     * Trims at an interval, whenever a trim would return at least {@code leastShare} of the
-     * resident set, until the subscription is closed. Each trim is logged at level INFO. {@link
-     * Setting#TRIM_MINIMUM_INTERVAL} also applies to these trims.
+     * Checks at an interval whether a trim would return at least {@code leastShare} of the resident
+     * set, and trims if it would, until the subscription is closed. Each trim is logged at level
+     * INFO. {@link Setting#TRIM_MINIMUM_INTERVAL} also applies to these trims.
      *
      * @param leastShare 0 to 1
      */
@@ -717,9 +717,9 @@ public class Mallometer implements AutoCloseable {
     }
 
     /**
-     * Returns the number of the process's allocations by usable size; empty if no monitor {@link
-     * MonitorOptions#usableSizes()} runs. Allocations are counted while such a monitor runs. The
-     * difference of two readings has the allocations between them.
+     * Returns the number of the process's allocations by usable size. Allocations are counted while
+     * a monitor with {@link MonitorOptions#usableSizes()} runs. Returns empty if no such monitor
+     * runs. The difference of two readings is the distribution of the allocations between them.
      */
     public Optional<SizeDistribution> returnedSizes() {
       return engine.monitorBook().returnedSizes();
@@ -785,8 +785,8 @@ public class Mallometer implements AutoCloseable {
     }
 
     /**
-     * Returns the parts of the memory in the last hour, oldest first, at most 90 moments: one every
-     * 15 s in the latest five minutes, and one a minute before.
+     * Returns how memory was divided into parts at moments of the last hour, oldest first. There
+     * are at most 90 moments: one every 15 s in the latest five minutes, and one a minute before.
      */
     public List<MemoryMoment> memory() {
       return engine.history().moments();

@@ -48,8 +48,8 @@ class FakeMallometerTest {
   }
 
   /**
-   * A reading of the call sites takes 2 s here. A reading of that age is not used again, so the
-   * request must read the call sites only once.
+   * A reading of the call sites takes 2 s here, and is then too old to be used again. A request
+   * that needed the call sites twice would therefore read them twice.
    */
   @Test
   void aDifferenceToSomeTimeAgoReadsTheCallSitesOnce() {

@@ -48,7 +48,7 @@ final class ApplicationSettings {
           ? options.withText(setting, setting.property(), text)
           : options;
     }
-    @SuppressWarnings("unchecked") // the type of the setting decides what is bound
+    @SuppressWarnings("unchecked") // value() has bound the value to the setting's type
     @Nullable T typed = (T) value;
     return typed == null ? options : options.with(setting, typed);
   }

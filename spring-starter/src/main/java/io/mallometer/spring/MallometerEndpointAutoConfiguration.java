@@ -103,8 +103,8 @@ public final class MallometerEndpointAutoConfiguration {
   }
 
   /**
-   * Configures {@link RefusedChanges}. A management port has a context of its own, which does not
-   * inherit servlet filters.
+   * Configures {@link RefusedChanges}. The context of a management port needs this bean too,
+   * because the context does not inherit servlet filters.
    */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)

@@ -279,8 +279,8 @@ class NativeScopeTest {
   }
 
   /**
-   * A registry refuses the meters, for example, if the application has a meter of that name with
-   * other tags.
+   * The registry refuses the meters. An application causes such a refusal if, for example, it has a
+   * meter of the same name with other tags.
    */
   @Test
   void aRegistryThatRefusesTheMetersDoesNotFailTheCallAndIsLeftAlone() {

@@ -15,9 +15,9 @@ import org.jspecify.annotations.Nullable;
  * client begins to use JMX. With a port it also serves metrics to Prometheus and a page to people.
  * With {@code recording=FILE} it also keeps a recording, a file that survives a kill.
  *
- * <p>If the library is not preloaded, the agent attaches it; of the memory that was allocated
- * before, only the sum is then known. One line on standard error states the result or the failure.
- * After a failure the application continues.
+ * <p>If the library is not preloaded, the agent attaches it. Memory that was allocated before the
+ * attach is then known only as one sum. One line on standard error states the result or the
+ * failure. After a failure the application continues.
  *
  * <p>The command line loads the agent into a running JVM to ask it a question ({@link #agentmain}).
  * The agent then registers and serves nothing.

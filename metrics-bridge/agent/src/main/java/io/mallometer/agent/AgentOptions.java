@@ -13,8 +13,9 @@ import java.util.TreeMap;
  * port=9464,host=127.0.0.1,config=/etc/app/mallometer.yml}.
  *
  * <p>The file named by {@code config} has the same options, in a subset of YAML: names, nested by
- * indentation or by dots, each with a text. A value that contains commas, or that a list of
- * processes must not show, belongs in the file. Options on the command line take precedence.
+ * indentation or by dots, each with a text. Values that contain commas must be in the file. Secrets
+ * should be in the file, because a list of processes shows the command line. Options on the command
+ * line take precedence.
  */
 final class AgentOptions {
 

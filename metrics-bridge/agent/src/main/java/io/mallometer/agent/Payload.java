@@ -74,8 +74,9 @@ final class Payload {
   }
 
   /**
-   * Starts polling, and everything that the options request. The MBeans are registered when JMX is
-   * first used. The method returns only after their registration, and so possibly never.
+   * Starts polling, and everything that the options request. Registers the MBeans when JMX is first
+   * used, and returns only after their registration. The method therefore does not return while
+   * nobody uses JMX.
    *
    * @param said receives one line with the result, as soon as it is known
    */
@@ -100,8 +101,8 @@ final class Payload {
 
   /**
    * Returns class loaders in which the application itself has an open {@code Mallometer}, for
-   * example through the starter. Searches all loaded classes only if none of the class loaders
-   * found before still has one.
+   * example through the starter. Searches all loaded classes, unless a class loader in {@link
+   * #found} still has an open one.
    */
   private List<ClassLoader> applicationBridges() {
     synchronized (found) {

@@ -61,7 +61,10 @@ final class PayloadModule {
     }
   }
 
-  /** Returns whether the JDK would warn. Uses reflection because Java 17 lacks the method. */
+  /**
+   * Returns whether the JDK would warn. Calls {@code Module.isNativeAccessEnabled()} by reflection,
+   * because Java 17 lacks this method.
+   */
   private static boolean needed(Module unnamed) throws ReflectiveOperationException {
     if (Runtime.version().feature() < 24) {
       return false;

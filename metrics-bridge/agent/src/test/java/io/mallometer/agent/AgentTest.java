@@ -397,7 +397,10 @@ class AgentTest {
     assertThat(result.exitCode()).isZero();
   }
 
-  /** JDK 24 and newer print a warning for the first native code loaded outside a named module. */
+  /**
+   * The agent loads its native code from a named module. The warning that JDK 24 and newer print
+   * must therefore name only the application, which loads native code from an unnamed module.
+   */
   @Test
   @Tag("any-jdk")
   void theWarningOfNativeAccessIsTheApplicationsOwn() {

@@ -29,8 +29,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Runs an application under the agent, and parses the metrics that the agent pushes with
- * OpenTelemetry's own classes.
+ * Runs an application under the agent, and receives the metrics that the agent pushes.
+ * OpenTelemetry's own classes parse the metrics.
  */
 @Tag("process")
 @Tag("any-jdk")

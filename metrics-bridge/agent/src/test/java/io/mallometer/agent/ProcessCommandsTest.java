@@ -566,8 +566,8 @@ class ProcessCommandsTest {
   }
 
   /**
-   * The application has its own {@code Mallometer} object in another class loader, which sees the
-   * attach at its next poll.
+   * The application's own {@code Mallometer} object is in another class loader than the agent. It
+   * must notice the attach at its next poll.
    */
   @Test
   @Order(12)
@@ -935,7 +935,10 @@ class ProcessCommandsTest {
         process -> refuses(7, "cannot be attached to", "attach", "" + process.pid()));
   }
 
-  /** JDK 21 and newer print a warning for each agent that is loaded into a running JVM. */
+  /**
+   * The JVM forbids that an agent is loaded while it runs. Commands must use the agent that was
+   * loaded at the start.
+   */
   @Test
   @Order(17)
   void aJvmThatWasStartedWithTheAgentNeedNotLoadItAgain() throws Exception {

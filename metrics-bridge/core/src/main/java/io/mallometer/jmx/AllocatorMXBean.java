@@ -16,8 +16,8 @@ public interface AllocatorMXBean extends Described.OfAllocator, Described.OfEach
    * The type of the notification of a huge request. Its sequence number is the number of the
    * request, and its time stamp is the time of the request. The user data is composite data with
    * {@code number}, {@code time}, {@code bytes}, {@code threadId}, {@code threadName} and {@code
-   * missedBefore}. {@code missedBefore} is the number of huge requests after the previous
-   * notification that got no notification.
+   * missedBefore}. {@code missedBefore} is the number of huge requests since the previous
+   * notification that were lost because the library's buffer was full.
    */
   String HUGE_ALLOCATION = "io.mallometer.allocation.huge";
 

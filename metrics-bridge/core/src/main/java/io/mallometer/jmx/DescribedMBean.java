@@ -174,8 +174,8 @@ final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistra
   }
 
   /**
-   * Returns the open type of a record or of a list of records. Returns empty for other types, and
-   * until the bean is registered, because no client can read the type before that.
+   * Returns the open type of a record or of a list of records; empty for other types. Also returns
+   * empty while the bean is not registered, because no client can read the type yet.
    */
   private Optional<OpenType<?>> typeOfRows(DescriptorRead info, String type) {
     String kind = field(info, "rows", Record.class.getName());

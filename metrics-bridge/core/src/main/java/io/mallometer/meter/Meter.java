@@ -124,8 +124,8 @@ public final class Meter {
     }
 
     /**
-     * Looks up the component at the first call. Two threads may do so at the same time: the result
-     * is the same.
+     * Looks up the component at the first call. Needs no lock, because every thread finds the same
+     * component.
      */
     Component component() {
       @Nullable Component known = component;
@@ -153,8 +153,8 @@ public final class Meter {
     }
 
     /**
-     * Returns the series of a verdict. Series without evidence also have the tag {@code evidence},
-     * because all series of a meter need the same tags.
+     * Returns the series with the tags {@code verdict} and {@code evidence}. Verdicts other than a
+     * leak have an empty tag {@code evidence}, because all series of a meter need the same tags.
      */
     Series tagged(Verdict verdict, String evidence) {
       return new Series(
@@ -221,7 +221,10 @@ public final class Meter {
 
   private static final Cell REQUEST_SIZES = COUNTERS.cell("requestSizes");
 
-  /** An arbitrary time for tests whether a value is known; the time does not affect the result. */
+  /**
+   * A fixed time at which values are computed only to see whether they are known. The choice of the
+   * time does not affect the result.
+   */
   private static final Clock ANY_TIME = Clock.fixed(Instant.EPOCH, ZoneOffset.UTC);
 
   private static final Label SERVING = new Label("allocator", STATISTICS.cell("kind"));
@@ -484,8 +487,8 @@ public final class Meter {
   }
 
   /**
-   * Returns a function for one series with tags from the snapshot. The function returns no series
-   * while the value of the series or of a tag is unknown.
+   * Returns a function that makes one series, with tags from the snapshot. The function returns no
+   * series while the value of the series or of a tag is unknown.
    */
   private static Function<Snapshot, List<Series>> named(Figure figure, Label... labels) {
     return snapshot -> {

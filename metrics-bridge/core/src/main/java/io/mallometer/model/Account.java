@@ -51,8 +51,9 @@ public record Account(
     /** Live bytes of all call sites that have no row of their own. */
     OTHER_SITES("other call sites"),
     /**
-     * Live bytes of malloc minus those estimated for all call sites. The growth of call sites is
-     * corrected within the error of the samples; this row grows by the rest of the difference.
+     * Live bytes of malloc minus the bytes estimated for all call sites. The growth of the call
+     * sites is corrected to add up to the growth of the live bytes, but by no more than the
+     * sampling error. This row grows by the difference that remains.
      */
     SAMPLING("sampling difference"),
     /** Live bytes of malloc if no call site is known. */

@@ -144,7 +144,7 @@ public record CallSite(
   }
 
   /**
-   * Returns the package of the innermost Java frame, or its class if that has no package. Without a
+   * Returns the package of the innermost Java frame, or the class if it has no package. Without a
    * Java frame, returns the library of the innermost frame. Empty if unknown.
    */
   public String topPackage() {

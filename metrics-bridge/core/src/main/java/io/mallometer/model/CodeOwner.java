@@ -50,8 +50,9 @@ public enum CodeOwner implements Tagged {
   }
 
   /**
-   * Returns the owner of a call site: the owner of the first Java frame that is not of the JDK. A
-   * frame of mallometer's library before it means {@link #MALLOMETER}.
+   * Returns the owner of a call site. The frames are searched from the innermost on: a frame of
+   * mallometer's library means {@link #MALLOMETER}, and the first Java frame outside the JDK means
+   * the owner of its class. Without such a frame, the name of the call site decides.
    *
    * @param name the name of the call site
    * @param frames the stack, innermost first

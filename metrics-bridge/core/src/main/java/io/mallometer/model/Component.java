@@ -60,9 +60,9 @@ public record Component(
       };
 
   /**
-   * Returns the published components of a record class in their order. A component is published if
-   * it has a {@link Figure}; if none has one, all are published. Methods with a {@link Figure}
-   * follow, sorted by name.
+   * Returns the published components of a record class: first the components with a {@link Figure},
+   * in their order, then the methods with a {@link Figure}, sorted by name. A record class without
+   * any {@link Figure} publishes all of its components.
    */
   public static List<Component> of(Class<?> kind) {
     return KNOWN.get(kind);

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  * MBeans publish.
  *
  * <p>Unknown values are {@code NaN}, an empty {@code Optional}, null, and a record without a known
- * value. A record leaves them out, unless {@link Figure#always} is set; a list contains null
- * instead.
+ * value. The published form of a record omits unknown values unless {@link Figure#always} is set.
+ * In the published form of a list, null stands for an unknown value.
  *
  * <p>Times are in ISO 8601, durations in seconds, and stack frames are text. An enum constant is
  * represented by its {@link Tagged#tag}, or by its Java name if it is not {@link Tagged}.

@@ -3,8 +3,8 @@ package io.mallometer.model;
 import java.util.Locale;
 
 /**
- * The conclusion that past garbage collections allow about a call site, if cleaners free its
- * objects.
+ * The conclusion from past garbage collections about a call site whose objects may be freed by
+ * cleaners.
  */
 public enum GarbageAnswer implements Tagged {
   /** Cleaners free no object of the site, or nothing is known about cleaners. */

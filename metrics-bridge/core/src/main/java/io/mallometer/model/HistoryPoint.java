@@ -8,8 +8,8 @@ import java.time.Instant;
 /**
  * Figures of the process at one moment of the last hour. Unknown figures are {@code NaN}.
  *
- * @param netBytes the bytes allocated minus the bytes freed since counting began; negative if much
- *     memory was freed that was allocated before an attach
+ * @param netBytes the bytes allocated minus the bytes freed since counting began; negative if the
+ *     process freed much memory that it had allocated before an attach
  * @param usedBytes the bytes that count toward the cgroup's limit
  * @param residentUsedBytes the resident bytes without files, which count toward a limit stated by
  *     an option
@@ -54,7 +54,7 @@ public record HistoryPoint(
   /**
    * Returns the bytes allocated minus the bytes freed. After an attach with {@link
    * ByteUnit#GLIBC_CHUNK}, adds {@link CallSites#SIZE_WORD} for each object, because the live bytes
-   * include it too.
+   * also include this word.
    */
   private static double net(NativeCounters counted, ByteUnit unit) {
     if (!counted.complete()) {

@@ -8,8 +8,8 @@ public interface HugeAllocationListener {
    * Receives a request, at most one poll interval after it was made. Mallometer calls this on a
    * thread that runs only listeners.
    *
-   * @param missedBefore the number of requests since the previous call that were lost because the
-   *     library's buffer was full
+   * @param missedBefore the number of lost requests since the previous call; requests are lost
+   *     while the library's buffer is full
    */
   void onHugeAllocation(HugeAllocation allocation, long missedBefore);
 }

@@ -22,7 +22,7 @@ public record MonitorOptions(Kind kind, long bytes, int thread, Optional<Path> f
   public enum Kind {
     /** Reports each request above a size, with its stack. */
     THRESHOLD,
-    /** Reports that live bytes exceed a size, with the call sites that have most of them. */
+    /** Reports that live bytes exceed a size, and names the call sites with the most live bytes. */
     LIVE_SIZE,
     /** Writes a row of a CSV file at each poll. */
     CSV_FILE,
@@ -60,9 +60,9 @@ public record MonitorOptions(Kind kind, long bytes, int thread, Optional<Path> f
 
   /**
    * Returns this monitor, limited to the requests of one thread. The library stores at most 64
-   * requests for each monitor, and requests of other threads then take none of these places.
+   * requests for each monitor. With this limit, requests of other threads are not stored.
    *
-   * @param thread the kernel's number; 0 for all threads
+   * @param thread the kernel's id of the thread; 0 for all threads
    */
   public MonitorOptions withThread(int thread) {
     return new MonitorOptions(kind, bytes, thread, file);
@@ -105,8 +105,8 @@ public record MonitorOptions(Kind kind, long bytes, int thread, Optional<Path> f
   }
 
   /**
-   * Returns the monitor as an option, such as {@code threshold=209715200}, followed by its thread
-   * if it has one.
+   * Returns the monitor as text: the option that starts the monitor, such as {@code
+   * threshold=209715200}, and the thread if the monitor is limited to one.
    */
   @Override
   public String toString() {

@@ -66,7 +66,7 @@ public record ResidentMemory(
 
   /**
    * The value of {@link #decidedBy} if the stacks of the calls that reserved memory tell which
-   * memory belongs to the JVM. The stacks must have been recorded since the JVM started.
+   * memory belongs to the JVM. The library must have recorded these stacks since the JVM started.
    */
   public static final String BY_FRAMES = "frames";
 

@@ -67,8 +67,9 @@ public record ScopeCounts(
   /**
    * Returns the sum of two scopes. No thread may have been in both scopes at once.
    *
-   * <p>The peak of the result is an upper bound: the sum of both peaks. The scopes may have run one
-   * after the other and the true peak may be much lower, so the error is set to the sum as well.
+   * <p>The peak of the result is the sum of both peaks, which is an upper bound. The true peak is
+   * much lower if, for example, one scope ended before the other began. The error of the peak is
+   * therefore also set to the sum.
    */
   public ScopeCounts plus(ScopeCounts other) {
     double peak = peakBytes + other.peakBytes;

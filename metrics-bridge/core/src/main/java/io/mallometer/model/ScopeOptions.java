@@ -9,7 +9,7 @@ package io.mallometer.model;
  */
 public record ScopeOptions(boolean matched) {
 
-  /** Returns the default options: counts, peak and largest allocation. */
+  /** Returns the default options: a scope measures counts, the peak and the largest allocation. */
   public static ScopeOptions defaults() {
     return new ScopeOptions(false);
   }

@@ -59,8 +59,8 @@ public record SelfReport(
    * The samples of the library since the process started. All figures are {@code NaN} while nothing
    * is sampled.
    *
-   * @param share a factor, at most 1. Code that allocates rarely is sampled less often by this
-   *     factor, so that the overhead stays within its target
+   * @param share the factor, at most 1, that reduces the sampling probability of code that
+   *     allocates rarely. It keeps the overhead within its target
    * @param tableBytes the part of {@link SelfReport#footprintBytes()} that call sites take; 0 if
    *     call sites are not recorded
    * @param slots the addresses that are reserved for sampled objects

@@ -15,9 +15,10 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A setting of mallometer. This list is the only place that states the name, type, default, range
- * and meaning of a setting. The properties, the agent's options, the environment variables, the
- * checks and {@code docs/reference/settings.md} are derived from it.
+ * A setting of mallometer. The list of settings in this class is the only place that states the
+ * name, type, default, range and meaning of a setting. The properties, the agent's options, the
+ * environment variables, the checks and {@code docs/reference/settings.md} are derived from the
+ * list.
  *
  * <p>For example, the setting {@code max-scopes} is the property {@code mallometer.max-scopes}, the
  * agent's option {@code max-scopes} and the environment variable {@code MALLOMETER_MAX_SCOPES}.
@@ -961,7 +962,8 @@ public final class Setting<T> {
 
   /**
    * Returns the constant for a word. A setting whose last constant is named {@code off} also
-   * accepts true, for its first constant, and false, for {@code off}.
+   * accepts {@code true}, which selects the first constant, and {@code false}, which selects {@code
+   * off}.
    */
   private @Nullable Enum<?> chosen(String text) {
     @Nullable Boolean flag = flag(text);

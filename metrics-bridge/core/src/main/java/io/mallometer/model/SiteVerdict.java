@@ -107,8 +107,8 @@ public record SiteVerdict(
           double oldestSeconds) {
 
     /**
-     * Returns these objects with an upper bound for their bytes that is at most the bytes of the
-     * whole site.
+     * Returns these objects with a limit for the interval of the estimated bytes: the upper bound
+     * does not exceed {@code wholeBytes}, the bytes of the whole site.
      */
     public Suspected atMost(double wholeBytes) {
       return new Suspected(

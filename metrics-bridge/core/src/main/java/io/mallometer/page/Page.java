@@ -8,9 +8,9 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The page as one HTML document with its styles, scripts and runbooks. Its Content Security Policy
- * lists the hashes of the allowed styles and scripts, and allows requests only to its own origin.
- * Its URLs are relative, so it works below any path and behind a proxy.
+ * The page as one HTML document with its styles, scripts and runbooks. The page's Content Security
+ * Policy lists the hashes of the allowed styles and scripts, and allows requests only to the page's
+ * own origin. URLs in the page are relative, so the page works below any path and behind a proxy.
  *
  * <p>The page shows the flame graph, a separate report, in a frame. The browser applies the policy
  * of the page to the frame too, so the policy also lists the style and the script of the flame

@@ -67,8 +67,8 @@ public final class ProfilePush implements AutoCloseable {
   }
 
   /**
-   * Returns the number of profiles that the store refused, or that were dropped while it was not
-   * available.
+   * Returns the number of profiles that the store refused, or that were dropped while the store was
+   * not available.
    */
   public long dropped() {
     return dropped;

@@ -114,9 +114,9 @@ final class Store {
     connection.setInstanceFollowRedirects(false);
     connection.setRequestMethod("POST");
     connection.setDoOutput(true);
-    // The server is asked to close the connection, because an open socket would prevent a
-    // checkpoint of the JVM. disconnect() does not close the socket after a response without a
-    // body: the JDK keeps it open for reuse.
+    // An open socket would prevent a checkpoint of the JVM, so the server is asked to close the
+    // connection. disconnect() is not enough: after a response without a body, the JDK keeps the
+    // socket open for reuse.
     connection.setRequestProperty("Connection", "close");
     connection.setRequestProperty("Content-Type", "application/proto");
     connection.setRequestProperty("Connect-Protocol-Version", "1");
@@ -169,8 +169,8 @@ final class Store {
   }
 
   /**
-   * Returns the request. The values are differences already; the label {@code __delta__=false}
-   * keeps the store from computing differences of them.
+   * Returns the request. The label {@code __delta__=false} keeps the store from subtracting
+   * successive values, because the values are differences already.
    */
   private ProtobufMessage request(byte[] profile) {
     ProtobufMessage series = new ProtobufMessage();

@@ -145,9 +145,8 @@ final class FlameGraphReport implements Report {
   }
 
   /**
-   * Writes the stacks. A stack is written as the number of its outermost frames that are equal to
-   * those of the previous stack, the number of its other frames, the labels of these other frames,
-   * and the values.
+   * Writes the stacks, one a line: the number of outermost frames that the stack shares with the
+   * previous stack, the number of its other frames, the labels of its other frames, and its values.
    */
   private static void writeStacks(List<Stack> stacks, JsonWriter json) throws IOException {
     json.name("stacks").beginArray();

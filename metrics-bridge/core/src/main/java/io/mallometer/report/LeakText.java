@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Writes verdicts as text: a sentence, the evidence and the stacks of each. */
+/** Writes verdicts as text. Each verdict has a sentence, its evidence and its stacks. */
 final class LeakText implements LeakFormat.Writing {
 
   @Override

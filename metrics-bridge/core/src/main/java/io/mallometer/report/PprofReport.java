@@ -80,7 +80,7 @@ final class PprofReport implements Report {
   /**
    * Writes the changes between two moments. A change that is unknown counts as 0.
    *
-   * @param now the reading that has the byte unit and the build ids
+   * @param now a reading of call sites, from which the unit of bytes and the build ids are taken
    * @throws IllegalArgumentException if nothing is known about the moments
    */
   static void write(SiteChanges changes, CallSites now, ReportMetric metric, OutputStream out)
@@ -241,8 +241,8 @@ final class PprofReport implements Report {
         if (frame.kind() == StackFrame.Kind.NATIVE && !frame.owner().isEmpty()) {
           location.number(2, libraries.of(frame.owner()));
         }
-        // An address is written only without a symbol, because the offset of a frame with a symbol
-        // is relative to the symbol.
+        // The address is written only for a frame without a symbol. In a frame with a symbol, the
+        // offset is relative to the symbol and is no address.
         location.number(3, frame.name().isEmpty() ? frame.offset() : 0);
         profile.message(4, location.message(4, line)).moveTo(out);
       }

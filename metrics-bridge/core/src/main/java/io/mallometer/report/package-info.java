@@ -1,6 +1,6 @@
 /**
- * Reports on call sites in the formats of other tools. All are streamed, so no report is in memory
- * as a whole.
+ * Reports on call sites in the formats of other tools. Reports are streamed, so a whole report is
+ * never in memory.
  */
 @NullMarked
 package io.mallometer.report;

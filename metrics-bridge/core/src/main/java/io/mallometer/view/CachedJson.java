@@ -7,8 +7,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The JSON of a view. It is written at most once in some seconds, and all requests in that time get
- * this JSON. Thread-safe.
+ * Stores the JSON of a view for some seconds, so that requests in that time need not write it
+ * again. Thread-safe.
  */
 final class CachedJson {
 

@@ -19,8 +19,8 @@ public record TrendsView(
     implements View {
 
   /**
-   * Largest number of groups that are chosen by live bytes. The number of groups chosen by growth
-   * has this limit too.
+   * Largest number of groups that are chosen by live bytes, and largest number of groups that are
+   * chosen by growth.
    */
   static final int MOST = 10;
 

@@ -118,8 +118,8 @@ class NativeMemoryMetricsTest {
   }
 
   /**
-   * A poll compares the series with the registered ones, which allocates little. Registering them
-   * again would exceed the bounds.
+   * A poll compares the series with the registered ones, which allocates little. A poll that
+   * registered the series again would exceed the bounds.
    */
   @Test
   void aPollThatChangesNothingLeavesRegistriesAlone() {

@@ -32,8 +32,8 @@ class CallSitesTest {
    * The variances of the sites are 30,000² and 5,000². They add up to a standard deviation of
    * 30,414 bytes.
    *
-   * <p>A normal distribution would put the upper end 59,611 bytes above the value. The gamma
-   * distribution of the interval puts it higher.
+   * <p>A normal distribution would put the upper end 59,611 bytes above the value. The interval
+   * uses a gamma distribution, whose upper end is higher.
    */
   @Test
   void theIntervalOfAGroupIsThatOfIndependentSums() {

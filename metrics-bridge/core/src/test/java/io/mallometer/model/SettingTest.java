@@ -31,8 +31,8 @@ class SettingTest {
   }
 
   /**
-   * A name has either a value or parts in YAML, so no name of a setting may be the beginning of
-   * another one.
+   * Checks that no name of a setting is the beginning of another one, because a name in YAML has
+   * either a value or parts.
    */
   @Test
   void noOptionIsTheBeginningOfAnother() {

@@ -38,7 +38,10 @@ public final class AttachedUnderLoad {
 
   private static final int A_MINUTE = 60;
 
-  /** The objects are small enough that glibc does not map them separately. */
+  /**
+   * The number of objects that the library does not see. glibc does not map objects of {@link
+   * #UNSEEN_BYTES} separately.
+   */
   private static final int UNSEEN_OBJECTS = 200;
 
   private static final long UNSEEN_BYTES = 100 << 10;

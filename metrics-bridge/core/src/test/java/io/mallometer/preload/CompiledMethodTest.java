@@ -36,8 +36,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class CompiledMethodTest {
 
   /**
-   * JDK 22 to 24 are left out, because they do not describe the method that a compiler thread
-   * compiles.
+   * The last JDK before a gap in the tested JDKs, which resume at {@link #FIRST_OF_THE_NEXT}. JDK
+   * 22 to 24 do not describe the method that a compiler thread compiles.
    */
   private static final int LAST_OF_THE_FIRST = 21;
 

@@ -21,7 +21,8 @@ import java.util.stream.Stream;
  * method {@code descend}. Prints the true figures of each site with the estimates.
  *
  * <p>Arguments: a seed, the number of sites, the least and the largest number of objects of a site,
- * and the least and the largest maximum size of a site's objects.
+ * and two bounds. A site's objects have random sizes up to a maximum, which lies between the two
+ * bounds.
  */
 public final class KnownSites {
 

@@ -31,8 +31,8 @@ class KnownSitesTest {
   private static final int SITES = 40;
 
   /**
-   * The intervals of several runs are judged together. In one run of 300, chance alone would put
-   * fewer than 34 of 40 true values into their intervals.
+   * The intervals of several runs are judged together. In a single run, fewer than 34 of 40 true
+   * values lie in their intervals by chance alone with a probability of 1 in 300.
    */
   private static final int RUNS = 3;
 

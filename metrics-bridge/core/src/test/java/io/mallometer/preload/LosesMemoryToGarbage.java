@@ -7,8 +7,8 @@ import java.time.Duration;
 
 /**
  * Leaves the addresses of some objects in garbage, waits until the garbage is collected, and
- * allocates hardly anything afterwards. Prints the number of objects of which searches found no
- * address.
+ * allocates hardly anything afterwards. Prints the number of objects whose addresses the searches
+ * did not find.
  */
 public final class LosesMemoryToGarbage {
 

@@ -56,8 +56,8 @@ final class MapsMemory {
   }
 
   /**
-   * Detaches and attaches several times while the stack of another thread is walked nearly all the
-   * time.
+   * Detaches and attaches several times while another thread maps memory without pause, so that the
+   * library walks this thread's stack nearly all the time.
    */
   private static void detachWhileAThreadMaps(Mallometer mallometer) throws Exception {
     AtomicLong mapped = new AtomicLong();

@@ -20,8 +20,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests that memory that a program maps by a foreign function is attributed to the Java line while
- * it is mapped.
+ * Tests that memory is attributed to the line of Java code that maps it through a foreign function,
+ * as long as the memory is mapped.
  */
 @Tag("process")
 @Tag("any-jdk")

@@ -60,8 +60,8 @@ public final class WaitsForACollection {
           remember();
           halve(j);
         }
-        // Three evaluations must agree before a verdict, so four of them pass before the next
-        // collection.
+        // Waits for four evaluations before the next collection, because a verdict requires three
+        // evaluations that agree.
         evaluated.drainPermits();
         evaluated.acquire(4);
         System.gc();

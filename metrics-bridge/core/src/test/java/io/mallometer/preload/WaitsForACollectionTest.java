@@ -27,8 +27,8 @@ class WaitsForACollectionTest {
             .environment("MALLOMETER_SAMPLE_INTERVAL", "8192")
             .environment("MALLOMETER_OVERHEAD_TARGET", "off")
             .options("-XX:MaxDirectMemorySize=2g")
-            // The young generation is so large that no young collection comes between two calls of
-            // System.gc(). Otherwise it would free the dropped buffers too early.
+            // The young generation is large, so that no young collection comes between two calls of
+            // System.gc(). A young collection would free the dropped buffers too early.
             .options("-Xms600m", "-Xmx600m", "-Xmn400m")
             .options(options)
             .timeout(Duration.ofMinutes(3))

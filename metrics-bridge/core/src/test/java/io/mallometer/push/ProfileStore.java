@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
 public final class ProfileStore implements AutoCloseable {
 
   /**
-   * A pushed profile. {@code profile} is unzipped, and {@code zippedBytes} is its size as it was
-   * sent.
+   * A pushed profile. {@code profile} has the unzipped bytes, and {@code zippedBytes} is the number
+   * of bytes that were sent.
    */
   public record Pushed(
       String path, Headers headers, Map<String, String> labels, byte[] profile, int zippedBytes) {

@@ -9,8 +9,9 @@ import org.openjdk.jmh.util.ListStatistics;
 import org.openjdk.jmh.util.Statistics;
 
 /**
- * The bytes that an operation allocates. JMH prints the call sites that allocate most below the
- * results. A result of text alone would appear in JMH's files with the score NaN.
+ * The bytes that an operation allocates, with the call sites that allocate most. JMH prints the
+ * call sites below the results. A result without the bytes would appear in JMH's files with the
+ * score NaN.
  */
 final class BytesBySite extends Result<BytesBySite> {
 

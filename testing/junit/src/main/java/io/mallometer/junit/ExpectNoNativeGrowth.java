@@ -36,8 +36,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 public @interface ExpectNoNativeGrowth {
 
   /**
-   * The least number of warm-up runs. There are up to four times as many if the runs are not steady
-   * earlier.
+   * The least number of warm-up runs. More warm-up runs follow until the runs are steady, up to
+   * four times this number in total.
    */
   int warmups() default 5;
 

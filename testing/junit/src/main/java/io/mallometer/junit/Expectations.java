@@ -19,7 +19,10 @@ record Expectations(
     Optional<ExpectNativeFreed> freed,
     Optional<ExpectNoNativeGrowth> noGrowth) {
 
-  /** The test finds leaks that occur in at least one of this many runs. */
+  /**
+   * A leak in every third run must be found. Unknown allocations in fewer runs cannot hide such a
+   * leak.
+   */
   private static final int EVERY = 3;
 
   private static final int MOST_WARMUPS = 4;
@@ -113,8 +116,8 @@ record Expectations(
   }
 
   /**
-   * Fails if more memory is left than allowed, or if allocations have no call site. Memory that
-   * such allocations leave is not seen.
+   * Fails if more memory is left than allowed. Also fails if an allocation has no call site,
+   * because memory that such an allocation leaves is not seen.
    */
   static void checkLeft(LiveMemoryChange measured, long allowed) {
     if (measured.left() > allowed) {
@@ -171,12 +174,12 @@ record Expectations(
   }
 
   /**
-   * Fails if a leak may be hidden in allocations without a call site, or in allocations that the
-   * library could not follow.
+   * Fails if enough allocations to hide a leak have no call site, or could not be followed by the
+   * library.
    *
-   * <p>Allocations that could not be followed fail the test only if the process grows. Allocations
-   * without a call site fail the test in any case, because HotSpot's own memory varies by more than
-   * a test leaks.
+   * <p>Allocations without a call site fail the test even if the process does not grow, because
+   * HotSpot's own memory varies by more than a test leaks. Allocations that could not be followed
+   * fail the test only if the process grows.
    */
   private static void failIfUnknown(
       Series series, ExpectNoNativeGrowth noGrowth, UseByMetric figures) {
@@ -207,9 +210,9 @@ record Expectations(
   /**
    * Fails if memory keeps growing.
    *
-   * <p>{@code butForFalls} means that memory grows only if runs that freed memory are left out.
-   * Such growth is a leak if a garbage collection frees at least the growth of one run. Otherwise
-   * it is a pool that is emptied now and then.
+   * <p>If {@code butForFalls} is true, memory grows only when runs that freed memory are ignored.
+   * Such growth is a leak if a garbage collection now frees at least the growth of one run.
+   * Otherwise a pool is emptied now and then.
    */
   private static void failIfLasting(
       Map<String, Growth> growing,

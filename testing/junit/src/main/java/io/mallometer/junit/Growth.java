@@ -12,10 +12,11 @@ import java.util.Arrays;
  * <p>The first test uses the bytes that each run kept. The lower end of the 95 % interval of their
  * median must exceed the allowed bytes. The lower end is the value of rank (n - 1.96 sqrt(n)) / 2
  * among n sorted runs, such as the sixth smallest of 20. A few large steps, such as a late loading
- * of a class, do not change it.
+ * of a class, do not change this value.
  *
- * <p>The sum over all runs must also reach half of n times the median, both reduced by the allowed
- * bytes. A pool that is emptied now and then does not reach this sum.
+ * <p>The first test also requires that the sum over all runs reaches half of n times the median.
+ * The allowed bytes are subtracted from each run and from the median. A pool that is emptied now
+ * and then does not reach this sum.
  *
  * <p>The second test uses the live bytes after each run. {@link Trend} computes the median of the
  * slopes between all pairs of runs. The second test also finds a leak in every third run.

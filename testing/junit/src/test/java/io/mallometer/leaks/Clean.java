@@ -14,7 +14,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** The tests of {@link Leaks} without leaks. */
+/** Contains the tests of {@link Leaks}, changed so that they do not leak. */
 public class Clean {
 
   private static final ByteBuffer REUSED = ByteBuffer.allocateDirect(1024);

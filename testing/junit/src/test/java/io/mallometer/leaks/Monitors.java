@@ -57,7 +57,7 @@ public class Monitors {
     other.join();
   }
 
-  /** The other thread makes 200 requests above the threshold. A monitor stores fewer. */
+  /** The other thread makes 200 requests above the threshold, more than a monitor stores. */
   @Test
   @MonitorNative(threshold = 20_000, of = Of.TEST)
   void asksForMoreOfLittle() throws InterruptedException {

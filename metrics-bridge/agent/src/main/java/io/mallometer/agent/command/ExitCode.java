@@ -19,8 +19,8 @@ final class ExitCode {
   static final int USAGE = 64;
 
   /**
-   * The exit code for a command line that is not understood, with --bisect. {@link #USAGE} does not
-   * serve there, because "git bisect run" stops only at codes from 128 on.
+   * The exit code for a command line that is not understood, with --bisect. "git bisect run" stops
+   * only at codes from 128 on, and would take {@link #USAGE} for a bad commit.
    */
   static final int BISECT_USAGE = 129;
 

@@ -10,8 +10,9 @@ import java.util.Map;
 
 /**
  * Computes the growth of named values, such as the live bytes of a call site, from two readings at
- * least a minute apart. Within seconds, an estimate from samples changes by its sampling error
- * only. An estimate from few samples needs five minutes. Readings are stored for ten minutes.
+ * least a minute apart. Over a few seconds, the sampling error of an estimate would hide its
+ * growth. Estimates from few samples need readings five minutes apart. Readings are stored for ten
+ * minutes.
  */
 final class GrowthRates {
 
@@ -38,8 +39,8 @@ final class GrowthRates {
   }
 
   /**
-   * Adds a reading if it is newer than the latest one. A value that is absent is 0 if the reading
-   * is complete, else unknown.
+   * Adds a reading if it is newer than the latest one. A value that is missing in {@code figures}
+   * counts as 0 if the reading is complete, and as unknown otherwise.
    */
   void add(Instant time, boolean complete, Map<String, Double> figures) {
     if (!readings.isEmpty() && !time.isAfter(readings.getLast().time())) {

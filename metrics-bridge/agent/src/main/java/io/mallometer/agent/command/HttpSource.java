@@ -104,7 +104,7 @@ final class HttpSource implements Source {
       return connection.getResponseCode() == HttpURLConnection.HTTP_OK
           && String.valueOf(connection.getContentType()).contains("json");
     } catch (IOException e) {
-      return true; // the question that follows reports the failure
+      return true; // the caller's own request then reports the failure
     } finally {
       connection.disconnect();
     }

@@ -44,10 +44,10 @@ final class AgentSettings {
   }
 
   /**
-   * Returns whether an environment variable is meant for the agent. Empty variables, and variables
-   * that the library itself reads, are not. Kubernetes sets MALLOMETER_PORT to an address such as
-   * {@code tcp://10.0.0.1:9464} for a service called mallometer; this address is not meant for the
-   * agent.
+   * Returns whether an environment variable is meant for the agent. Empty variables are not meant
+   * for it, nor are variables that the library itself reads. Kubernetes sets MALLOMETER_PORT to an
+   * address such as {@code tcp://10.0.0.1:9464} for a service called mallometer; the agent ignores
+   * such an address.
    */
   private static boolean isMeant(Setting<?> setting, String variable) {
     return !variable.isEmpty()

@@ -19,14 +19,14 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * Answers questions of the command line. If neither an agent nor an attach polls, and the
- * application has opened a {@code Mallometer} of its own, that one answers GET ({@link
- * ApplicationBridge}).
+ * Answers questions of the command line. The application's own {@code Mallometer} answers GET
+ * ({@link ApplicationBridge}), unless an agent or an attach polls.
  *
- * <p>Other questions use a {@code Mallometer} that this class opens, and closes two minutes after
- * the last question. It polls every second, or at the interval of a running agent or attach. The
- * command {@code attach} opens a further {@code Mallometer} that polls until a detach, because
- * names of Java frames and evidence of leaks must be collected between questions, too.
+ * <p>This class opens a {@code Mallometer} for all other questions, and closes it two minutes after
+ * the last question. The {@code Mallometer} polls every second, or at the interval of a running
+ * agent or attach. The command {@code attach} opens a further {@code Mallometer} that polls until a
+ * detach, because names of Java frames and evidence of leaks must be collected between questions,
+ * too.
  */
 final class CommandLineSession {
 
@@ -75,7 +75,8 @@ final class CommandLineSession {
 
   /**
    * Returns the application's own {@code Mallometer} if it polls. Returns empty if an agent or
-   * attach of this class loader polls, because then its {@code Mallometer} answers.
+   * attach of this class loader polls, because the {@code Mallometer} of the agent or attach
+   * answers then.
    */
   private static Optional<ApplicationBridge> bridge(Supplier<List<ClassLoader>> bridges) {
     return observed() ? Optional.empty() : ApplicationBridge.of(bridges.get());
@@ -249,9 +250,9 @@ final class CommandLineSession {
   }
 
   /**
-   * Returns a {@code Mallometer} that polls every second, and closes {@code joined}. Until the
-   * first reading, a temporary one polls every 50 ms, so that this reading comes sooner. {@code
-   * joined} is closed last, because the poller loses its state when no {@code Mallometer} is open.
+   * Returns a {@code Mallometer} that polls every second. A temporary {@code Mallometer} polls
+   * every 50 ms before, so that the first reading comes sooner. {@code joined} is closed last,
+   * because the poller loses its state when no {@code Mallometer} is open.
    */
   private static Mallometer oftenPolled(Mallometer joined) {
     try (Mallometer quick = Entry.open(every(SOON))) {

@@ -12,7 +12,7 @@ import java.time.temporal.ChronoUnit;
  * States whether and how a JVM counts native memory. The agent prints this at its start.
  *
  * @param active whether the JVM counts
- * @param sentence how the JVM counts, or why it does not and the remedy
+ * @param sentence how the JVM counts, or why it does not count, and the remedy
  * @param mode how the library came into the process; {@code none} if nothing is counted
  */
 public record Counting(boolean active, String sentence, String mode) implements View {
@@ -27,8 +27,8 @@ public record Counting(boolean active, String sentence, String mode) implements 
   }
 
   /**
-   * Returns how the JVM counts, or why it does not and the remedy. Every start of the agent calls
-   * this method, so it avoids String.format and lambdas, whose first use takes 20 ms each.
+   * Returns how the JVM counts, or why it does not count, and the remedy. Every start of the agent
+   * calls this method, so it avoids String.format and lambdas, whose first use takes 20 ms each.
    */
   static String sentence(Snapshot snapshot) {
     SelfReport self = snapshot.self();

@@ -160,8 +160,8 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
   }
 
   /**
-   * Opens a {@code Mallometer} without two side effects. JNA does not run ldconfig, which is not
-   * needed because all libraries are loaded already. The JDK does not warn of native access.
+   * Opens a {@code Mallometer}. Prevents JNA from running ldconfig, which is not needed because all
+   * libraries are loaded already. Prevents the JDK from warning of native access.
    */
   static Mallometer open(MallometerOptions options) {
     allowNativeAccess();

@@ -30,7 +30,7 @@ final class MetricsHandler {
   }
 
   /**
-   * Answers with the metrics. Returns without waiting until the client has received the answer.
+   * Answers with the metrics. Does not wait for the client to receive the answer.
    *
    * @param names the names of the metrics to send; empty for all
    */

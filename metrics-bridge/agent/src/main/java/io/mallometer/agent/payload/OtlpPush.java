@@ -18,8 +18,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pushes metrics by OTLP. The exporter is not part of the agent. A class loader of its own loads
- * its jars, so that the application may use another version of OpenTelemetry.
+ * Pushes metrics by OTLP. The exporter is not part of the agent. Its jars are loaded by a separate
+ * class loader, so that the application may use another version of OpenTelemetry.
  */
 final class OtlpPush {
 

@@ -182,8 +182,8 @@ final class QuestionSocket {
       try (SocketChannel asking = opened.accept()) {
         String line = line(asking);
         int place = line.indexOf(' ', line.indexOf(' ') + 1);
-        // A restore from a checkpoint changes the identity of this process, so it is read each
-        // time.
+        // The identity of this process is read each time, because a restore from a checkpoint
+        // changes it.
         if (place > 0
             && ProcessStart.isSame(line.substring(0, place), ProcessStart.identity(SELF))) {
           answer(Path.of(line.substring(place + 1)));

@@ -2,7 +2,10 @@ package io.mallometer.agent.command;
 
 import java.util.List;
 
-/** The JSON of {@code report --duration} after more than a minute. */
+/**
+ * Supplies parts of the JSON of {@code report --duration}, so that other tests can check the names
+ * in the JSON.
+ */
 public final class ReportNames {
 
   private ReportNames() {}

@@ -91,8 +91,8 @@ final class AccountTable {
   private static final double LEAST_ROW_BYTES = 64 << 10;
 
   /**
-   * The longest time between a reading of call sites and the reading of other memory that belongs
-   * to it. The window ends this long after the latest reading of call sites.
+   * The window ends this long after the latest reading of call sites, because the reading of other
+   * memory at the same moment can finish later.
    */
   private static final Duration SAME_MOMENT = Duration.ofSeconds(5);
 
@@ -181,13 +181,13 @@ final class AccountTable {
   }
 
   /**
-   * Returns the table of the readings from {@code from} to the latest reading of call sites. The
-   * table starts earlier if it would have fewer than three readings, and is empty if there are
-   * fewer since the start-up.
+   * Returns the table of the readings from {@code from} to the latest reading of call sites. If
+   * these are fewer than three readings, the table starts earlier. Returns empty if there are fewer
+   * than three readings since the start-up.
    *
    * @param from the start of the window
-   * @param lastTrough the last low point of memory that rises and falls; empty for other memory.
-   *     The window ends at the low point. Growth is measured between single readings, because means
+   * @param lastTrough the last low point if memory rises and falls; otherwise empty. The window
+   *     ends at the low point. Growth is then the difference between single readings, because means
    *     would depend on the swing
    * @param charged whether the total is the memory that the kernel charges to the cgroup; otherwise
    *     it is the resident set
@@ -374,8 +374,9 @@ final class AccountTable {
   }
 
   /**
-   * Adds a group of call sites with only its resident bytes, because the total excludes all others.
-   * The latest resident share is applied to the whole window, because earlier shares are unknown.
+   * Adds the resident bytes of a group of call sites, because the total contains resident bytes
+   * only. The latest resident share is applied to the whole window, because earlier shares are
+   * unknown.
    */
   private void addResident(SiteTrends.Group group) {
     SiteGroup all = group.figures();
@@ -733,8 +734,8 @@ final class AccountTable {
   }
 
   /**
-   * Returns the files that grew, and sums over files, such as all deleted files. A sum is left out
-   * if a single file has 60 % of its growth.
+   * Returns the files that grew, and sums over files, such as all deleted files. Leaves out a sum
+   * if a single file has 60 % of the sum's growth.
    */
   private List<FilePages> files() {
     List<FilePages> files = grown(PagesOfFiles::largest);

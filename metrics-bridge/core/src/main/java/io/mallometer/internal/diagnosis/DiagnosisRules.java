@@ -78,9 +78,9 @@ public final class DiagnosisRules {
   private static final int EXTRAPOLATED = 24;
 
   /**
-   * During a warm-up growth slows down, so it is extrapolated to only this many times the time
-   * watched. Growth that reaches the limit within this multiple of the time watched counts even
-   * before {@link #SHORTEST_WATCH}.
+   * Growth slows down during a warm-up, so it is extrapolated to at most this many times the time
+   * watched. Growth may count even before {@link #SHORTEST_WATCH}, if it reaches the limit within
+   * this many times the time watched.
    */
   private static final int WARM_UP_FACTOR = 5;
 
@@ -524,7 +524,7 @@ public final class DiagnosisRules {
 
   /**
    * Returns whether a site grows in the window of the account; true if no call sites have been
-   * read. The verdict does not tell this, because it may rest on a longer time.
+   * read. The site's verdict is no substitute, because the verdict may rest on a longer time.
    */
   private boolean growsNow(SiteVerdict site) {
     return input.sites().isEmpty()
@@ -1110,8 +1110,8 @@ public final class DiagnosisRules {
 
   /**
    * Adds a finding. The first finding with the gravest state determines the sentence of the
-   * diagnosis. In WATCH and ACT this sentence is the headline. Only a finding on one of the {@link
-   * #LIMIT_TOPICS} puts its own text first.
+   * diagnosis. In WATCH and ACT, the sentence is the headline. A finding on one of the {@link
+   * #LIMIT_TOPICS} is an exception: its own text comes first.
    */
   private void addFinding(String topic, State requested, String text) {
     findings.add(new Finding(topic, requested, text));

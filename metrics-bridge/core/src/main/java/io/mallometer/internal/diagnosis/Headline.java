@@ -41,8 +41,8 @@ final class Headline {
   private static final double HALF = 0.5;
 
   /**
-   * The resident share of a suspect's live bytes below which the sentence says how much of the
-   * suspect's rate is resident.
+   * The sentence adds the resident share of a suspect's live bytes to the suspect's rate if the
+   * share is below this value.
    */
   private static final double MOSTLY_RESIDENT = 0.75;
 
@@ -274,8 +274,8 @@ final class Headline {
   }
 
   /**
-   * Returns the largest {@link #explanations()}, until these have 60 % of the growth that all
-   * explanations have, but at most three.
+   * Returns the largest {@link #explanations()}: enough to have 60 % of the growth of all
+   * explanations, but at most three.
    */
   private List<Row> explaining() {
     List<Row> rows = new ArrayList<>();

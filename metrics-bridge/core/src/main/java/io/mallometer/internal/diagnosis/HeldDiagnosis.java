@@ -15,8 +15,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Holds the diagnosis in force. A graver state replaces it immediately and is logged, a milder one
- * only after five minutes. Also determines the end of the start-up. Thread-safe.
+ * Holds the diagnosis in force. A diagnosis with a graver state takes effect immediately and is
+ * logged. A diagnosis with a milder state takes effect only after five minutes. Also determines the
+ * end of the start-up. Thread-safe.
  */
 public final class HeldDiagnosis {
 
@@ -133,8 +134,8 @@ public final class HeldDiagnosis {
 
   /**
    * Returns whether the limit has changed. A limit of a known source has changed if its value
-   * differs. A limit of a new source counts as a change only if one of the sources is the machine;
-   * otherwise this limit may only have become the nearest.
+   * differs. A limit of a new source counts as a change only if the new or an earlier source is the
+   * machine. Otherwise the earlier limit may still exist, but no longer be the nearest.
    */
   private boolean isLimitChanged(Limit limit) {
     if (!(limit.bytes() > 0)) {

@@ -49,8 +49,8 @@ record ProcessGrowth(
   private static final Duration RECENT = Duration.ofMinutes(5);
 
   /**
-   * The number of falls within ten minutes from which growth is measured between the low points of
-   * memory.
+   * Growth is measured between the low points of memory if memory fell at least this many times
+   * within ten minutes.
    */
   static final int FEWEST_FALLS = 2;
 
@@ -90,9 +90,10 @@ record ProcessGrowth(
    * or is known for too short a time.
    *
    * @param history the history, oldest first
-   * @param from the end of the start-up. Earlier points serve to find low points, and their maximum
-   *     must be exceeded at the end
-   * @param fewestFalls the number of falls within ten minutes from which only low points are used
+   * @param from the end of the start-up. Earlier points are used only to find low points, and for
+   *     their maximum, which later memory must exceed
+   * @param fewestFalls growth is measured between low points if memory fell at least this many
+   *     times within ten minutes
    */
   static Optional<ProcessGrowth> of(
       List<HistoryPoint> history,

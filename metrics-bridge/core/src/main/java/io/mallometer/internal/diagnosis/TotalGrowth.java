@@ -225,8 +225,9 @@ final class TotalGrowth {
 
   /**
    * Returns the growth in bytes per second that the readings since {@code from} allow. Returns 0 if
-   * such growth can neither double the memory nor reach the limit within the next day to week. Only
-   * parts whose growth is certain can double the memory. Parts with a maximum stop growing there.
+   * such growth can neither double the memory nor reach the limit within the horizon, which is a
+   * day to a week. A doubling can come only from parts whose growth is certain. A part with a
+   * maximum grows only to its maximum.
    */
   private double possibleGrowth(Instant from) {
     double horizon =
@@ -325,10 +326,11 @@ final class TotalGrowth {
   }
 
   /**
-   * Returns whether a series rises with the logarithm of the process's age, as in a warm-up. Such a
-   * rise is about half as fast in the second half of the window as in the first. The slope of the
-   * second half must be nearer to this than to the slope of a straight line. Its 95 % interval must
-   * not exceed half a mebibyte per minute in either direction.
+   * Returns whether a series rises with the logarithm of the process's age, as in a warm-up. A
+   * logarithmic rise is about half as fast in the second half of the window as in the first. The
+   * measured slope of the second half must be nearer to the slope of a logarithmic rise than to the
+   * slope of a straight line. The 95 % interval of the measured slope must not exceed half a
+   * mebibyte per minute in either direction.
    */
   private static boolean warmsUp(double[] seconds, double[] logarithms, double[] bytes) {
     int last = seconds.length - 1;
@@ -458,7 +460,8 @@ final class TotalGrowth {
   }
 
   /**
-   * Returns the seconds until growth reaches the limit. Parts with a maximum stop growing there.
+   * Returns the seconds until growth reaches the limit. A part with a maximum grows only to its
+   * maximum.
    */
   private double secondsToLimit(double perSecond) {
     Limit reading = snapshot.memory().limit();

@@ -47,8 +47,8 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   static final long PACE_NANOS = 15_000_000_000L;
 
   /**
-   * The pause after which call sites are read if no division of the resident set came first, and if
-   * the cost allows it. Usually a division, every 15 s, causes the reading earlier.
+   * Call sites are read after this pause if the cost allows it. Usually a division of the resident
+   * set, every 15 s, causes the reading earlier.
    */
   private static final long LATE_NANOS = 20_000_000_000L;
 

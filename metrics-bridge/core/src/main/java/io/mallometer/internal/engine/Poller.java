@@ -204,8 +204,8 @@ public final class Poller {
   }
 
   /**
-   * Returns whether an attached library has missed its first calls since the previous snapshot.
-   * Returns true at most once for each attachment.
+   * Returns whether an attached library had missed no calls at the previous snapshot, and has
+   * missed calls by now. Returns true at most once for each attachment.
    */
   private boolean showsFirstGaps(Snapshot before, Snapshot now) {
     Optional<Attachment> attachment = now.self().attachment();

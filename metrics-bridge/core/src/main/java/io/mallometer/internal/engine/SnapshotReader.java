@@ -6,8 +6,8 @@ import java.util.Optional;
 
 /**
  * Reads one part of a snapshot at its own pace. The poller's thread calls all readers in turn. A
- * reader takes other values from the snapshot so far, not from another reader. A reader that throws
- * keeps its latest reading.
+ * reader that needs another part takes that part from the snapshot, not from the other reader. A
+ * reader that throws keeps its latest reading.
  */
 interface SnapshotReader {
 

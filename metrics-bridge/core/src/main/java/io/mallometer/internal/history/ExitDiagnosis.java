@@ -12,9 +12,9 @@ import java.util.function.ToDoubleFunction;
  * Describes how a recorded run ended, as far as that is known.
  *
  * <p>A process that exits writes an exit record. Without this record, the process was killed, it
- * crashed, or the machine stopped. The limit was the reason if the kernel's count of kills rose,
- * and memory was near the limit or rose fast. The limit was only likely the reason if just the
- * count rose, which covers all processes of the cgroup, or if memory was just near the limit.
+ * crashed, or the machine stopped. The limit was the reason if the kernel's count of kills rose and
+ * memory was near the limit or rose fast. The limit was likely the reason if only one sign is
+ * known: the count rose, which covers all processes of the cgroup, or memory was near the limit.
  *
  * @param kind the way in which the run ended
  * @param sentence what happened, without a final full stop

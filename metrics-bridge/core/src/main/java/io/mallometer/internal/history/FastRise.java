@@ -47,8 +47,8 @@ record FastRise(
   private static final long LATEST_NANOS = 5_000_000_000L;
 
   /**
-   * A sentence about a rise states the age of the description if that is at least this long at the
-   * end of the run.
+   * A sentence about a rise states the age of the description if the description is at least this
+   * old at the end of the run.
    */
   private static final long ENDED_NANOS = 1_000_000_000L;
 

@@ -267,8 +267,9 @@ record RecordedLife(
     }
 
     /**
-     * Returns whether the last sample has unknown live bytes. The exit record cannot tell whether
-     * its own are unknown, because its flags contain the exit status.
+     * Returns whether the live bytes of the last sample are unknown. Those of the exit record are
+     * then unknown, too. The exit record has no flag for this, because its flags contain the exit
+     * status.
      */
     private boolean exitIsIncomplete() {
       return !samples.isEmpty()

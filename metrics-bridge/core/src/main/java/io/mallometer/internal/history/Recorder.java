@@ -288,7 +288,8 @@ public final class Recorder {
     if (first) {
       tellHowThePreviousRunEnded(Path.of(path + ".previous"), path + ".previous");
     }
-    // The file itself contains the leaks of earlier runs if another class loader has begun it.
+    // The file itself contains the leaks of earlier runs if another class loader has begun the
+    // recording.
     knownLeaks.set(knownLeaks(path, first ? List.of(".previous", ".kept") : List.of("")));
     recording = library;
   }

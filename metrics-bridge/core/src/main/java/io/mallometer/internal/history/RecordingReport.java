@@ -56,7 +56,7 @@ public final class RecordingReport {
   private static final long CLOCK_WAS_SET_NANOS = 2_000_000_000L;
 
   /**
-   * The report mentions the age of Java's latest text if that is at least this long at the end of
+   * The report mentions the age of Java's latest text if the text is older than this at the end of
    * the run. Java writes a text every minute.
    */
   private static final Duration JAVA_IS_LATE = Duration.ofMinutes(2);

@@ -142,9 +142,9 @@ final class SiteMoment {
 
   /**
    * Adds the {@code most} sites with the largest values of {@code figure} to {@code kept}, and
-   * returns the others. Among sites with equal values, the first are added. Sorting the values
-   * instead of the sites is faster while this code is not compiled, and it runs too seldom to be
-   * compiled.
+   * returns the others. Among sites with equal values, the first are added. The method sorts the
+   * values and not the sites, because that is faster in interpreted code. The method runs too
+   * seldom to be compiled.
    */
   private static List<CallSite> addLargest(
       List<CallSite> sites, ToDoubleFunction<CallSite> figure, int most, List<CallSite> kept) {

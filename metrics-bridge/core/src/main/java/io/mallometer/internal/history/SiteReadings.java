@@ -16,7 +16,7 @@ public interface SiteReadings {
   /**
    * Returns the latest reading. Makes a new one if the latest was dropped, or if it is older than
    * {@code age} and a new one does not cost too much. Only the poller's thread may call this
-   * method, because it drops the reading after the poll unless a caller has requested sites.
+   * method. That thread drops the reading after the poll, unless a caller has requested sites.
    *
    * @param timeScale the divisor of the pauses between readings
    */

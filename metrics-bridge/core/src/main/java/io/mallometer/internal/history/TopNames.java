@@ -40,8 +40,8 @@ public final class TopNames {
   /**
    * Creates a choice.
    *
-   * @param top the number of highest ranks in which a name is chosen
-   * @param staying the number of highest ranks in which a chosen name stays chosen
+   * @param top the last rank at which a name is chosen; the first rank is 1
+   * @param staying the last rank at which a chosen name stays chosen
    */
   public TopNames(int top, int staying) {
     this.top = top;

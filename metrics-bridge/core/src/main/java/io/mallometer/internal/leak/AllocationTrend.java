@@ -42,8 +42,8 @@ final class AllocationTrend {
   private final List<Birth> laterBirths = new ArrayList<>();
 
   /**
-   * The third (0 to 2) of its site's time of arrivals in which each of the {@link #laterBirths} was
-   * born.
+   * The third (0 to 2) of the time of arrivals in which each element of {@link #laterBirths} was
+   * born. Each site has its own time of arrivals.
    */
   private final List<Integer> thirds = new ArrayList<>();
 

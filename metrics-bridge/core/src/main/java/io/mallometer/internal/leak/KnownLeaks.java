@@ -66,7 +66,7 @@ public final class KnownLeaks {
    * Updates the known leaks after an evaluation of a site: records a leak, or forgets the stack.
    *
    * @param state the state after the evaluation
-   * @param acknowledged whether the call sites with a name are acknowledged
+   * @param acknowledged tells for a name whether its call sites are acknowledged
    */
   void learn(
       CallSite site,

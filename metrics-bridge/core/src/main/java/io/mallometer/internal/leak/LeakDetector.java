@@ -86,7 +86,7 @@ public final class LeakDetector {
    *
    * @param sites the call sites, read at about the same moment
    * @param uses the latest accesses to the objects of each site
-   * @param acknowledged whether the call sites with a name are acknowledged
+   * @param acknowledged tells for a name whether its call sites are acknowledged
    */
   public LeakReport evaluate(
       Evidence evidence,

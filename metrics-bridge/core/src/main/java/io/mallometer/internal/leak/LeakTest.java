@@ -31,8 +31,9 @@ import org.jspecify.annotations.Nullable;
 final class LeakTest {
 
   /**
-   * The live samples. If they come from several stacks, only those stacks are included that have an
-   * object in a slot (a page of its own) that is old enough to be idle.
+   * The live samples. If they come from several stacks, the samples of a stack are left out unless
+   * the stack has an object in a slot (a page of its own) that is at least {@link #threshold}
+   * seconds old.
    */
   private final List<SampledObject> live;
 
@@ -42,8 +43,9 @@ final class LeakTest {
   private final double threshold;
 
   /**
-   * The samples that are old enough to be idle, and are in a slot (a page of its own, where
-   * accesses are observed) or could have been put into one.
+   * The live samples that are at least {@link #threshold} seconds old and could be observed:
+   * samples in a slot (a page of its own, where accesses are observed), and samples that could have
+   * been put into one.
    */
   private final List<SampledObject> oldEnough;
 
@@ -140,10 +142,9 @@ final class LeakTest {
   }
 
   /**
-   * Chooses between two assessments of a site. {@code sooner} was made with a shorter threshold; it
-   * is returned if it finds unused memory, or if it has idle objects and {@code judged} has none.
-   * Otherwise {@code judged} is returned. Whether a leak is refuted always comes from {@code
-   * judged}.
+   * Chooses between two assessments of a site. {@code sooner} was made with a shorter threshold. It
+   * is chosen if it finds unused memory, or if it has idle objects and {@code judged} has none. The
+   * result takes {@code refutesLeak} from {@code judged}.
    */
   private static Assessment preferUnused(Assessment judged, Assessment sooner) {
     boolean says =
@@ -243,9 +244,9 @@ final class LeakTest {
   }
 
   /**
-   * Returns whether births continue at the stacks that have an object which outlasted the longest
-   * timeout. Old objects of one stack and new ones of another are no leak. Returns false if there
-   * is only one such stack, because each stack is also judged by itself.
+   * Returns whether births continue. Counts only stacks that have an object which outlasted the
+   * longest timeout, because old objects of one stack and new objects of another are no leak.
+   * Returns false if there is only one such stack, because each stack is also judged by itself.
    */
   private boolean continueApart(List<AllocationTrend.Birth> births, double lag, long since) {
     Set<Integer> sites = outlasting();
@@ -328,8 +329,8 @@ final class LeakTest {
   }
 
   /**
-   * Counts the observed objects that are old enough to be idle: the idle objects, and those that
-   * would be idle if the program had used them only during their initialization.
+   * Counts the observed objects that are old enough to be idle. Besides the idle objects, these are
+   * the objects that would be idle if the program had used them only during their initialization.
    */
   private int watched() {
     double least = threshold + LeakThresholds.LEAST_EPOCHS * window.epochSeconds();
@@ -400,7 +401,7 @@ final class LeakTest {
   /**
    * Returns the births of the idle objects that are at least {@code lag} seconds old. If most
    * objects of that age are idle, returns the births of all {@link #observable} objects of that age
-   * instead, which are more.
+   * instead, to have more births.
    */
   private List<AllocationTrend.Birth> births(double lag) {
     List<SampledObject> oldEnough = filter(live, object -> isOlder(object, lag));
@@ -415,8 +416,9 @@ final class LeakTest {
   }
 
   /**
-   * Returns the objects that are at least {@code seconds} old, and are in a slot (a page of its
-   * own), or are small enough for one and were allocated after the observation began.
+   * Returns the objects that are at least {@code seconds} old and could be observed. Such an object
+   * is in a slot (a page of its own), or it is small enough for a slot and was allocated after the
+   * observation began.
    */
   static List<SampledObject> observable(
       List<SampledObject> live, ObservationWindow window, double seconds) {

@@ -16,16 +16,18 @@ package io.mallometer.internal.leak;
  *       (times {@link #LIFETIME_FACTOR}), and the {@link #GAP_QUANTILE} quantile of the gap between
  *       two uses (times {@link #GAP_FACTOR}).
  *   <li>Arrivals: objects that become idle keep arriving. The time of arrivals begins at the birth
- *       of the first idle object, ends at the latest birth that is early enough to be idle, and
- *       lasts {@link #ARRIVAL_SPAN} thresholds or more. The share of the later births in its last
- *       two thirds has a lower bound (Wilson) of {@link #ARRIVAL_SHARE} or more. At least one birth
- *       is in the middle third, and {@link #FEWEST_IN_LAST_THIRD} are in the last. The last third
- *       does not have far fewer births than the first, by more than chance explains ({@link
- *       #FALLEN_SHARE}). The births are at {@link #FEWEST_MOMENTS} moments or more. The pause since
- *       the latest birth is no longer than chance explains ({@link #ENDED_PROBABILITY}).
+ *       of the first idle object and ends at the latest birth that is early enough to be idle. This
+ *       time lasts {@link #ARRIVAL_SPAN} thresholds or more. The share of births in its last two
+ *       thirds, among all births but the first, has a lower bound (Wilson) of {@link
+ *       #ARRIVAL_SHARE} or more. At least one birth is in the middle third, and {@link
+ *       #FEWEST_IN_LAST_THIRD} are in the last third. A lack of births in the last third, compared
+ *       with the first, is small enough to be explained by chance ({@link #FALLEN_SHARE}). The
+ *       births are at {@link #FEWEST_MOMENTS} moments or more. The pause since the latest birth is
+ *       no longer than chance explains ({@link #ENDED_PROBABILITY}).
  *   <li>Staying: idle objects stay idle. Among the objects that were ever idle for the threshold, a
  *       share of {@link #STAYING_SHARE} or more is neither used nor freed afterwards. The share is
- *       estimated (Kaplan and Meier) up to the longest idle time for which this is possible.
+ *       estimated (Kaplan and Meier) up to the idle time that a share of {@link #SURVIVAL_HORIZON}
+ *       of these objects has reached.
  *   <li>Timeout: at least {@link #FEWEST_OUTLASTED} idle objects outlasted the longest timeout, one
  *       of them by {@link #OUTLASTED_SECONDS}. Let s be the longest timeout plus {@link
  *       #OUTLASTED_SECONDS}. The sum of all idle times of at least s / 2 is {@link #EXCLUDED_GAPS}
@@ -231,8 +233,8 @@ public final class LeakThresholds {
   static final double OUTLASTED_SECONDS = 300;
 
   /**
-   * An object counts as having outlasted the longest timeout only if a use of it was missed with at
-   * most this probability.
+   * An object counts as having outlasted the longest timeout only if the probability that a use of
+   * the object left no trace is at most this value.
    */
   static final double HIDDEN_PROBABILITY = 0.01;
 
@@ -259,8 +261,8 @@ public final class LeakThresholds {
   static final double SEARCH_REPEAT_SECONDS = 3_600;
 
   /**
-   * The growth factor of unused bytes since the previous search that causes another search after a
-   * garbage collection. Bytes that are proved lost do not count.
+   * A search follows a garbage collection if the unused bytes have grown by this factor since the
+   * previous search. Bytes that are proved lost do not count.
    */
   static final double SEARCH_GROWTH = 1.25;
 

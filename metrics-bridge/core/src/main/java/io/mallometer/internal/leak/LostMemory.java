@@ -82,8 +82,9 @@ final class LostMemory {
   private long collectionsNanos;
 
   /**
-   * The time of the last reading of the counts before the latest garbage collection. {@link
-   * #beforeWhole} is the time of the last reading before the latest collection of the whole heap.
+   * The time of the last reading of {@link #collections} before the latest garbage collection.
+   * {@link #beforeWhole} is the time of the last reading before the latest collection of the whole
+   * heap.
    */
   private long beforeCollection = Long.MIN_VALUE;
 
@@ -112,8 +113,8 @@ final class LostMemory {
   }
 
   /**
-   * Stores the stacks of the verdicts that cover several stacks: the numbers of all stacks of a
-   * verdict, by the number of its first stack.
+   * Sets the stacks of each verdict that covers several stacks. Maps the number of the verdict's
+   * first stack to the numbers of all its stacks.
    */
   void setStacks(Map<Integer, List<Integer>> stacks) {
     this.stacks = stacks;
@@ -292,9 +293,9 @@ final class LostMemory {
   }
 
   /**
-   * Returns whether most of the objects that were judged lost have been freed, or a later search
-   * has found their addresses. Other objects of the site do not count, because garbage may contain
-   * the addresses of young objects.
+   * Returns whether the search refutes the loss of a site's objects. Most of the objects that were
+   * judged lost must have been freed, or must have an address now. Other objects of the site do not
+   * count, because garbage may contain the addresses of young objects.
    */
   private boolean isRefuted(int site, MemorySearch search) {
     Set<Long> known = lostObjects.getOrDefault(site, Set.of());

@@ -171,9 +171,9 @@ public final class Sentence {
   }
 
   /**
-   * Returns the innermost Java method and the name of the site, such as {@code render from write}
-   * for the method {@code render} at the site {@code write}. Returns only the name if the method's
-   * name equals it.
+   * Returns a text such as {@code render from write}: the name of the innermost Java method, and
+   * the name of the site. Returns only the name of the site if the two names are equal, or if no
+   * Java method is known.
    */
   static String siteText(String name, List<StackFrame> frames) {
     String site = HumanText.shortName(name);

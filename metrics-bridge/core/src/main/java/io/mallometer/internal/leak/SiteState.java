@@ -9,8 +9,9 @@ import java.time.Instant;
  *
  * @param since the moment at which the verdict began
  * @param next the verdict of the latest evaluation
- * @param agreements the number of latest evaluations in a row that had the verdict {@code next}, or
- *     that spoke against a leak; 0 if the latest evaluation confirmed {@code verdict}
+ * @param agreements the number of successive evaluations, up to the latest, that support a change.
+ *     If {@code verdict} is a leak, they all spoke against a leak; otherwise they all had the
+ *     verdict {@code next}. 0 if the latest evaluation confirmed {@code verdict}
  * @param shown the latest assessment that agreed with the verdict; for a healthy site, the latest
  *     assessment of all
  */
@@ -39,8 +40,8 @@ record SiteState(Verdict verdict, Instant since, Verdict next, int agreements, A
   }
 
   /**
-   * Returns whether the new evidence of a leak is weaker than the shown evidence: only the leak of
-   * an earlier run, instead of objects that outlasted the longest timeout.
+   * Returns whether the latest evidence of a leak is weaker than the shown evidence. The leak of an
+   * earlier run is weaker evidence than objects that outlasted the longest timeout.
    */
   private boolean isWeaker(Assessment latest) {
     return isLeak() && latest.known() != null && shown.known() == null && shown.lost() == null;
@@ -51,9 +52,9 @@ record SiteState(Verdict verdict, Instant since, Verdict next, int agreements, A
   }
 
   /**
-   * Returns the number of evaluations in a row after which the verdict changes. The end of a leak
-   * or of growth takes the most evaluations. A graver verdict of growing, unused or lost memory
-   * takes one evaluation, because the memory was observed for minutes before.
+   * Returns how many evaluations in a row are needed to change the verdict. The end of a leak or of
+   * growth needs the most evaluations. A change to a graver verdict needs only one if the memory is
+   * growing, unused or lost, because the memory was observed for minutes before.
    */
   private int evaluationsNeeded(Assessment latest) {
     if (isLeak()) {

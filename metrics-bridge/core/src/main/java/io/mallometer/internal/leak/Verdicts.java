@@ -437,8 +437,9 @@ final class Verdicts {
   }
 
   /**
-   * Returns whether the stacks of this name were a suspect as a group, and have lost enough memory
-   * as a group. Each stack alone may have lost too little.
+   * Returns whether the stacks of the site's name, judged as a group, were a suspect at the
+   * previous evaluation, and have together lost {@link LeakThresholds#LEAST_BYTES} or more. A
+   * single stack may have lost less.
    */
   private boolean isPartOfSuspect(CallSite site) {
     @Nullable SiteState together = before.names().get(name(site));

@@ -21,11 +21,17 @@ import java.util.Map;
  * among the objects that were allocated since the latest collection. Older objects become garbage
  * at the rate at which the two collections freed objects that were not new.
  *
- * <p>A call site waits for an old collection only if garbage explains nearly all of its memory. At
- * most a tenth of its samples survived each of the two collections, and at most a twentieth
- * survived both. These shares are upper bounds of binomial confidence intervals. The samples that
- * survived both have at most a tenth of the live bytes. The live bytes are at most twice the live
- * bytes at the beginning of one of the two collections; otherwise the site may have changed since.
+ * <p>A call site waits for an old collection only if garbage explains nearly all of its memory. The
+ * conditions are:
+ *
+ * <ul>
+ *   <li>At most a tenth of its samples survived each of the two collections, and at most a
+ *       twentieth survived both. The upper bounds of binomial confidence intervals must meet this
+ *       condition.
+ *   <li>The samples that survived both collections have at most a tenth of the live bytes.
+ *   <li>The live bytes are at most twice the live bytes at the beginning of one of the two
+ *       collections. Otherwise the site may have changed.
+ * </ul>
  */
 final class WaitingGarbage {
 
@@ -41,9 +47,10 @@ final class WaitingGarbage {
   private static final double ERRORS = 1.96;
 
   /**
-   * A site waits for an old collection only if its live bytes are at most this multiple of those at
-   * the beginning of one of the last two old collections. A site waits for a young collection only
-   * if its live samples are at most this multiple of the samples that a young collection frees.
+   * A site waits for an old collection only if its live bytes are at most this multiple of its live
+   * bytes at the beginning of one of the last two old collections. A site waits for a young
+   * collection only if its live samples are at most this multiple of the samples that a young
+   * collection frees.
    */
   private static final double MOST_SINCE = 2;
 
@@ -96,8 +103,9 @@ final class WaitingGarbage {
   private record First(long old, long collections, long afterFirstYoung) {
 
     /**
-     * Returns the mean number of samples that cleaners freed per collection after these counts.
-     * Includes only samples that were freed after exactly one collection, a young one.
+     * Returns the mean number of samples that cleaners freed in each collection since these counts.
+     * A sample is included if the collection was a young one, and the only collection between the
+     * sample's allocation and its free.
      */
     double ofEach(Cleaned freed, long now) {
       return (double) (freed.afterFirstYoung() - afterFirstYoung) / Math.max(1, now - collections);
@@ -295,8 +303,8 @@ final class WaitingGarbage {
 
     boolean waitsForOld(boolean waitsAlready) {
       double met = Math.max(bytesMet(0), bytesMet(1));
-      // A site that already waits keeps its verdict just after a collection, when few bytes are
-      // live: its survivors are compared with the bytes before the collection.
+      // Few bytes are live just after a collection. A site that already waits must keep its verdict
+      // then, so the bytes of its survivors are compared with the live bytes before the collection.
       return freesNearlyAll()
           && areFew(leftByBoth, waitsAlready ? Math.max(met, all.bytes) : all.bytes)
           && all.bytes <= MOST_SINCE * met;
@@ -346,8 +354,8 @@ final class WaitingGarbage {
     }
 
     /**
-     * Returns which share of the bytes that were new to an old collection was freed by cleaners
-     * within seconds after it. Bytes are new if they survived no earlier old collection.
+     * Returns the share of an old collection's new bytes that cleaners freed within seconds after
+     * the collection. Bytes are new if they survived no earlier old collection.
      */
     private double firstShare(Outlived freed, double left) {
       double met = freed.firstBytes() + freed.otherwiseBytes() + left;

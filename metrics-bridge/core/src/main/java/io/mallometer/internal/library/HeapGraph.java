@@ -31,7 +31,7 @@ public record HeapGraph(int samples, int freed, List<Hold> holds, List<HeapObjec
     CLASS,
     THREAD,
     /**
-     * A {@code java.lang.ref.Reference} of none of the kinds below, such as a {@code
+     * A {@code java.lang.ref.Reference} other than the kinds below, such as a {@code
      * WeakReference}.
      */
     WEAK,

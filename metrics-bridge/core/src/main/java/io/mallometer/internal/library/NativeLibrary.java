@@ -86,8 +86,8 @@ public interface NativeLibrary {
    * Reads all call sites. Returns none, and the reason, if they are not recorded. Takes
    * milliseconds. Never throws.
    *
-   * @param applicationPackages the packages of the application's own classes; a site is named by
-   *     its first frame in one of them
+   * @param applicationPackages the packages of the application's own classes. The first frame in
+   *     one of these packages names the site.
    * @param whole true if every site needs a stack and a name. With false, the smallest sites may
    *     lack both in the first minutes.
    */
@@ -136,11 +136,12 @@ public interface NativeLibrary {
   Evidence evidence();
 
   /**
-   * Watches accesses to objects of these call sites from now on, in place of the call sites of
-   * earlier calls. Never throws.
+   * Watches accesses to the objects of {@code sites} from now on. The sites of earlier calls are no
+   * longer watched. Never throws.
    *
-   * @param sites their numbers, at most {@link #MOST_WATCHED}; an empty list ends the watch
-   * @return the reason if that is not possible; otherwise empty
+   * @param sites the numbers of the call sites, at most {@link #MOST_WATCHED}; an empty list ends
+   *     the watch
+   * @return the reason why the sites cannot be watched; empty if they are watched
    */
   String watchUse(List<Integer> sites);
 
@@ -217,8 +218,8 @@ public interface NativeLibrary {
    * text that is too long after the last line that fits. Never throws.
    *
    * @param kind the kind of region in the recording
-   * @param percent the percentage of its limit that memory exceeded, if the text lists the call
-   *     sites of that moment; otherwise 0
+   * @param percent the percentage of the memory limit that was exceeded, for a text that lists the
+   *     call sites at that moment; 0 for other texts
    * @return why nothing was written; empty if the text was written
    */
   String writeRecording(int kind, int percent, byte[] content);

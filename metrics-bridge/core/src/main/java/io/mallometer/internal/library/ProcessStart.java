@@ -12,7 +12,7 @@ import java.util.Optional;
  */
 public final class ProcessStart {
 
-  /** The nanoseconds of a clock tick, of which Linux has 100 in a second (USER_HZ). */
+  /** The nanoseconds of a clock tick. Linux reports times in ticks of 1/100 s (USER_HZ). */
   private static final long TICK_NANOS = 10_000_000L;
 
   /**

@@ -478,10 +478,7 @@ public final class BuiltInMonitors {
     private final MonitorContext context;
     private final Log.Once failure = Log.MALLOMETER.once();
 
-    /**
-     * Whether the library counts the sizes that the allocator returns for this monitor. Guarded by
-     * this.
-     */
+    /** Whether the library counts returned sizes on behalf of this monitor. Guarded by this. */
     private boolean counts;
 
     private boolean closed;

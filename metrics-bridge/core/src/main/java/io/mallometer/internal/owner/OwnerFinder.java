@@ -51,8 +51,8 @@ public final class OwnerFinder {
 
   private static final class HoldersOfField {
     /**
-     * The objects that contain a sample's address in this field, by the sample. A static field has
-     * an empty set of objects.
+     * Maps each sample to the objects that contain its address in this field. For a static field,
+     * the set of objects is empty.
      */
     final Map<Integer, Set<Integer>> samples = new HashMap<>();
 
@@ -203,9 +203,9 @@ public final class OwnerFinder {
   }
 
   /**
-   * Returns the most frequent {@link Holding} of the samples. A sample whose address is in several
-   * objects has the first of their holdings, in the order of the enum. A sample is unreachable only
-   * if a path was searched for from each of these objects.
+   * Returns the most frequent {@link Holding} of the samples. If several objects contain a sample's
+   * address, the strongest holding of these objects counts, which is the first in the enum. A
+   * sample is unreachable only if a path was searched for from each of these objects.
    */
   private static Holding mostFrequent(
       HoldersOfField group, Map<Integer, RetentionPathFinder.Found> found) {

@@ -39,9 +39,9 @@ final class RetentionPathFinder {
   }
 
   /**
-   * A search over references of these strengths. If there is a path, the result is {@code meaning}.
-   * With {@code wantsAllKnown}, the search runs only if all referrers are known of the objects that
-   * earlier searches visited.
+   * A search for a path over references of these strengths. If there is a path, the object's
+   * holding is {@code meaning}. With {@code wantsAllKnown}, the search is skipped if an earlier
+   * search visited an object whose referrers are not all known.
    */
   private record Attempt(Set<Strength> strengths, Holding meaning, boolean wantsAllKnown) {}
 

@@ -9,9 +9,11 @@ import java.util.TreeSet;
  *
  * <p>A buffer becomes late when it has been live for a minute. The buffers are a suspect if more
  * buffers became late than late buffers were released, and the difference exceeds twice the
- * standard error. Only the later half of the time since the first late buffer counts. A program
- * that keeps each buffer for the same time, or only fills a store at its start, then does not stay
- * a suspect.
+ * standard error.
+ *
+ * <p>Both numbers are taken from the later half of the time since the first late buffer. A program
+ * that keeps each buffer for the same time, or only fills a store at its start, is therefore not a
+ * suspect for long.
  */
 final class HoldTime {
 
@@ -26,8 +28,8 @@ final class HoldTime {
   private static final int WINDOW_MINUTES = 60;
 
   /**
-   * A suspect has more buffers that become late (live for a minute) than late ones that are
-   * released. The difference is above this many standard errors.
+   * The least rise of a suspect, in standard errors. The rise is the number of buffers that became
+   * late (live for a minute) minus the number of late buffers that were released.
    */
   private static final double LEAST_ERRORS = 2;
 

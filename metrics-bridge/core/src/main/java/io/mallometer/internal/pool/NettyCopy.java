@@ -90,7 +90,9 @@ final class NettyCopy {
    */
   private static final int MOST_KNOWN = 2_000;
 
-  /** The CPU time is checked before each tracker that is read, and once in this many trackers. */
+  /**
+   * The CPU time is checked once in this many trackers, and also before each tracker that is read.
+   */
   private static final int TRACKERS_OF_A_TICK = 64;
 
   /** The kind of a buffer that uses no part of a native chunk. */
@@ -131,8 +133,8 @@ final class NettyCopy {
   private int oneIn = 1;
 
   /**
-   * Whether the previous reading read all tracked buffers. Only then are the buffers that the next
-   * reading finds certainly new.
+   * Whether the previous reading read all tracked buffers. If it did, buffers that the next reading
+   * finds are certainly new.
    */
   private boolean sawAll;
 
@@ -164,8 +166,8 @@ final class NettyCopy {
         tracked = readBuffers(members, interval, look);
         sawAll = tracked.complete();
         reason = sawAll ? "" : "the look ended before all tracked buffers were read";
-        // The interval changes only when all tracked buffers were read, because each buffer is
-        // counted with the interval at its reading.
+        // An interval that changed earlier would give the unread buffers a wrong weight, because
+        // each buffer is counted with the interval at its reading.
         if (sawAll && interval > 1 && wanted > 0 && interval != wanted) {
           reason = failureToTrack(members, wanted);
         }

@@ -264,7 +264,7 @@ public final class PoolWatch {
     return bufferSites.subList(0, Math.min(MOST_BUFFER_SITES, bufferSites.size()));
   }
 
-  /** Removes the lines of code of which no buffer was live for a minute in the last hour. */
+  /** Removes a line of code if none of its buffers was live for a minute in the last hour. */
   private void forgetLines(long now) {
     holdTimes.values().forEach(time -> time.add(List.of(), List.of(), now));
     holdTimes.values().removeIf(HoldTime::isEmpty);

@@ -32,7 +32,8 @@ final class ArenaHeaps {
   private static final long LARGEST_OF_ALL = 4L << 30;
 
   /**
-   * An arena lies four to eight words behind the beginning of its heap: six words since glibc 2.35.
+   * An arena begins four to eight words behind the beginning of its first heap: six words since
+   * glibc 2.35.
    */
   private static final long FEWEST_WORDS = 4 * Long.BYTES;
 

@@ -79,8 +79,8 @@ final class BudgetTable {
   }
 
   /**
-   * Returns the memory that native code holds: malloc's live bytes or, if these are not counted,
-   * all its resident bytes.
+   * Returns the memory that native code holds: malloc's live bytes or, if live bytes are not
+   * counted, all resident bytes of malloc.
    */
   private static long held(ResidentMemory resident) {
     return resident.of(ResidentPart.MALLOC_LIVE).orElse(0L)

@@ -5,9 +5,9 @@ import java.lang.management.ManagementFactory;
 import java.util.Optional;
 
 /**
- * The garbage collectors of HotSpot, each with the number of its mark bitmaps and of its other
- * tables. The largest size of the tables follows from these numbers. It limits how much anonymous
- * memory of unknown kind is attributed to them.
+ * The garbage collectors of HotSpot, each with its number of mark bitmaps and its number of other
+ * tables. The largest size of the bitmaps and tables follows from these numbers. Anonymous memory
+ * of unknown kind is attributed to the collector only up to that size.
  *
  * <p>A mark bitmap has one bit for 8 bytes of the heap, so it takes 1/64 of the heap. Another table
  * has one byte for 512 bytes. The numbers are from HotSpot's sources: the larger of JDK 17 and 25.

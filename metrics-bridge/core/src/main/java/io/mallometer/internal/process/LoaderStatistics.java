@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads class metadata by class loader with the command {@code VM.classloader_stats}, which walks
  * all classes at a safepoint. The command is not run if it may stop the program for longer than the
- * budget. The expected time is that of the previous reading, if there was one, plus a microsecond
- * for each class loaded since.
+ * budget. The expected time is the time of the previous reading, or 0 without one, plus a
+ * microsecond for each class loaded since then.
  *
  * <p>All callers share a result for 30 s. Thread-safe.
  */

@@ -22,7 +22,8 @@ record MallocFacts(
 
   /**
    * Returns the most bytes that the native library may have at unknown addresses. Returns 0 if the
-   * library reports any of its address ranges, although it reports at most some three hundred.
+   * library reports any of its address ranges: the report then counts as complete, although it has
+   * at most some three hundred ranges.
    */
   long unlistedBytes(List<MappedRange> ranges) {
     boolean listed = ranges.stream().anyMatch(range -> range.owner() == MappedRange.Owner.LIBRARY);

@@ -12,10 +12,10 @@ import java.util.Map;
  * main arena outside of {@code [heap]}.
  *
  * <p>An object with a mapping begins with a header of two words: 0, and the size of its pages with
- * the second lowest bit set. The kernel joins neighbouring mappings. So a header may be at the
- * beginning of a mapping, behind another object or, in memory of unknown kind, on any resident
- * page. Other data in memory of unknown kind may look like a header. An object there that is below
- * glibc's threshold of 128 KiB counts only next to another object.
+ * the second lowest bit set. The kernel joins neighbouring mappings, so a header may be at the
+ * beginning of a mapping or behind another object. In memory of unknown kind, a header may be on
+ * any resident page, and other data may look like a header. An object in memory of unknown kind
+ * that is smaller than glibc's threshold of 128 KiB counts only next to another object.
  *
  * <p>If {@code [heap]} cannot grow, or if glibc uses huge pages, glibc maps 1 MiB or more for the
  * main arena. This memory begins with a chunk, and the size of each chunk leads to the next.

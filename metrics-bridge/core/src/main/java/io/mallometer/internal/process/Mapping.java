@@ -82,8 +82,8 @@ record Mapping(
   }
 
   /**
-   * Returns whether these are reserved addresses without memory, as the JVM requests them for later
-   * use.
+   * Returns whether the mapping only reserves addresses, without memory. The JVM makes such
+   * mappings for later use.
    */
   boolean reserved() {
     return anonymous && inaccessible() && noReserve;

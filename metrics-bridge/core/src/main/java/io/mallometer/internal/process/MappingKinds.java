@@ -206,8 +206,8 @@ final class MappingKinds {
 
   /**
    * Returns whether a guard and the mapping above it are together as large as a Java thread's
-   * stack. Their size matters if the JVM has mapped the guard anew, because the guard then looks
-   * like a reservation.
+   * stack. The size is needed if the JVM has mapped the guard anew, because such a guard looks like
+   * a reservation.
    */
   private boolean isWholeStack(Mapping guard, Mapping stack) {
     return stack.end() - guard.start() == stackBytes.orElse(0);

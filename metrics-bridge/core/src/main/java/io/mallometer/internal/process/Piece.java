@@ -86,9 +86,9 @@ record Piece(Mapping mapping, Kind kind, Optional<MappedRange> range) {
 
   /**
    * Returns the kind of memory in a range. {@link MappingKinds} only guesses the kind of anonymous
-   * memory, so the stack of the call that reserved the range decides instead. If the JVM made the
-   * call and no frame shows the purpose, the guess only distinguishes class metadata from other
-   * memory of the JVM.
+   * memory, so the stack of the call that reserved the range decides instead. The stack may show
+   * that the JVM made the call, but not for which purpose. The guess then serves only to
+   * distinguish class metadata from other memory of the JVM.
    */
   private static Kind kind(Mapping mapping, Kind byRules, MappedRange range) {
     if (range.owner() == Owner.LIBRARY) {

@@ -84,8 +84,8 @@ public final class ProcessorShare {
 
   /**
    * Returns the slowdown of a thread if only threads of other processes run beside it. Assumes that
-   * other processes use all processors that this process does not get, and that each of their
-   * threads gets as much as one of this process.
+   * other processes use all processors that this process does not get, and that a thread of another
+   * process gets the same share of a processor as a thread of this process.
    *
    * @param thread the share of a processor, at most 1, that one thread gets while all threads run
    * @param process the number of processors that all threads of the process get together

@@ -25,10 +25,10 @@ import java.util.Map;
  * may take. The rest is malloc's if another allocator than glibc serves malloc; otherwise it is
  * unexplained. Memory that the program or its libraries mapped is neither the JVM's nor malloc's.
  *
- * <p>Finally malloc's memory is divided among direct buffers, the JVM if it tracks its memory, and
- * other code; the allocator retains the rest. Large live objects that were never touched are not
- * resident. Such objects are most likely queues of the JVM, so they are subtracted from the bytes
- * that the JVM has from malloc.
+ * <p>Finally malloc's memory is divided among direct buffers, the JVM (if its Native Memory
+ * Tracking is on) and other code. The rest is retained by the allocator. Large live objects that
+ * were never touched are not resident. Such objects are most likely queues of the JVM, so they are
+ * subtracted from the bytes that the JVM has from malloc.
  */
 final class ResidentSplit {
 
@@ -391,8 +391,8 @@ final class ResidentSplit {
 
   /**
    * Returns the most bytes that the JVM's unrecognised structures may take. The bytes that the JVM
-   * reports include committed memory that was never touched, so the size of the collector's tables
-   * is a second bound.
+   * reports may be too many, because they include committed memory that was never touched. The size
+   * of the collector's tables is therefore a second upper bound.
    */
   private long unrecognisedStructures() {
     long accounted =

@@ -10,10 +10,10 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * The modules of this process. {@code /proc/self/map_files} has even deleted and replaced files,
- * but only privileged processes may open it. {@code /proc/self/mem}, which every process may read,
- * has the mapped parts of the files. A read of an unmapped address from {@code /proc/self/mem}
- * fails with an error and not with a signal.
+ * The modules of this process. {@code /proc/self/map_files} also contains deleted and replaced
+ * files, but only privileged processes may open it. {@code /proc/self/mem}, which every process may
+ * read, contains the mapped parts of the files. A read of an unmapped address from {@code
+ * /proc/self/mem} fails with an error and not with a signal.
  */
 final class OwnImages implements ModuleImages {
 

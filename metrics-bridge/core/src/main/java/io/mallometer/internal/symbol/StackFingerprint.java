@@ -4,9 +4,9 @@ import io.mallometer.model.StackFrame;
 import java.util.List;
 
 /**
- * A hash of the function names of a stack, in 16 hexadecimal digits. It is the same in every run of
- * a program: it depends on no addresses, lines, or numbers in the names of generated classes, and
- * not on the JDK's frames for reflection and method handles.
+ * A hash of the function names of a stack, in 16 hexadecimal digits. The hash is the same in every
+ * run of a program. It does not depend on addresses, on line numbers, on numbers in the names of
+ * generated classes, or on the JDK's frames for reflection and method handles.
  *
  * <p>A native function without a symbol counts with its offset in the library, which differs
  * between builds of the library.

@@ -129,14 +129,14 @@ final class SymbolTable {
     private final long @Nullable [] asked;
 
     /**
-     * The start of the last function between the previous requested address and each requested
-     * address; 0 if there is none.
+     * The start of the last function that begins at or before each requested address, and after the
+     * previous requested address; 0 if there is none.
      */
     private final long[] nearest;
 
     /**
-     * Whether a requested address is on a page of the module or on the next page, by the number of
-     * the page. Null if all functions are requested.
+     * Whether the page with this number in the module, or the page after it, contains a requested
+     * address. Null if all functions are requested.
      */
     private final boolean @Nullable [] near;
 

@@ -63,8 +63,8 @@ public final class HumanText {
 
   /**
    * Returns a 95 % interval, such as {@code 12.0 MiB to 31.0 MiB}. Returns "too few samples" if the
-   * upper end is above {@value #WIDEST} times the estimate, which then rests on fewer than about
-   * three samples.
+   * upper end exceeds {@value #WIDEST} times the estimate, as it does with fewer than about three
+   * samples.
    */
   public static String interval(double estimate, double low, double high) {
     return high > WIDEST * estimate ? "too few samples" : bytes(low) + " to " + bytes(high);

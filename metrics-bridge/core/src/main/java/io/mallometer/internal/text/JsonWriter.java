@@ -131,7 +131,7 @@ public final class JsonWriter {
     return this;
   }
 
-  /** Begins a new line, for the readers of large files. */
+  /** Begins a new line. Line breaks keep large files readable. */
   public JsonWriter line() throws IOException {
     if (commaIsDue) {
       out.write(',');

@@ -5,9 +5,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A logger that never throws, so that a failed message cannot end a thread. The JDK's logger is
- * looked up only at the first message, because the look-up initializes the JDK's logging. Some
- * servers must configure logging before that. Thread-safe.
+ * A logger that never throws, so that a failed message cannot end a thread. Thread-safe.
+ *
+ * <p>The JDK's logger is looked up only at the first message. The look-up initializes the JDK's
+ * logging, which some servers must configure first.
  */
 public final class Log {
 

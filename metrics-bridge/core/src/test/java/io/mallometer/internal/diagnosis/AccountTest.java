@@ -782,7 +782,7 @@ class AccountTest {
 
   /**
    * Memory rises by 70 MiB, falls once, and rises again. Without the verdict {@code WAITS_FOR_GC},
-   * the diagnosis forecasts at some of these times when memory reaches the limit.
+   * the diagnosis would forecast, at some of the tested times, that memory reaches the limit.
    */
   @Test
   void garbageThatFellOnceIsNotExtrapolated() {
@@ -843,8 +843,8 @@ class AccountTest {
         .contains("adds 43 MiB/min, which a young garbage collection frees");
     assertThat(garbageOf(packs)).isZero();
 
-    // Garbage of a healthy site is stated as well. Its rate is limited to the rate at which the
-    // site grows.
+    // The garbage of a healthy site is stated as well. The stated rate of garbage is at most the
+    // rate at which the site grows.
     packs.leaks =
         VerdictsByHand.report(
             VerdictsByHand.garbage(

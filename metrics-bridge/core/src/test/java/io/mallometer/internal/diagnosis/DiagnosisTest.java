@@ -874,9 +874,7 @@ class DiagnosisTest {
     assertThat(stands.update(act, 341 * SECOND).state()).isEqualTo(State.ACT);
   }
 
-  /**
-   * The state becomes {@code ACT} before the call sites are read, which happens on a busy machine.
-   */
+  /** On a busy machine the state can become {@code ACT} before the call sites are read. */
   @Test
   void aHeldSentenceWithoutARowNamesTheRowThatIsKnownNow() {
     HeldDiagnosis held = new HeldDiagnosis(START);
@@ -996,8 +994,8 @@ class DiagnosisTest {
   }
 
   /**
-   * The state {@code ACT} ends early only if a limit is changed or removed. It does not end early
-   * if another of two unchanged limits becomes the nearest one.
+   * Another of two limits becomes the nearest one, but neither limit is changed, so the state
+   * {@code ACT} goes on. The state ends early only if a limit is changed or removed.
    */
   @Test
   void aLimitThatOnlyTakesTheOthersPlaceBeginsNothingAnew() {

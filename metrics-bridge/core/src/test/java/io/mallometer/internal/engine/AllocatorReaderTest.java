@@ -135,7 +135,8 @@ class AllocatorReaderTest {
   }
 
   /**
-   * After an attach, the live bytes contain the size word of each block, as glibc's statistics do.
+   * After an attach, the live bytes and glibc's statistics both include the size word of each
+   * block.
    */
   @Test
   void afterAnAttachATrimIsForetoldOnlyWhereWhatIsInUseIsKnown() {

@@ -42,7 +42,7 @@ class ReportedMemoryTest {
 
   /**
    * The resident set is split into parts less often than the memory is recorded, because the split
-   * is expensive. The report states the time of the split if it is older.
+   * is expensive. The report states the time of the split, which may be older than the record.
    */
   @Test
   void anOldSplitIsTold() throws Exception {

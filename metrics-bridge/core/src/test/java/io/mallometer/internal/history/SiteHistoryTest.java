@@ -169,8 +169,8 @@ class SiteHistoryTest {
   }
 
   /**
-   * Without call sites now, the latest stored reading must not be used in their place. It would be
-   * compared with itself, and seem to show that nothing changed.
+   * The latest stored reading must not replace the present call sites if these are missing. The
+   * reading would be compared with itself, and seem to show that nothing changed.
    */
   @Test
   void withoutCallSitesNowTheReasonIsToldAndNoChangesAre() {

@@ -812,8 +812,8 @@ class LeakDetectorTest {
         objects.removeIf(object -> object.site() == 1);
       }
       LeakReport report = evaluate(second);
-      // Until minute 46 the caches are smaller than the leak, and belong to the suspect of the
-      // leak.
+      // Until minute 46 the report counts the caches as part of the leak's suspect, because they
+      // are smaller than the leak.
       if (second > 46 * MINUTE) {
         assertThat(verdict(report, 2).verdict()).isEqualTo(Verdict.UNUSED);
         assertThat(verdict(report, 3).verdict()).isEqualTo(Verdict.UNUSED);
@@ -1049,8 +1049,9 @@ class LeakDetectorTest {
   }
 
   /**
-   * A new stack begins to allocate each minute, and its objects live for an hour. Seen alone, each
-   * stack with live objects at the end has never shrunk.
+   * A new stack begins to allocate each minute, and its objects live for an hour. The stacks with
+   * live objects at the end have freed nothing so far. Only all stacks together show that objects
+   * are freed.
    */
   @Test
   void stacksOfOneNameThatTakeTurnsAreAPoolAndDoNotGrow() {
@@ -1137,8 +1138,8 @@ class LeakDetectorTest {
     steadily(1, 550, 9, 50, 256 * KIB);
     steadily(1, 1_400, 2, 90, 256 * KIB);
     assertThat(settled(30 * MINUTE, 1).verdict()).isEqualTo(Verdict.LEAK);
-    // The last third of the time has one object left. A new suspect would be UNUSED, because this
-    // is too few, but an existing leak remains a leak.
+    // After the removal, one object is left in the last third of the time. A new suspect with one
+    // such object would be UNUSED, but an existing leak remains a leak.
     objects.removeIf(object -> object.bornNanos() == nanos(1_400));
     for (int i = 1; i <= TO_CLEAR_A_LEAK + 1; i++) {
       assertThat(verdict(evaluate(30 * MINUTE + i * EPOCH), 1).verdict()).isEqualTo(Verdict.LEAK);
@@ -1442,8 +1443,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * The objects that the site freed had been idle for a long time before. They raise the site's
-   * threshold of idle time above the age of the process.
+   * The site has freed objects after a long idle time. The site's threshold of idle time therefore
+   * exceeds the age of the process.
    */
   @Test
   void aLeakByAnEarlierRunIsNotGivenUpBecauseItIsTooYoungForItsThreshold() {

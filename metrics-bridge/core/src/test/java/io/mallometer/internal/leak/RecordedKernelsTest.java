@@ -56,7 +56,10 @@ class RecordedKernelsTest {
     assertThat(found.others).isEmpty();
   }
 
-  /** Judges 18 leaks and 22 healthy programs at their real speed, in the last six of 50 minutes. */
+  /**
+   * Judges 18 leaking and 22 healthy programs. The recordings have the last six of the 50 minutes
+   * for which the programs ran at real speed.
+   */
   @Test
   void ofProgramsThatStateTheirTruthLeaksAreUnusedAndNoLookAlikeIsALeak() throws Exception {
     Set<String> unused = new TreeSet<>();

@@ -108,7 +108,10 @@ record SimulatedKind(
     };
   }
 
-  /** Births at random times, only in phases of this length that begin at these times. */
+  /**
+   * Births at random times in phases of {@code length} seconds, which begin at the times {@code
+   * begins}.
+   */
   static Births phases(double length, double rate, double... begins) {
     return (time, random) -> {
       for (double begin : begins) {

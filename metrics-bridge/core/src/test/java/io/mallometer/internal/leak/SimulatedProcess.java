@@ -242,8 +242,8 @@ final class SimulatedProcess {
     }
 
     /**
-     * Returns the sample as the library reports it. The instance changes only after the object was
-     * used again.
+     * Returns the sample as the library reports it. The result is the same instance until the
+     * object is used again.
      */
     SampledObject object(Site site) {
       if (lastAccess != told) {

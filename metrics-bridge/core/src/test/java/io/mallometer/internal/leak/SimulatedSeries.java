@@ -7,8 +7,8 @@ import java.util.function.DoubleUnaryOperator;
 import java.util.function.ToIntFunction;
 
 /**
- * Simulates series of live bytes, and measures how many of 1,000 series a test calls growing. A
- * seed makes them repeatable.
+ * Simulates series of live bytes, and measures for how many of 1,000 series a statistical test
+ * finds growth. A seed makes the series repeatable.
  */
 public final class SimulatedSeries {
 

@@ -62,12 +62,13 @@ class VoidTimeTest {
     for (int i = 1; i <= 8; i++) {
       read(500 * i, 500 * i, 2 * i);
     }
-    // The first term is for one use: it came between second 250 and second 1,000, and 20 of these
-    // 750 s are void. The second term is for two uses, both in the 30 void seconds of the 1,250.
+    // The first term is for one hidden use, which must come between second 250 and second 1,000. Of
+    // these 750 s, 20 s are void. The second term is for two hidden uses in all 1,250 s, of which
+    // 30 s are void.
     assertThat(voidTime.hiddenUseProbability(at(0), at(1_250), 1_000))
         .isCloseTo(20 / 750.0 + Math.pow(30 / 1_250.0, 2), within(1e-12));
-    // The first term is for two uses, each in a span of 600 s with 20 void seconds. The second term
-    // is for three uses in the 2,400 s, of which 50 s are void.
+    // The first term is for two hidden uses, each in its own span of 600 s, of which 20 s are void.
+    // The second term is for three hidden uses in all 2,400 s, of which 50 s are void.
     assertThat(voidTime.hiddenUseProbability(at(0), at(2_400), 1_000))
         .isCloseTo(Math.pow(20 / 600.0, 2) + Math.pow(50 / 2_400.0, 3), within(1e-12));
     assertThat(voidTime.hiddenUseProbability(at(0), at(4_000), 0)).isZero();

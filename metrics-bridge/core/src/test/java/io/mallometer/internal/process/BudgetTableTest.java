@@ -67,7 +67,7 @@ class BudgetTableTest {
           0.01);
 
   /**
-   * The sum in MiB is 512 of heap, 128 of metaspace, 30 of code, 10 of direct buffers, 50 of
+   * The total is 822 MiB: 512 of heap, 128 of metaspace, 30 of code, 10 of direct buffers, 50 of
    * stacks, 70 of native memory, and 22 of kernel memory and tmpfs.
    */
   @Test

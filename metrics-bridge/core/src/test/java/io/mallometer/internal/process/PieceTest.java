@@ -23,8 +23,8 @@ class PieceTest {
           StackFrame.ofJava("com.shop.Pool", "open", "Pool.java", 12));
 
   /**
-   * Stacks of JDK 17 and 25. All these functions have names, because libjvm.so has the section
-   * .symtab there.
+   * Stacks of JDK 17 and 25. Their libjvm.so has the section .symtab, so all these functions have
+   * names.
    */
   @ParameterizedTest
   @CsvSource({

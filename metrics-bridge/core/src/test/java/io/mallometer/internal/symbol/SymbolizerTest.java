@@ -90,7 +90,7 @@ class SymbolizerTest {
     assertThat(frame(recorded).function()).isEqualTo("com.acme.Foo.bar");
   }
 
-  /** The cache cannot hold this many stacks. */
+  /** Names more stacks than the cache can hold. */
   @Test
   void thousandsOfStacksAreNamedAsOneIs() {
     int count = 40_000;

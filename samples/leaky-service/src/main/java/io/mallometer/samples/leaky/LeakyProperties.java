@@ -28,7 +28,7 @@ record LeakyProperties(@DefaultValue Load load, @DefaultValue Leaks leaks) {
    * @param on the leaks that are on from the start
    * @param rate the native memory that each leak loses per second
    * @param cap the native memory that each leak may lose in total
-   * @param resident the resident set of the process at which all leaks stop
+   * @param resident all leaks stop when the resident set of the process reaches this size
    */
   record Leaks(
       @DefaultValue Set<Leak> on,

@@ -50,10 +50,7 @@ final class ReportIndex implements AutoCloseable {
     execute("delete from report where number <= " + (report.number() - KEPT_REPORTS));
   }
 
-  /**
-   * Returns how many reports of the customer are among the latest reports, of which {@code number}
-   * is the last.
-   */
+  /** Returns the number of the customer's reports among the latest reports up to {@code number}. */
   synchronized long countLatest(String customer, long number) throws SQLException {
     PreparedStatement search = connection.prepareStatement(searchAmongLatest(number));
     search.setString(1, customer);

@@ -12,8 +12,8 @@ import java.util.TreeSet;
  * Compares measured figures with expected ones.
  *
  * <p>A figure is worse if it exceeds the expected one by more than the tolerance and by more than
- * the noise band. The noise band comes from the expected samples only. If the measured samples
- * counted too, a change with a wider spread would hide itself.
+ * the noise band. The noise band is computed from the expected samples only. Otherwise a change
+ * that widens the spread would also widen the band, and could pass.
  *
  * @param figures every compared percentile of every metric, sorted by name, metric and percentile
  * @param problems the metrics that could not be compared, with the reasons

@@ -13,7 +13,7 @@ import java.util.stream.Collectors;
 
 /**
  * The results that JMH writes with {@code -rf json}. Each iteration of each fork is a sample. The
- * benchmark's own score becomes the metric {@code score}. Textual results are left out, and results
+ * benchmark's own score becomes the metric {@code score}. Leaves out textual results and results
  * without samples, such as those of the mode {@code sample}.
  */
 final class JmhResults {

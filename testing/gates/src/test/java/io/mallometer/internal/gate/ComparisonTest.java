@@ -65,8 +65,8 @@ class ComparisonTest {
   }
 
   /**
-   * The JVM kept the bytes of the second run itself, so they are no difference in the benchmark.
-   * The figures come from real runs.
+   * The JVM itself kept the few bytes of the first comparison, so they must not count as a
+   * difference. The figures come from real runs.
    */
   @Test
   void whatTheJvmLeavesInAnAverageIsNoDifference() throws IOException {

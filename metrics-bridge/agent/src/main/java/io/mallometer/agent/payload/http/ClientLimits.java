@@ -5,9 +5,9 @@ import java.time.Duration;
 /**
  * The limits for clients.
  *
- * @param patience the time limit for receiving a request with the TLS handshake, for the wait of a
- *     request for a thread, and for the delay of a client that receives less than {@code
- *     bytesPerSecond}
+ * @param patience the time limit for three waits: for a complete request (or TLS handshake) from
+ *     the client, for a thread that answers the request, and for a client that receives the answer
+ *     more slowly than {@code bytesPerSecond}
  * @param idle the longest time without a request on a connection
  * @param bytesPerSecond the lowest rate at which a client may receive an answer
  * @param connections the largest number of connections; a further one replaces the connection that

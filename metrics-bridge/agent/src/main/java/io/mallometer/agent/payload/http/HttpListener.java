@@ -157,8 +157,8 @@ public final class HttpListener implements AutoCloseable {
       comes = false;
       accept();
     }
-    // Tasks may add further tasks. Those run in the next turn, so that the connections are checked
-    // in between.
+    // Tasks may add further tasks. The added tasks run in the next turn, so that the connections
+    // are checked in between.
     for (int left = tasks.size(); left > 0; left--) {
       @Nullable Runnable task = tasks.poll();
       if (task != null) {

@@ -46,7 +46,8 @@ public record Request(
   /**
    * Parses a head, without the empty line that ends it.
    *
-   * @throws IllegalArgumentException if it is not HTTP/1.0 or HTTP/1.1
+   * @throws IllegalArgumentException if the version is neither HTTP/1.0 nor HTTP/1.1, or the head
+   *     is malformed
    */
   static Request parse(String head) {
     String[] lines = head.split(NEWLINE);

@@ -35,7 +35,7 @@ public record MemorySearch(
   public record Effort(long beganNanos, long endedNanos, double cpuSeconds) {}
 
   /**
-   * The memory that a search read. Addresses may lie in memory that it did not read.
+   * The memory that a search read. Memory that the search did not read may also contain addresses.
    *
    * @param residentBytes the writable resident bytes
    * @param swappedBytes the bytes that were not read because they are swapped out

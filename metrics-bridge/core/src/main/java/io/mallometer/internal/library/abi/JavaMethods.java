@@ -16,7 +16,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class JavaMethods {
 
-  /** If none of this many methods has a name, the JVM is considered to return no names. */
+  /**
+   * The number of methods without any name after which the JVM is considered to return no names.
+   */
   private static final int ENOUGH = 100;
 
   /** Methods by number; null if the class was unloaded. */

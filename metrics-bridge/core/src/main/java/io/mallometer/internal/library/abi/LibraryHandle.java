@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A preloaded library is found by the names of its functions, even if its file was deleted. A
  * library that was opened for an attach is found only by its path, which class loaders share in a
- * system property. The dynamic loader hides the functions of such a library, because other
- * libraries would otherwise call its malloc before the attach.
+ * system property. Such a library is opened with RTLD_LOCAL, which hides its functions. Otherwise
+ * other libraries would call its malloc before the attach.
  */
 public final class LibraryHandle {
 

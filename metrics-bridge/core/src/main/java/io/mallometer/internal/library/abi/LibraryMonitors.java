@@ -37,7 +37,7 @@ final class LibraryMonitors {
   RequestWatch watch(
       long bytes, int thread, Function<long[], List<StackFrame>> frames, Supplier<String> status) {
     // The buffer for readings is allocated before the watch opens, so that the watch does not
-    // report its allocation.
+    // report the allocation of the buffer.
     ByteBuffer events = Structs.keep(MOST_EVENTS * Abi.Event.BYTES);
     int opened = LibraryFunctions.mallometer_threshold_open(bytes, thread);
     if (opened > 0) {

@@ -60,7 +60,7 @@ final class LoadedModules implements Modules {
   }
 
   /**
-   * Returns all recorded modules; if none are recorded, those of the latest reading of the
+   * Returns all recorded modules or, if none are recorded, the modules of the latest reading of the
    * mappings.
    */
   synchronized List<RecordedModule> all() {

@@ -59,14 +59,14 @@ final class RecordedCallSites {
   private static final int MOST_OBJECTS = 65_536;
 
   /**
-   * The most methods that are named at a time between readings, in some 60 ms. The library's table
-   * has room for four times as many.
+   * The largest number of methods that are named at a time between readings, which takes some 60
+   * ms. The library's table has room for 16,384 methods.
    */
   private static final int METHODS_AT_ONCE = 4_096;
 
   /**
-   * The most new sites that a reading names if it need not name all of them. The sites with the
-   * most live bytes are named.
+   * The largest number of new sites that a reading names, unless it must name all sites. The sites
+   * with the most live bytes are named.
    */
   private static final int NAMED_AT_ONCE = 256;
 

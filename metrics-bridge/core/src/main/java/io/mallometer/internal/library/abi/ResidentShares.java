@@ -11,9 +11,9 @@ import java.util.Arrays;
  * <p>A sample of probability p stands for 1/p objects of its size, so the share is the sum of
  * resident bytes / p over the sum of bytes / p.
  *
- * <p>A sample in a slot is on a new page of its own. The objects that the sample stands for are on
- * pages that the allocator has used before, which are resident. So a sample in a slot counts as
- * resident if it is below {@link #SINGLY_MAPPED} bytes.
+ * <p>A sample in a slot lies on a new page of its own. The objects that the sample stands for lie
+ * on pages that the allocator reuses, and such pages are resident. A sample in a slot therefore
+ * counts as resident if it is below {@link #SINGLY_MAPPED} bytes.
  *
  * <p>A reading takes at most some 10 ms of CPU time, because only some samples and pages are looked
  * up.

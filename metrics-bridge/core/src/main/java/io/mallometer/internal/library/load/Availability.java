@@ -22,9 +22,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Finds the library in this process, or else the reason why it cannot be read, and the remedy.
  *
- * <p>JNA makes newer JDKs print a warning, so it is loaded only if the mappings of the process show
- * the library. {@code LD_PRELOAD} decides only if {@code /proc} is hidden, because a launcher may
- * clear the variable, and the loader may ignore it.
+ * <p>JNA is loaded only if the mappings of the process show the library, because JNA makes newer
+ * JDKs print a warning. If {@code /proc} is hidden, {@code LD_PRELOAD} decides. The variable is
+ * less certain: a launcher may clear it, and the loader may ignore it.
  *
  * <p>JNA's first use can end in three kinds of {@link LinkageError}, and in an {@code
  * IllegalCallerException} if native access is denied. Each becomes a reason.

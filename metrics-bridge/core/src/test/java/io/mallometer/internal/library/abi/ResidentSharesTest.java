@@ -72,7 +72,10 @@ class ResidentSharesTest {
     assertThat(shares.share(2)).isZero();
   }
 
-  /** The library copies samples that lie on pages of their own (in slots) before all others. */
+  /**
+   * The library copies the samples in slots (pages of their own) before all other samples. A
+   * reading that visits a part of the samples must visit both kinds equally often.
+   */
   @Test
   void ofVeryManySamplesThoseInSlotsAreVisitedNoMoreOftenThanOthers() throws IOException {
     for (int i = 0; i < 12_000; i++) {
