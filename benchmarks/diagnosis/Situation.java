@@ -353,8 +353,9 @@ final class Situation {
     }
 
     /**
-     * Reads JMX ports from standard input, one on each line. Prints for each JVM the state of the
-     * diagnosis, a tab, and the sentence of the diagnosis. For a JVM that does not answer, the line
+     * Reads JMX ports from standard input, one on each line. Prints a line for each JVM: the
+     * attributes {@code State} and {@code Sentence} of the MBean {@code
+     * io.mallometer:type=Diagnosis}, separated by a tab. For a JVM that does not answer, the line
      * has an empty state and the name of the exception.
      */
     static final class Beans {

@@ -200,9 +200,9 @@ public final class Garbage {
   }
 
   /**
-   * Counts the collections of the old generation. A collection clears the weak reference {@code
-   * marked}. The method then adds 1 to the count, and makes {@code marked} refer to {@code
-   * replaced}, an object that the program has just replaced.
+   * Counts a collection of the old generation if it has cleared the weak reference {@code marked}.
+   * Then lets {@code marked} refer to {@code replaced}, an old object that the caller is about to
+   * drop.
    */
   private static void countOldCollection(Object replaced) {
     Reference<?> latest = marked;

@@ -42,11 +42,19 @@ import org.rocksdb.WriteOptions;
  * Measures the CPU time that a tool costs. A warm JVM does the same work with the tool in a
  * measured state and in a reference state.
  *
- * <p>A kind names the measured state and the reference state. A pair of slices does the same work
- * twice: one slice in each state. The two slices alternate in turns of some 10 ms, so that a busy
- * neighbour on the core slows both slices equally. A turn runs one part of the work. The order of
- * the two states is reversed when every part has had a turn. The order of the kinds is random, and
- * so is the state that begins a pair.
+ * <p>Terms:
+ *
+ * <ul>
+ * <li>part: one type of work, such as {@code zstd}; its amount is the number of repetitions;
+ * <li>turn: one run of a part, which takes some 10 ms;
+ * <li>kind: a measured state and the reference state with which it is compared;
+ * <li>pair: {@code turns} turns of each part in each of the two states of a kind.
+ * </ul>
+ *
+ * <p>A turn in one state is followed by a turn of the same part in the other state, so that a busy
+ * neighbour on the core slows both states equally. When every part has run in both states, the
+ * order of the states is reversed. The order of the kinds is random, and so is the state that
+ * begins a pair.
  *
  * <p>The state {@code planted} adds a known cost, which the method must find: the tool is {@code
  * off}, and after the work the thread reads the clock for a hundredth of the work's usual time.
@@ -58,7 +66,7 @@ import org.rocksdb.WriteOptions;
  * <li>{@code kinds}: {@code name:measured:reference,...};
  * <li>{@code parts}: {@code name:amount,...};
  * <li>{@code pairs}: the number of pairs of each kind;
- * <li>{@code turns}: the number of turns of each part in a slice;
+ * <li>{@code turns}: the number of turns of each part in each state of a pair;
  * <li>{@code turn}: the mean milliseconds of a turn, to which the amounts are scaled; 0 keeps the
  * amounts;
  * <li>{@code warm} and {@code tail}: seconds of work before the pairs and after them;
@@ -158,7 +166,10 @@ public final class Slices {
     }
   }
 
-  /** Scales the amounts of all parts by one factor, so that a turn takes {@code turn} on average. */
+  /**
+   * Multiplies the amounts of work of all parts by one factor, so that the parts take {@code turn}
+   * milliseconds on average.
+   */
   private void scale() throws Exception {
     enter(kinds.get(0).reference);
     long[] usual = new long[parts.size()];

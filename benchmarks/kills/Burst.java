@@ -188,10 +188,11 @@ final class Pack {
 }
 
 /**
- * Usage: {@code Ends HOW REST_SECONDS MESSAGE}. Waits for input, sleeps for REST_SECONDS, allocates
- * until the file MESSAGE reports 85 % of the memory limit, and then ends in the way that HOW names.
- * With {@code child} the program does not allocate. With an unknown HOW it sleeps for 60 s. The
- * caller checks afterwards whether MESSAGE is empty.
+ * Usage: {@code Ends HOW REST_SECONDS MESSAGE}. MESSAGE is the file of mallometer's termination
+ * message, which states how full the memory is. The program waits for input, sleeps for
+ * REST_SECONDS, allocates until the message reports 85 % of the memory limit, and then ends in the
+ * way that HOW names. With {@code child} it does not allocate. With an unknown HOW it sleeps for 60
+ * s. The caller checks afterwards whether mallometer has emptied the file.
  */
 final class Ends {
 

@@ -26,19 +26,18 @@ import java.util.stream.Stream;
 import java.util.zip.Deflater;
 
 /**
- * Runs {@linkplain Kernel kernels} side by side for a time, by a clock that can be faster than real
- * time.
+ * Runs {@linkplain Kernel kernels}, pieces of programs with and without leaks, side by side for a
+ * time. Their clock can be faster than real time.
  *
  * <p>Arguments: the minutes to run by this clock, the speed of the clock as a multiple of real
- * time, and names of kernels such as {@code Leaking.Deflaters}. Without names, all kernels run
- * except those of the type {@link Stated}. The name {@code Stated} runs all {@link Stated} kernels.
- * With this name the program requests no collections, and keeps {@code liveMiB} of live Java
- * objects.
+ * time, and names of kernels such as {@code Leaking.Deflaters}. The name {@code Stated} runs all
+ * subclasses of {@link Stated}; without names, all other kernels run. With the name {@code Stated},
+ * the program keeps {@code liveMiB} of live Java objects and requests no garbage collections.
  *
  * <p>Properties:
  *
  * <ul>
- * <li>{@code verdicts}: the file for mallometer's verdicts;
+ * <li>{@code verdicts}: the file for mallometer's verdicts on which call sites leak;
  * <li>{@code trace}: the file for the observations behind the verdicts;
  * <li>{@code openAfter}: the seconds by the kernels' clock after which both files begin;
  * <li>{@code liveMiB}: the MiB of live Java objects (32 if not set);
@@ -271,20 +270,20 @@ public final class Kernels {
   }
 
   /**
-   * A kernel that knows the right verdict about itself, the longest idle time of an object, and the bytes that it has
-   * leaked so far.
+   * A kernel that states whether it leaks, how long an object may stay unused, and how many bytes
+   * it has leaked so far.
    */
   abstract static class Stated implements Kernel {
 
     enum Truth {
       /**
-       * The program uses or frees all of the memory within the longest idle time. The amount of
-       * memory has a bound.
+       * The program uses or frees each object before the object has been unused for {@code
+       * longestIdle}. The amount of memory has a bound.
        */
       LOOK_ALIKE,
       /**
-       * The program uses all of the memory again within the longest idle time. The amount of memory
-       * grows without a bound.
+       * The program uses each object again before the object has been unused for {@code
+       * longestIdle}. The amount of memory grows without a bound.
        */
       GROWING,
       /** Java code still refers to the objects, but never uses them again and never frees them. */
@@ -299,8 +298,9 @@ public final class Kernels {
     private final AtomicLong leaked = new AtomicLong();
 
     /**
-     * Creates a kernel with the right verdict about it.
+     * Creates a kernel.
      *
+     * @param truth whether the kernel leaks, and how it uses its memory
      * @param longestIdle the longest time for which an object stays unused, unless the object is
      *     leaked
      * @param bytesPerMinute the bytes that the kernel leaks in a minute; for a kernel without a

@@ -442,8 +442,8 @@ final class LookAlikes {
      * Describes one look-alike.
      *
      * @param name the name of the method that allocates
-     * @param objects the number of objects that are created during a gap. A cache, a scan, a reload
-     *     or a pool holds this number of objects when it is full.
+     * @param objects the number of objects in a full cache, scanned index, configuration or pool.
+     *     For other habits, the number of objects created in {@code gap.minutes()} minutes.
      * @param make allocates an object
      */
     record Plan(String name, Habit habit, Gap gap, int objects, Callable<Held> make) {}

@@ -24,9 +24,9 @@ import java.util.Random;
 import java.util.zip.Deflater;
 
 /**
- * Kernels (pieces of programs) that need all the memory they hold. A kernel states its longest idle
- * time, which is 1 to 25 minutes. The memory of two kernels grows without end, but they use all of
- * it.
+ * Kernels (pieces of programs) that need all the memory they hold. A kernel states how long an
+ * object may stay unused, which is 1 to 25 minutes. The memory of two kernels grows without end,
+ * but they use all of it.
  */
 final class StatedLookAlikes {
 
@@ -441,8 +441,8 @@ final class StatedLookAlikes {
   // ---- Queues and tables
 
   /**
-   * Adds entries to a queue all the time. In the second half of every half hour, it reads and frees the two oldest
-   * entries for each new one.
+   * Adds entries to a queue. From minute 15 to minute 30 of every half hour, each addition is
+   * followed by the removal of the two oldest entries, which are read and freed.
    */
   static final class DrainingQueue extends Needed {
     private static final int BYTES = 6 * KIB;

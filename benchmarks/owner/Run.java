@@ -264,9 +264,9 @@ final class Kernels {
     final Holding holding;
 
     /**
-     * Words that the first entry of the owner report must contain, in its holder or its first
-     * reference path. An example is {@code static ReportCache.open}. The list is empty if the
-     * memory has no holder.
+     * Words that must be in the first entry of the owner report: in the name of the holder (the
+     * Java field with the memory's address), or in the first path of references to the holder. An
+     * example is {@code static ReportCache.open}. The list is empty if the memory has no holder.
      */
     final List<String> words;
 

@@ -27,8 +27,8 @@ import java.util.Map;
  * <p>Arguments: {@code leaking}, or the seconds for which a buffer is kept; {@code pooled}, {@code
  * adaptive} or {@code webflux}; the minutes to run; optionally a value for {@link
  * Setting#POOLS_NETTY_SAMPLING_INTERVAL}. Prints the report every ten seconds. At the end prints
- * the share of a processor that mallometer's readings of pools took, and the share of its whole
- * poller.
+ * two shares of a processor: the share that mallometer's readings of pools took, and the share of
+ * the thread {@code mallometer-poller}, which also does other work.
  */
 public final class Handler {
 

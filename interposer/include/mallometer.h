@@ -138,9 +138,9 @@ struct mallometer_report {
   uint64_t footprint_bytes;
   /*
    * Nanoseconds that the library has spent in mallometer_snapshot(), in its own threads, and on samples. The time of
-   * samples is estimated, because no exact clock may be read inside of malloc: it is a number of stack-walk steps,
-   * times the time of a step. The library's threads measure the time of a step; without such threads it is assumed to
-   * be 25 ns.
+   * samples is estimated, because no exact clock may be read inside of malloc. The library counts the steps of stack
+   * walks, and multiplies their number by the time of one step. Its threads measure the time of a step; without such
+   * threads, 25 ns are assumed.
    */
   uint64_t overhead_ns;
   /* Threads that share one slower set of counters, because at most 65,536 threads can have counters of their own. */
@@ -155,9 +155,9 @@ struct mallometer_report {
   uint64_t samples;               /* Sampled allocations. */
   /* Unbiased estimate of allocated_bytes: the sum of the samples' weights. */
   uint64_t sampled_bytes;
-  /* Allocations that the sampler examined, but whose call path found no room in the table of 16,384 paths. The
-   * sampler decides on such an allocation by its size alone. At first the sampler examines all allocations, and
-   * later one in up to 128. */
+  /* Allocations that the sampler examined, but whose call path (return address, stack height and size class) found
+   * no room in the table of 16,384 call paths. Such an allocation is sampled with a probability that depends on its
+   * size alone. At first the sampler examines all allocations, and later one in up to 128. */
   uint64_t samples_without_path;
   /* Samples whose call site found no room among 16,384 sites. Room is reserved for large samples: when half of the
    * room is taken, a new site is created only for a sample that stands for at least 4 KiB. When three quarters are
@@ -179,7 +179,8 @@ struct mallometer_report {
   uint64_t samples_without_java;
   /* MALLOMETER_OVERHEAD_TARGET in millionths of one processor's CPU time; 0 if there is no target. */
   uint32_t overhead_target_ppm;
-  /* Millionths by which the sampling probability is multiplied for code that allocates rarely, to meet the target. */
+  /* The sampling probability of code that has allocated rarely so far, in millionths of its usual value. The library
+   * lowers this probability when samples take more CPU time than overhead_target_ppm. */
   uint32_t sampling_share_ppm;
   /* The number of known Java methods, and of known loaded objects (executable, libraries). A method or an object is
    * known once it was in a stack. */
@@ -212,9 +213,11 @@ struct mallometer_report {
   uint64_t attach_lock_ns;
   /*
    * drift_bytes is glibc's own figure of live bytes minus live_bytes, at the latest comparison in
-   * mallometer_attach_check(). drift_bound_bytes is the largest normal difference: the errors of both readings, and
-   * 1,600 bytes for each thread, which glibc and the loader allocate. A larger difference means that some calls are not
-   * seen, and `reason` says "incomplete". Both fields are 0 before the first comparison.
+   * mallometer_attach_check(). drift_bound_bytes is the largest difference that inexact readings can explain. It is the
+   * sum of three errors: baseline_error_bytes of mallometer_counters; the error of the latest comparison, including
+   * thread caches of malloc that could not be read; and 1,600 bytes for each thread, which glibc and the loader
+   * allocate. A larger difference means that some calls are not seen, and `reason` says "incomplete". Both fields are 0
+   * before the first comparison.
    */
   int64_t drift_bytes;
   uint64_t drift_bound_bytes;
@@ -233,8 +236,8 @@ struct mallometer_report {
   uint64_t ranges;
   uint64_t ranges_forgotten;
   /* Changes of ranges that the library missed, because another thread held the lock for a millisecond. After 64
-   * missed changes in a row, over at least a second, no ranges are recorded until the next start, and `reason` says
-   * so. */
+   * missed changes in a row, over at least a second, no ranges are recorded until the next mallometer_enable() or
+   * mallometer_attach(), and `reason` says so. */
   uint64_t ranges_missed;
   /* Mappings without a call site, because too many came at once. The library walks 50 stacks a second for mappings,
    * and up to 4,000 at once after a pause. */
@@ -354,9 +357,9 @@ struct mallometer_site {
   /*
    * A number that is never given to another site.
    *
-   * When half of the room for sites is taken, mallometer_self() and mallometer_sites() from row 0 on forget the sites
-   * whose latest sample is oldest, at most a quarter at once. A site is never forgotten while it has a live sample, or
-   * within 10 s after a sample.
+   * Sites are forgotten when half of the room for sites is taken: first those whose latest sample is oldest, and at
+   * most a quarter at once. mallometer_self() does this, and so does mallometer_sites() if `first` is 0. A site is
+   * never forgotten while it has a live sample, or within 10 s after a sample.
    *
    * A new site in the place of a forgotten site gets the forgotten number plus 16,384, so the numbers of all known
    * sites differ modulo 16,384.
@@ -392,8 +395,8 @@ struct mallometer_collection_counts {
  * at most one other collection, young or old, had begun in the meantime.
  *
  * With marks_first, an old collection may miss objects that were allocated in the 2 s before the library noticed it.
- * Such an object does not count as having survived the collection, unless it was freed at once and has met no other
- * collection.
+ * Such an object counts as having survived that collection in one case only: it was freed at once, and no other old
+ * collection began during its life.
  */
 struct mallometer_outlived {
   uint64_t collection; /* The number of this old collection, from 1 on; 0: no collection is described here. */
@@ -436,7 +439,7 @@ struct mallometer_module {
 /* The owner of a range of memory. */
 enum mallometer_range_owner {
   MALLOMETER_RANGE_OF_PROGRAM = 0,
-  MALLOMETER_RANGE_OF_ALLOCATOR = 1, /* The object that defines malloc. malloc's call sites account for this memory. */
+  MALLOMETER_RANGE_OF_ALLOCATOR = 1, /* Mapped by the allocator. The call sites of malloc account for this memory. */
   MALLOMETER_RANGE_OF_LIBRARY = 2    /* This library. Such a range has no site and no time. */
 };
 
@@ -475,16 +478,16 @@ struct mallometer_object {
   uint32_t collections;
   uint32_t reserved;
   /*
-   * The probability with which this sample was put into a slot, where the library sees accesses. In sums over slots
-   * alone, the sample stands for 1 / (probability * placement) objects. The value is 0 if accesses are unknown: the
-   * sample is in no slot, or the program has locked its page (mlock(2)).
+   * The probability with which this sample was put into a slot: pages that hold only this object, so that the library
+   * sees accesses to it. A sum over the samples in slots must count this sample as 1 / (probability * placement)
+   * objects. 0 if accesses are unknown: the sample is in no slot, or the program has locked its page (mlock(2)).
    */
   double placement;
   /*
-   * The latest time at which the program or the kernel may have accessed the object, to some ten milliseconds. It is
-   * the end of the latest epoch with an access, or the birth if there was no access, or 0 if unknown. An epoch is the
-   * time between two readings of accesses. Between last_access_ns and mallometer_observation.epoch_end_ns there was no
-   * access.
+   * The latest time at which the program or the kernel may have accessed the object, to some ten milliseconds; 0 if
+   * unknown. The library reads accesses from time to time, and an epoch is the time between two readings. The value is
+   * the end of the latest epoch with an access. Without any access so far, it is the time of the object's birth.
+   * Between last_access_ns and mallometer_observation.epoch_end_ns there was no access.
    */
   uint64_t last_access_ns;
   /* The address with all bits inverted. mallometer_search_start() would take a copy of the address itself for a
@@ -503,10 +506,11 @@ enum mallometer_leaks_state {
   MALLOMETER_LEAKS_FAILED = 3 /* Off until the process ends; `reason` says why. */
 };
 
-/* The ways to clear the kernel's accessed bits of slots: madvise(MADV_COLD) or /proc/self/clear_refs. */
+/* The ways to clear the kernel's accessed bits of the pages of sampled objects: madvise(MADV_COLD) or
+ * /proc/self/clear_refs. */
 enum mallometer_leaks_method { MALLOMETER_LEAKS_BY_COLD = 1, MALLOMETER_LEAKS_BY_CLEAR_REFS = 2 };
 
-/* The number of slot sizes: 4 KiB, 64 KiB, 1 MiB, 16 MiB. */
+/* The number of sizes of slots, the pages that hold one sampled object each: 4 KiB, 64 KiB, 1 MiB, 16 MiB. */
 #define MALLOMETER_SLOT_CLASSES 4
 
 /* The state of the observation of accesses to objects. */
@@ -524,19 +528,20 @@ struct mallometer_observation {
   uint64_t epoch_end_ns;
   uint64_t epoch_ns;
   uint64_t cpu_ns; /* CPU time of the library's thread; part of mallometer_report.overhead_ns. */
-  /* arena_bytes: address space reserved for slots. resident_bytes: pages of used slots. limit_bytes: the limit on
-   * the bytes of these pages that lie outside of the slots' objects. */
+  /* Slots are pages that hold one sampled object each. arena_bytes: address space reserved for slots.
+   * resident_bytes: the size of the pages of used slots. limit_bytes: the most bytes by which resident_bytes may
+   * exceed the sizes of the objects. */
   uint64_t arena_bytes;
   uint64_t resident_bytes;
   uint64_t limit_bytes;
   uint32_t slots_in_use[MALLOMETER_SLOT_CLASSES];
   uint32_t slots[MALLOMETER_SLOT_CLASSES];
-  /* Samples that were put into slots; samples that were not put into a slot, because no slot or memory was left; and
-   * samples that are too large for slots. */
+  /* Samples that were moved into slots, which are pages of their own; samples that were not moved, because no slot
+   * or memory was left; and samples that are too large for slots. */
   uint64_t placed;
   uint64_t not_placed;
   uint64_t too_large;
-  uint64_t retired; /* Slots lost because the allocator unmapped them in a free that the library did not see. */
+  uint64_t retired; /* Slots (pages of one sample) that the allocator unmapped in a free unseen by the library. */
   /* 1 if mallometer_watch() can work; otherwise 0, and `watch_reason` says why. */
   uint32_t can_watch;
   uint32_t reserved;
@@ -556,19 +561,21 @@ struct mallometer_durations {
   float weight[MALLOMETER_DURATION_BUCKETS];
 };
 
-/* Histograms of how long the objects of a call site live and stay idle. Only objects in slots are included. */
+/* Histograms of how long the objects of a call site live and stay idle. They include only objects in slots, the
+ * pages that hold one sampled object each. */
 struct mallometer_site_evidence {
   uint32_t site;
   uint32_t reserved;
-  /* Objects of the site that were ever put into a slot, and how many of them were freed. */
+  /* Objects of the site that were ever put into a slot (pages of one sampled object), and how many of them were
+   * freed. */
   uint64_t placed;
   uint64_t freed;
   struct mallometer_durations lifetimes; /* Time from birth to free. */
-  /* The time between the latest access and the free of an object. The time begins at the end of the epoch with that
-   * access. */
+  /* The time from the latest access to an object until its free. An epoch is the time between two readings of
+   * accesses, and an access counts as made at the end of its epoch. */
   struct mallometer_durations idle_before_free;
-  /* The time between two accesses to an object, measured from the end of the first access's epoch to the end of the
-   * second access's epoch. At least one epoch without access lies between the two epochs. */
+  /* The time between two accesses to an object, each counted as made at the end of its epoch. At least one epoch
+   * without access lies between the two epochs. */
   struct mallometer_durations gaps;
 };
 
@@ -614,9 +621,9 @@ struct mallometer_searched {
    * finds no reference in a page that it has not read, so an object may seem lost that is not. If the number of swapped
    * bytes is unknown, the search fails.
    *
-   * If /proc/self/pagemap may not be read, the search does not read shared mappings. Pages of shared mappings that any
-   * process has in memory still count as bytes to read. The search then also makes cached pages of privately mapped
-   * files resident.
+   * The search uses mincore(2) if it may not read /proc/self/pagemap. It then does not read shared mappings, but
+   * resident_bytes still includes their pages, even those that only other processes use. It reads all cached pages of
+   * writable private mappings of files, and so makes them resident in this process.
    */
   uint64_t searched_bytes;
   uint64_t resident_bytes;
@@ -657,8 +664,8 @@ struct mallometer_sought {
 enum mallometer_owners_step {
   /* Walks over the Java heap once and finds Java longs that are addresses of the samples. Stops the JVM. */
   MALLOMETER_OWNERS_HOLDERS = 1,
-  /* Follows pointers in native memory to samples that no Java long holds. The walk starts at the addresses in other
-   * Java longs. The program runs meanwhile. */
+  /* Follows pointers in native memory to samples whose own address is in no Java long. The walk starts at the
+   * addresses that Java longs contain. The program runs meanwhile. */
   MALLOMETER_OWNERS_POINTERS = 2,
   /* Walks over the Java heap again, and finds the objects or static fields that contain the longs of
    * MALLOMETER_OWNERS_POINTERS. Stops the JVM. */
@@ -757,12 +764,13 @@ enum mallometer_owners_rows { MALLOMETER_OWNERS_HOLDS = 1, MALLOMETER_OWNERS_OBJ
 enum mallometer_option {
   /* The CPU time that samples may take, in millionths of one processor; 0: no limit. */
   MALLOMETER_OPTION_OVERHEAD_TARGET = 1,
-  /* MALLOMETER_SAMPLE_INTERVAL in bytes. A running process cannot change to or from 1: an interval of 1 means exact
-   * figures, which are possible only from the start. With 2 to 8, and an overhead target of 0, all later allocations
-   * are sampled. */
+  /* MALLOMETER_SAMPLE_INTERVAL, the mean number of bytes between samples. A running process cannot change to or from
+   * 1, because an interval of 1 means exact figures, which need samples from the start of the process. With 2 to 8
+   * and an overhead target of 0, later allocations of at least 8 bytes are all sampled. */
   MALLOMETER_OPTION_SAMPLE_INTERVAL = 2,
-  MALLOMETER_OPTION_SHORTEST_EPOCH = 3, /* The shortest epoch: 10 to 60,000 ms; 5,000 by default. */
-  /* The length of an epoch is at least this many times the CPU time spent on it: 10 to 1,000,000; 1,000 by default. */
+  MALLOMETER_OPTION_SHORTEST_EPOCH = 3, /* Least time between readings of accesses: 10 to 60,000 ms (default 5,000). */
+  /* An epoch is the time between two readings of accesses. Its length is at least this many times the CPU time spent
+   * on it: 10 to 1,000,000; 1,000 by default. */
   MALLOMETER_OPTION_EPOCH_OVER_COST = 4,
   /* 1: stacks of the JVM's compiler threads name the method that is being compiled. The library keeps two files of
    * /proc open to read that method. 0: such stacks name no method, and the two files are closed, as a checkpoint
@@ -797,8 +805,8 @@ MALLOMETER_API int mallometer_attach(void);
 /*
  * Checks an attached process; call it every few seconds. If objects were loaded or unloaded since the latest check, the
  * function redirects pointers to malloc and its family, and redirects them once more in a check 5 s later. Without new
- * objects a check takes about a microsecond. The function also compares live bytes with glibc's own figure, for less
- * than 0.1 % of the time. Enters the loader. Not for signal handlers.
+ * objects a check takes about a microsecond. The function also compares live bytes with glibc's own figure. The pause
+ * after a comparison is at least 1,000 times as long as the comparison. Enters the loader. Not for signal handlers.
  *
  * 0: the library counts. -ENODATA: not attached, for example because another part of the program has detached; the
  * check does not attach. -EBUSY, -ECHILD: as for mallometer_attach(). -EACCES: the system forbids changes to new
@@ -945,9 +953,10 @@ MALLOMETER_API int mallometer_collections(struct mallometer_collection_counts *o
 MALLOMETER_API int mallometer_leaks_start(void);
 
 /*
- * Revokes one mallometer_leaks_start() that returned 0. After the last is revoked, the library observes no accesses and
- * puts no objects into slots until the next start. At that start, the objects in slots count as just accessed. The
- * library's thread stays, and sleeps. -ENODATA: no start is left to revoke.
+ * Revokes one mallometer_leaks_start() that returned 0. After the last is revoked, the library observes no accesses
+ * until the next start, and moves no more samples into slots (pages that hold one sampled object each). At that start,
+ * the objects in slots count as just accessed. The library's thread stays, and sleeps. -ENODATA: no start is left to
+ * revoke.
  */
 MALLOMETER_API int mallometer_leaks_stop(void);
 
@@ -960,9 +969,9 @@ MALLOMETER_API int mallometer_evidence(struct mallometer_site_evidence *evidence
 
 /*
  * Starts to record the latest accesses to objects of at most 4 call sites. The library sets hardware watchpoints on the
- * sites' youngest objects in slots. A count of 0 ends the recording. Not for signal handlers. -EINVAL also: too many
- * sites; -ENODATA: nothing is observed; -ENOTSUP: watchpoints do not work, and mallometer_observation.watch_reason says
- * why.
+ * sites' youngest objects in slots (pages that hold one sampled object each). A count of 0 ends the recording. Not for
+ * signal handlers. -EINVAL also: too many sites; -ENODATA: nothing is observed; -ENOTSUP: watchpoints do not work, and
+ * mallometer_observation.watch_reason says why.
  */
 MALLOMETER_API int mallometer_watch(const uint32_t *sites, uint32_t count);
 
@@ -983,8 +992,9 @@ MALLOMETER_API int mallometer_accesses(struct mallometer_access *accesses, uint3
  * site without references in two searches are evidence. Lost objects that point to each other have references and are
  * not found.
  *
- * While accesses are observed (mallometer_leaks_start), the search begins when the current epoch ends. If the search
- * then reads the slots for longer than a 128th of that epoch, the epoch has no result.
+ * While accesses are observed (mallometer_leaks_start), the search begins at the end of an epoch, the time between two
+ * readings of accesses. It first reads the slots, the pages that hold one sampled object each. If that takes longer
+ * than a 128th of the epoch, this epoch has no result, because accesses by the program meanwhile are lost.
  *
  * Not for signal handlers. -EINVAL also: too few or many sites; -EBUSY: a search runs; -ENODATA: call sites are not
  * recorded; -ECHILD: in the child of a fork; -EAGAIN: no thread could be started, or there is no memory.
@@ -1021,8 +1031,9 @@ MALLOMETER_API int mallometer_record(const char *path);
  * the sites were read: 85, 90 or 95 when memory reached that percentage of the limit, 0 at the peak. For other kinds
  * `percent` is 0. `content` may be NULL if `length` is 0.
  *
- * -EINVAL also: no such kind or share; -EMSGSIZE: the text of call sites is too long; -ENODATA: the process does not
- * record; -EBUSY: another thread writes a record of this kind; -EIO: the file was truncated, or its file system failed.
+ * -EINVAL also: `kind` or `percent` has none of these values; -EMSGSIZE: the text of call sites is too long; -ENODATA:
+ * the process does not record; -EBUSY: another thread writes a record of this kind; -EIO: the file was truncated, or
+ * its file system failed.
  */
 MALLOMETER_API int mallometer_recording_write(uint32_t kind, uint32_t percent, const char *content, uint32_t length);
 
@@ -1047,8 +1058,8 @@ MALLOMETER_API int mallometer_message_start(const char *path);
 MALLOMETER_API int mallometer_message_stop(void);
 
 /*
- * Stores the sentence of the next messages, at most 512 bytes of it. A byte that is not printable ASCII is shown as a
- * question mark. A length of 0: no sentence.
+ * Stores a sentence for the termination message, such as a diagnosis. Later messages contain at most its first 512
+ * bytes. A byte that is not printable ASCII is shown as a question mark. A length of 0 removes the sentence.
  */
 MALLOMETER_API int mallometer_message_sentence(const char *sentence, uint32_t length);
 
@@ -1084,9 +1095,9 @@ enum mallometer_scope_options {
 enum mallometer_scope_flags {
   /* Counting was off for some time within the scope. Net, peak and matches are then unknown, and are 0. */
   MALLOMETER_SCOPE_INCOMPLETE = 1u,
-  MALLOMETER_SCOPE_HAS_MATCHES = 2u, /* The figures from temporary_allocations on are known. */
-  /* The figures from temporary_allocations on are unknown and are 0. Either more than 49,152 objects of the scope
-   * were live at once, or a signal handler allocated or freed while the table of these objects was changed. */
+  MALLOMETER_SCOPE_HAS_MATCHES = 2u, /* temporary_allocations and the fields after it are known. */
+  /* temporary_allocations and the fields after it are unknown, and are 0. Either more than 49,152 objects of the
+   * scope were live at once, or a signal handler allocated or freed while the table of these objects was changed. */
   MALLOMETER_SCOPE_OVERFLOWED = 4u,
   MALLOMETER_SCOPE_ENDED = 8u /* The thread has ended; the figures are those of its end. */
 };
@@ -1142,8 +1153,9 @@ struct mallometer_scope {
  * resident.
  *
  * If the thread of a scope ends, the scope keeps its figures until it is closed, or until its room is needed because
- * 4,096 scopes exist. The scope counts destructors of thread keys that run before the library's. A forked child has the
- * scopes of its thread and of the process, and must close them too; the scopes of other threads have ended there.
+ * 4,096 scopes exist. The library ends the scope in a destructor of a thread key. The scope counts events in
+ * destructors of other keys only if they run earlier. A forked child has the scopes of its thread and of the process,
+ * and must close them too; the scopes of other threads have ended there.
  *
  * -EINVAL: there are no such options; -ENODATA: nothing is counted now; -ENOMEM: there is no memory for the table, or a
  * resource limit leaves too little; -EAGAIN: 4,096 scopes are open, or 32 scopes of the process, or the calling thread
@@ -1222,8 +1234,9 @@ struct mallometer_monitor {
  * miss the free and receive the allocation. Monitors stay registered while counting is off, and are not called then. A
  * forked child has the same monitors, with a copy of their contexts.
  *
- * While any monitor is registered, all threads take a longer path (docs/reference/scopes.md tells its cost). The call
- * waits, without a lock and for a second at most, for other threads that are changing the path.
+ * While any monitor is registered, allocations and frees of all threads take a longer path (docs/reference/scopes.md
+ * tells its cost). Other threads may be switching the path at the same time. The call waits, without a lock and for a
+ * second at most, until they have finished.
  *
  * -EINVAL also: both functions are NULL; -ENODATA: not counting; -EAGAIN: 8 are registered.
  */

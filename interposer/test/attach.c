@@ -807,7 +807,7 @@ static uint32_t slots_in_use(void) {
 
 static int live_samples_placed(void) {
   enum { ROWS = 100 };
-  /* A hundred rows suffice, because mallometer_objects() writes the objects in slots first. */
+  /* mallometer_objects() writes the objects in slots (pages of their own) first, so a hundred rows suffice. */
   static struct mallometer_object rows[ROWS];
   int count = FUNCTION(mallometer_objects)(rows, ROWS), found = 0;
   for (int i = 0; i < count && i < ROWS; i++) found += rows[i].placement > 0;

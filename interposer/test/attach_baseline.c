@@ -104,8 +104,8 @@ static void caches_are_no_part_of_it(bool are_read) {
   for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
   int64_t difference = (int64_t)(in_use() - counters().live_bytes);
   printf("live bytes are %" PRId64 " off, of %" PRIu64 "\n", difference, counters().live_bytes);
-  /* The difference has two causes. glibc counts this thread's cache as live. The library may have read another
-   * thread's cache after the thread's first malloc or free had changed the cache. */
+  /* The difference has two causes. glibc counts this thread's cache as live. Another thread may have reported its
+   * cache only during its first malloc or free after the attach, which had already changed that cache. */
   CHECK(difference >= -(int64_t)counters().baseline_error_bytes && difference < 65536);
   detach();
 }

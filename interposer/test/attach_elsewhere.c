@@ -1,7 +1,7 @@
 /*
- * Tests a program that opens the library although the C library is not glibc. mallometer_attach() then fails and states
- * the reason. With musl, even dlopen() fails, because the library has a thread-local variable, unless the library is
- * preloaded. The second argument is "counts" if the library is preloaded and already counts.
+ * Tests a program that opens the library although the C library is not glibc. mallometer_attach() must fail and state
+ * the reason. With musl, dlopen() succeeds only if the library is preloaded, because the library has initial-exec
+ * thread-local variables. The second argument is "counts" if the library is preloaded and already counts.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -4,11 +4,11 @@
  * twice, and no thread's block of counters (account/thread_block.h) may be lost. The allocator below the library is not
  * interrupted, because allocators need not be safe in signal handlers.
  *
- * Some cases run repeatedly, and interrupt one instruction in each run. The runs interrupt every fifth of the library's
- * instructions, or every 65th if the handler closes the thread's scopes.
+ * Some cases run repeatedly. Each run interrupts one instruction of the library, five instructions later than the
+ * previous run did. The distance is 65 instructions if the handler calls mallometer_scope_close().
  *
  * The first argument may be:
- * - all: the repeated cases interrupt every instruction instead of every fifth, and every 13th instead of every 65th.
+ * - all: the distances are 1 and 13 instructions instead of 5 and 65.
  * - marked: like `all`, for a build of the library that marks a thread's block of counters while it counts an event
  *   (EVENTS_ARE_MARKED). If a handler interrupts such an event, the handler's events are counted for the process, but
  *   not for the thread.
@@ -197,9 +197,9 @@ static void let_other_open(int signal, siginfo_t *info, void *context) {
 }
 
 /*
- * A thread closes the last matched scope (MALLOMETER_SCOPE_MATCHED). It therefore chooses functions for malloc and free
- * that do not report addresses to scopes. Before the thread stores this choice, another thread opens a matched scope.
- * realloc must still report an object's previous address to the new scope.
+ * realloc must report old addresses of objects to each scope with MALLOMETER_SCOPE_MATCHED. After the last such scope
+ * is closed, the library chooses a faster realloc, which reports no addresses. Here another thread opens such a scope
+ * after the library has made this choice, but before it stores the choice.
  */
 static void no_route_is_stale(void) {
   struct sigaction action = {.sa_sigaction = let_other_open, .sa_flags = SA_SIGINFO};
@@ -254,7 +254,7 @@ static void events_in_scopes(uint32_t options) {
   free(object);
   untrap();
   end_scopes();
-  free(malloc(10)); /* removes the scopes that the handler has closed from the thread's list */
+  free(malloc(10)); /* lets the library drop the scopes that the handler has closed */
   CHECK_EQUAL(mallometer_scope_close(scopes[0], NULL), -EINVAL);
   /* No scope may be left: the figures of a new scope must not include earlier allocations. */
   struct mallometer_scope figures = {0};

@@ -84,8 +84,8 @@ static void one_round(struct worker *w, int round) {
   CHECK_EQUAL(posix_memalign(&object, 4096, size), 0);
   release(t, allocated(t, object, size));
 
-  /* An allocation of 300,000 bytes exceeds the headroom of a thread (64 KiB), so the thread must update the
-   * process's live bytes. Objects of 9 MiB are mapped separately by the allocator. */
+  /* A thread updates the process's live bytes when its own have grown by 64 KiB. An allocation of 300,000 bytes
+   * forces this update. Objects of 9 MiB are mapped separately by the allocator. */
   release(t, allocated(t, malloc(300000), 300000));
   if (round % 50 == 0) release(t, allocated(t, malloc((size_t)9 << 20), (size_t)9 << 20));
 

@@ -307,7 +307,7 @@ static void no_answer_is_counted(void) {
 static void frames_without_room_for_a_method_are_counted(void) {
   attach();
   behaviour.meets_new_methods = true;
-  for (int i = 0; i < 16383; i++) free(keeper(100)); /* the table gets id_of(1), and a new method for each stack */
+  for (int i = 0; i < 16383; i++) free(keeper(100)); /* a new inner method for each stack, and one outer method */
   CHECK_EQUAL(self().methods, 16384);
   CHECK_EQUAL(self().frames_without_method, 0);
   for (int i = 0; i < 10; i++) free(keeper(100));

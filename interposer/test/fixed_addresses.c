@@ -3,8 +3,8 @@
  * binds malloc and free to addresses in the executable, for every library. mallometer must also count calls through
  * these addresses.
  *
- * With an argument, another allocator was preloaded before mallometer. mallometer then counts nothing, and the reason
- * in its report contains the argument.
+ * An argument means that another allocator was preloaded before mallometer. mallometer must then count nothing and give
+ * a reason that contains the argument, such as "malloc of libjemalloc.so.2 comes first".
  */
 #include <malloc.h>
 #include <string.h>

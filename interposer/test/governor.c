@@ -24,7 +24,7 @@ static void spends_its_first_credit_before_it_halves(void) {
   struct governor governor = fresh(PPM);
   uint64_t now = SECOND;
   for (unsigned i = 0; i < 200; i++, now += 10000) governor_spend(&governor, now, now + 10000);
-  CHECK_EQUAL(governor.halvings, 0); /* 2 ms were spent; the first credit is 2 ms */
+  CHECK_EQUAL(governor.halvings, 0); /* the 200 samples have spent only GOVERNOR_FIRST_CREDIT_NS (2 ms) */
   for (unsigned i = 0; i < 10; i++, now += 10000) governor_spend(&governor, now, now + 10000);
   CHECK_EQUAL(governor.halvings, 1);
   CHECK_EQUAL(governor.spent_ns, 2100000);
@@ -49,14 +49,15 @@ static void halves_no_more_once_the_credit_rises(void) {
   uint32_t before = governor.halvings;
   CHECK(before >= 3 && before < GOVERNOR_MOST_HALVINGS && governor.credit_ns < 0);
   samples(&governor, now, SECOND, 4 * MILLISECOND, 10000);
-  CHECK(governor.halvings <= before + 1); /* a further halving is allowed, as the credit may still have fallen */
+  CHECK(governor.halvings <= before + 1); /* another halving may follow while credit_ns is below credit_at_change_ns */
   CHECK(governor.credit_ns < 0);
 }
 
 static void doubles_when_credit_is_saved_again(void) {
   struct governor governor = fresh(PPM);
   uint64_t now = samples(&governor, SECOND, SECOND, 10000, 10000);
-  /* The debt of at most 10 ms is paid back in about two seconds. Afterwards the sampling rate doubles every 20 ms. */
+  /* The sampler's time account (credit_ns) is -10 ms at worst and grows by 5 ms a second. Above 2.5 ms, the sampling
+   * rate doubles every 20 ms. */
   now = samples(&governor, now, 2 * SECOND, 10 * MILLISECOND, 1000);
   CHECK(governor.halvings >= GOVERNOR_MOST_HALVINGS - 1);
   now = samples(&governor, now, 2 * SECOND, 10 * MILLISECOND, 1000);
@@ -85,8 +86,8 @@ static void a_burst_is_halved_after_a_millisecond_for_twenty(void) {
   CHECK(burst_share(&burst, now + 5 * MILLISECOND, PPM) == 0.5);
   burst_spend(&burst, MILLISECOND, now + 10 * MILLISECOND);
   CHECK(burst_share(&burst, now + 10 * MILLISECOND, PPM) == 1.0 / 512);
-  /* The target is a hundred times the default here, so a thread's limit is 10 ms, and halvings begin at 5 ms. The
-   * thread has spent 2 ms. */
+  /* A hundred times the default target halves a thread's probabilities only after 5 ms of samples. The thread has
+   * spent 2 ms. */
   CHECK(burst_share(&burst, now + 10 * MILLISECOND, 100 * PPM) == 1);
   burst_spend(&burst, SECOND, now + 10 * MILLISECOND);
   CHECK(burst_share(&burst, now + 10 * MILLISECOND, PPM) == 1.0 / 4096);

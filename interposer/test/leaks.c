@@ -61,7 +61,8 @@ static void start(void) {
   CHECK_EQUAL(o.state, MALLOMETER_LEAKS_ON);
 }
 
-/* Sets the least time between two readings of accesses: `ms` milliseconds, and ten times the CPU time of a reading. */
+/* Sets the time between readings of accesses to `ms` milliseconds, or to ten times the CPU time of a reading if that
+ * is longer. */
 static void epochs_of(uint64_t ms) {
   CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_SHORTEST_EPOCH, ms), 0);
   CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_EPOCH_OVER_COST, 10), 0);
@@ -592,7 +593,7 @@ static void freed_twice(void) {
   for (unsigned i = 1; i < 4; i++) free(slots[i]);
 }
 
-/* ---- Epochs whose reading is void, and locked memory --------------------------------------------------- */
+/* ---- Accessed bits that others clear, and locked memory ------------------------------------------------ */
 
 static void epochs_of_others_are_void(void) {
   void *slots[4];

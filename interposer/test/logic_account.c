@@ -147,7 +147,7 @@ CASE(threads_answer_until_nobody_asks_any_more) {
   CHECK_EQUAL(answers, 2);
   thread_blocks_request_answer(count_answer);
   thread_blocks_request_answer(NULL);
-  thread_block_answer(first); /* the request was withdrawn, so count_answer() is not called */
+  thread_block_answer(first); /* calls nothing: thread_blocks_request_answer(NULL) has cancelled the request */
   struct thread_block *last = as_new_thread();
   CHECK_EQUAL(last->reporting.requests, 0);
   thread_block_answer(last);
@@ -287,7 +287,7 @@ static int a_fork_in_the_middle_keeps_the_sums(unsigned point) {
   others = as_new_thread();
   allocate_in(own, LITTLE);
   interrupt_at(point, the_process_forks);
-  allocate_in(others, MUCH); /* an interruption acts as a fork; the code below then runs as the child */
+  allocate_in(others, MUCH); /* the_process_forks() may interrupt this call; the rest then runs as the child */
   if (!was_interrupted()) return NOT_REACHED;
   CHECK_EQUAL(thread_block_owners(), 1);
   struct mallometer_counters sum = {0};

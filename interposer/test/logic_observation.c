@@ -25,7 +25,7 @@ enum { SIZE = 100, OBJECTS = 8, FIRST_CANARY = 1, CANARIES = 8 };
 static struct thread_block *block;
 static char stack[65536], objects_of_allocator[64][SIZE];
 static const void *used[OBJECTS]; /* objects that the program accesses in every epoch */
-static bool kernel_clears;        /* true: the canary pages read as not accessed, so no epoch counts */
+static bool kernel_clears;        /* true: simulates that the kernel clears accessed bits, so no epoch counts */
 
 /* ---- The process --------------------------------------------------------------------------------------- */
 

@@ -51,7 +51,8 @@ CASE(samples_are_billed_for_what_they_do) {
   CHECK_EQUAL(given_monotonic_ns, 1000 * SECOND);
 }
 
-/* The sampler samples nothing at an interval of 0. It must charge the time of its calls at every 64th call. */
+/* Calls of the sampler take time even at an interval of 0, which samples nothing. Every 64th call must add the time
+ * of 64 calls to the sampler's total. */
 CASE(visits_are_billed) {
   start();
   sampler_set_interval(0);
@@ -95,7 +96,7 @@ static void takes_no_more_than_it_may(void) {
 
 CASE(samples_take_the_share_of_the_time_that_they_may) {
   start();
-  allocates_much(SECOND, 20 * MICROSECOND); /* the governor uses up its first credit and lowers the share */
+  allocates_much(SECOND, 20 * MICROSECOND); /* long enough for the governor to lower the sampling probabilities */
   takes_no_more_than_it_may();
 }
 
@@ -143,7 +144,7 @@ CASE(a_burst_does_not_hide_large_memory) {
 }
 
 /* The clock advances only by the time charged for samples, so samples seem to take the thread's whole time. The
- * governor must lower the share as far as it can. */
+ * governor must lower the sampling probabilities as far as it can. */
 CASE(a_clock_of_bills_alone_halves_to_the_last) {
   start();
   given_clock_passes = true;

@@ -1,6 +1,6 @@
 /*
- * Tests when the recording's thread writes the termination message, which describes scarce memory and fast rises of
- * memory, and when it empties the file. The test sets the clock, the memory and the rise, and receives the messages.
+ * Tests when the recording's thread writes and empties the file of the termination message, which describes scarce
+ * memory and fast rises of memory. The test sets the clock, the memory and the rise, and receives the messages.
  */
 #include "../src/control/recording.c"
 #include "check.h"
@@ -75,7 +75,8 @@ static void cached_files_do_not_count(void) {
   reading.file_bytes = 0;
 }
 
-/* The next message must be written 10 ms after the previous one, although a new name is known after 5 ms. */
+/* A new method name is known 5 ms after a message. The library must wait 5 ms more before it writes the next
+ * message. */
 static void news_of_a_rise_wait_for_the_pause(void) {
   reading.charged_bytes = 500 * MIB;
   CHECK_EQUAL(look_after(SECOND, &rise, true), 1);

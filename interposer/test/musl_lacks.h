@@ -1,5 +1,5 @@
-/* Declares functions that musl lacks as weak, so that test programs can be linked. A call of such a function
- * crashes. */
+/* Declares weak symbols for functions that musl lacks, so that test programs can be linked. A call of such a
+ * function crashes. */
 #include <stddef.h>
 #pragma weak pvalloc /* does not crash: mallometer defines pvalloc */
 #pragma weak getcontext

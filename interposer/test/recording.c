@@ -408,7 +408,8 @@ static int message_of_a_rise(const char *end) {
   for (;;) pause();
 }
 
-/* Forks after the message was stopped. The child must be able to start a message about a rise of its own memory. */
+/* Forks after mallometer_message_stop(). The child calls mallometer_message_start() and must get a message about a
+ * rise of its own memory. */
 static int message_of_a_forked_child(void) {
   start_message();
   pause_ms(1500); /* lets the parent's thread look for rises */

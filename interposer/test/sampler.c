@@ -467,9 +467,9 @@ static struct recorded_kind next_kind(void) {
   struct recorded_kind kind;
   kind.stack = (unsigned)next_number();
   /*
-   * Stack addresses in the recording are relative to the thread's control block, whose address differs here. The
-   * sampler adds the return address to the stack address. To keep the recorded sum, this code subtracts the control
-   * block's address from the return address.
+   * The sampler hashes the return address plus the stack address. Recorded stack addresses are relative to the thread's
+   * control block, whose address differs between runs. Subtracting that address from the return address keeps the sum
+   * the same.
    */
   const char *control_block = __builtin_thread_pointer();
   kind.origin.caller = (const char *)origin_of((unsigned)next_number()).caller - (uintptr_t)control_block;

@@ -333,7 +333,7 @@ static void overflow(void) {
   CHECK_EQUAL(end.temporary_allocations, 0);
   CHECK_EQUAL(calls(&end), OBJECTS); /* the calls and net bytes are exact even after an overflow of the table */
   CHECK_EQUAL(end.net_bytes, 0);
-  /* Allocates more objects than the table of a matched scope can hold, but only one is live at a time. */
+  /* Allocates more objects than the scope's table of live objects can hold, but only one is live at a time. */
   scope = opened(MALLOMETER_SCOPE_MATCHED);
   for (unsigned i = 0; i < 4 * OBJECTS; i++) free(kept(24 + i % 1000));
   end = closed(scope);

@@ -428,8 +428,8 @@ static void passing_failures_leave_the_message(void) {
   is_empty();
 }
 
-/* If the first write to the empty file fails temporarily, nothing must change. If it fails permanently, as with
- * ENOSPC, the message must end. */
+/* A temporary failure of the first write must change nothing. After a permanent failure, such as ENOSPC, the library
+ * must give up the file. */
 static void failures_of_the_first_message(void) {
   is_started();
   failing = WRITE;
@@ -616,7 +616,8 @@ static void has_no_descriptor(void) {
   }
 }
 
-/* Ends the message and then starts it again, as happens when a process is restored from a checkpoint. */
+/* message_stop() must give up the file, and message_start() must take the file again, as after a restore from a
+ * checkpoint. */
 static void a_message_may_begin_again(void) {
   make_file("");
   write_one();

@@ -419,8 +419,8 @@ static void *sample(void *frame) {
   return NULL;
 }
 
-/* Forks; a caller may have stopped another thread in the middle of a read. In the child, names of compiled methods
- * must be off until they are started and switched on again. */
+/* Forks, in one test while another thread is stopped in the middle of a read. The child must name no compiled
+ * methods until start_compilations() and compilations_switch(true) are called. */
 static void check_child(void) {
   pid_t child = fork();
   CHECK(child >= 0);

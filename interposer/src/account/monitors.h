@@ -1,13 +1,14 @@
 /*
  * Monitors: functions of the program that are called at each counted allocation and free.
  *
- * While a monitor is registered, the hooked functions take the complete route (hooks/route.h), which calls the
- * monitors (hooks/complete.c). The counted route does not test for monitors.
+ * A route is a set of functions that serve the program's calls of malloc and its family (hooks/route.h). While a
+ * monitor is registered, calls take ROUTE_COMPLETE, whose functions call the monitors (hooks/complete.c). The functions
+ * of the faster ROUTE_COUNTED do not test for monitors.
  *
  * A bit of `monitors` is set while a monitor is to be called. A caller first raises the number of running calls, and
  * then reads the bit again. A thread that unregisters a monitor first clears the bit, and then waits until no call is
- * running. So either the caller sees the cleared bit, or the other thread waits for the call. Allocations of a
- * callback call no monitor.
+ * running. So either the caller sees the cleared bit, or the other thread waits for the call. Allocations of a callback
+ * call no monitor.
  */
 #ifndef MALLOMETER_ACCOUNT_MONITORS_H
 #define MALLOMETER_ACCOUNT_MONITORS_H

@@ -470,12 +470,13 @@ static struct place previous(struct place place) {
 }
 
 /*
- * Joins a range with adjacent ranges of its call site. Returns false if nothing was joined.
+ * Joins a new range with adjacent older ranges of its call site. Returns false if nothing was joined.
  *
- * A joined range gets the new range's insertion number. A thread that is unmapping the older range would not remove a
- * range with a newer number, so nothing is joined while another thread unmaps memory. A thread that begins to unmap
- * after the test of `unmapping` causes no error: the caller has already stored the new number in `latest_number`, which
- * that thread reads.
+ * The joined range gets the new range's insertion number. A thread that unmaps memory removes only ranges whose number
+ * is at most the `latest_number` that it read before. An older range that such a thread is unmapping must not be
+ * joined: its number would become too high, and the range would stay in the map. So nothing is joined while another
+ * thread unmaps memory. A thread that begins to unmap after the test of `unmapping` causes no error: the caller has
+ * already stored the new number in `latest_number`, which that thread reads.
  */
 static bool join(struct place behind, struct range range) {
   if (__atomic_load_n(&unmapping, __ATOMIC_SEQ_CST) > 0) return false;

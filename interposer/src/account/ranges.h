@@ -18,7 +18,8 @@
  *
  * The lock is held for microseconds. All signals are blocked meanwhile, so that no signal handler waits for a lock that
  * its own thread holds. A thread that does not get the lock within a millisecond skips the change and counts it as
- * missed. After 64 missed changes in a row, over at least a second, the map is abandoned until the next start.
+ * missed. After 64 missed changes in a row, over at least a second, the map is abandoned until ranges_start() is called
+ * again.
  */
 #ifndef MALLOMETER_ACCOUNT_RANGES_H
 #define MALLOMETER_ACCOUNT_RANGES_H

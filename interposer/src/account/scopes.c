@@ -227,7 +227,7 @@ static void choose_reports(struct thread_block *block) {
   if (scoped) {
     headroom_withdraw(block);
   } else {
-    peak_flush(block); /* gives the thread headroom again */
+    peak_flush(block); /* lets the thread's events take the fast path again */
   }
 }
 
@@ -255,9 +255,9 @@ static void unlink_abandoned(struct thread_block *block) {
 }
 
 /*
- * Unlinks the calling thread's closed scopes. A signal handler that interrupted an event or a use of the list only
- * requests the unlinking, and the thread does it later. Otherwise the interrupted event would overwrite the headroom
- * that choose_reports() sets.
+ * Unlinks the calling thread's closed scopes. A signal handler that interrupted an event or a use of the list only sets
+ * a request, and the thread unlinks them later. Otherwise choose_reports() would set block->headroom (the bytes that
+ * the thread may allocate without a report) in the handler, and the interrupted event would overwrite it.
  */
 static void unlink_or_postpone(struct thread_block *block) {
   if (thread_scoping(block)->is_held || is_in_event(block)) {
@@ -315,8 +315,8 @@ static void begin_in_thread(struct scope *scope, struct thread_block *block) {
   struct thread_scoping *scoping = thread_scoping(block);
   if (!scoping->innermost) scoping->innermost = &no_scope;
   if (scoping->innermost != &no_scope) unlink_or_postpone(block);
-  /* Withdraws the thread's headroom (thread_block.h) before the scope's start is read. Otherwise a signal handler
-   * might allocate after the start without a report. */
+  /* Withdraws the thread's headroom, the bytes that it may allocate without a report, before the scope's start is
+   * read. With headroom, a signal handler might allocate after the start, and the scope's peak would miss that. */
   if (!block->reporting.scoped) {
     scoping->report_peak_at = scoping->limit = INT64_MIN; /* the first event calls peak_flush(), which sets both */
     block->reporting.scoped = SCOPED;
@@ -490,9 +490,9 @@ int scope_read(uint32_t number, struct mallometer_scope *out) {
     if (state != OPEN && state != ENDED) return -EINVAL;
     struct mallometer_scope figures = {0};
     /*
-     * Another thread may reuse the record for a new scope during this copy. Before it writes to the record, that thread
-     * acquires the state that free_record() stored. If the copy contains a write of that thread, the load after the
-     * fence therefore finds a changed state (test/litmus/reused-sample).
+     * Another thread may reuse the record for a new scope while read_figures() copies it. free_record() changes the
+     * state before such a reuse. If the copy contains a write of the other thread, the fence makes the changed state
+     * visible to the load below, and the loop reads again (test/litmus/reused-sample).
      */
     read_figures(scope, state == ENDED, &figures);
     __atomic_thread_fence(__ATOMIC_ACQUIRE);

@@ -2,9 +2,10 @@
  * Scopes: the events of a thread, or of the process, between two points in time.
  *
  * Most values are differences of counters that exist anyway. The peak and the largest request need a look at each
- * event, so a thread in a scope has no headroom (thread_block.h), and all its events take the slow path. The slow path
- * compares an event first with the innermost scope. An outer scope's peak and largest request are at least as high as
- * an inner scope's, so an event that does not exceed the inner scope's values is not compared with the outer scope.
+ * event. The fast path of malloc and free does not look, so a thread in a scope has no headroom, which is the number of
+ * bytes that it may allocate on the fast path (thread_block.h). The slow path compares an event first with the
+ * innermost scope. An outer scope's peak and largest request are at least as high as an inner scope's, so an event that
+ * does not exceed the inner scope's values is not compared with the outer scope.
  *
  * A matched scope also has a table with the addresses of up to MOST_MATCHED live objects, which shows whether a freed
  * object was allocated within the scope. If the table overflows, or a signal handler allocates while the table changes,

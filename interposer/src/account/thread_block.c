@@ -123,8 +123,8 @@ void thread_blocks_request_answer(void (*answer)(void)) {
     headroom_withdraw(block);
   }
   /* headroom_withdraw() may have no effect while the owner counts an event, because the event stores a new headroom
-   * at its end. An event takes some fifteen instructions, so the loop below tries three times more, after short
-   * waits. */
+   * at its end. (Headroom: the bytes that the thread may allocate on the fast path.) An event takes some fifteen
+   * instructions, so the loop below withdraws the headroom again where needed: three times, each after a short wait. */
   for (int again = 0; again < 3; again++) {
     for (volatile int moment = 0; moment < 1000;) moment = moment + 1;
     for (uint32_t i = 0; i < thread_block_count(); i++) {
@@ -154,8 +154,9 @@ struct thread_block *thread_block_acquire_first(void) {
   struct thread_block *block = thread_block_at(index);
   struct thread_record *record = record_at(index);
   record->baseline = block->events;
-  /* The headroom must not stay 0, because 0 marks an event (is_in_event()). It is 0 in a new block, and in a forked
-   * child if the block's earlier owner was in an event. */
+  /* block->headroom must not stay 0, because is_in_event() takes 0 to mean that the thread is counting an event. It
+   * is 0 in a new block. In a forked child it is also 0 if the block's earlier owner was counting an event at the
+   * fork. */
   if (block->headroom == 0) block->headroom = -1;
   block->walks_java = 0;
   __atomic_store_n(&thread_sampling(block)->cleaner, 0, __ATOMIC_RELAXED);

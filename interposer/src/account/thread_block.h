@@ -80,15 +80,15 @@ struct thread_block {
   /* Set while the thread walks its Java stack, to prevent a nested walk. Only the owner writes it. */
   uint16_t walks_java;
   struct reporting {
-    /* Bits of account/scopes.h. If any is set, the thread is in a scope and must have no headroom. Only the owner
-     * writes them. */
+    /* Bits of account/scopes.h. If any is set, the thread is in a scope, and all its events must take the slow path.
+     * Only the owner writes them. */
     uint8_t scoped;
     /* Bits of enum thread_request. Other threads set them, and the owner acts on them at its next event on the slow
      * path. */
     uint8_t requests;
   } reporting;
-  /* A count for each bucket of the sampler (sample/sampler.h): how many allocations are left until the sampler gets
-   * the next one. */
+  /* Counters of the sampler, one for each hash of a call path (filter_bucket_of() in sample/sampler.h). A counter is
+   * the number of allocations to skip before the sampler examines the next one. */
   uint8_t filter[FILTER_BUCKETS];
   struct event_counters events;
 };
@@ -119,7 +119,7 @@ struct thread_scoping {
   _Alignas(256) int64_t limit;
   uint64_t largest_doubled;
   /* The net bytes above which a thread in a scope calls peak_flush() (totals.h), which notices a new peak of the
-   * process. Outside of scopes, the headroom serves this purpose. */
+   * process. A thread outside of scopes calls it when its `headroom` is used up. */
   int64_t report_peak_at;
   struct scope *innermost;
   /* Set while the thread uses the list of its scopes. Its signal handlers must not change the list then. */
@@ -149,8 +149,8 @@ struct slab {
    * differ by a multiple of the page size. */
   uint8_t unused[2048];
   struct of_sampler {
-    /* The level for which each number in `filter` was drawn. At a level, the sampler gets an allocation with
-     * probability 2^-level. */
+    /* The level for which each counter in `filter` was drawn. With level n, the sampler examines an allocation with
+     * probability 2^-n. */
     uint8_t levels[FILTER_BUCKETS];
     struct large_path large_paths[LARGE_PATHS];
   } of_sampler[BLOCKS_IN_SLAB];
@@ -183,7 +183,8 @@ static inline struct thread_scoping *thread_scoping(struct thread_block *block) 
   return (struct thread_scoping *)((uint8_t *)block + offsetof(struct slab, others));
 }
 
-/* The headroom of the sentinels below. It is so low that no number of frees raises it above 0. */
+/* The value of `headroom` in the sentinels below, whose events must take the slow path. It is so low that no number
+ * of frees raises it above 0. */
 #define NO_HEADROOM (INT64_MIN / 2)
 
 /* Stands for the block of a thread that has had no event. */
@@ -196,8 +197,9 @@ extern HIDDEN struct thread_block uncounted_block;
 /* The calling thread's block, or one of the sentinels above. */
 DECLARE_THREAD_POINTER(struct thread_block, current_block);
 
-/* Subtract allocated bytes from the headroom, or add freed bytes to it. Return false if no headroom is left; the
- * caller must then call peak_flush_if_due() (totals.h). Sentinels never have headroom. */
+/* `headroom` is the growth in bytes before an event takes the slow path. Subtract allocated bytes from it, or add
+ * freed bytes to it. Return false if none is left; the caller must then call peak_flush_if_due() (totals.h).
+ * Sentinels never have any. */
 static inline bool headroom_take(struct thread_block *block, int64_t bytes) {
   return __builtin_expect(!local_sub_exhausts(&block->headroom, bytes), 1);
 }
@@ -207,17 +209,17 @@ static inline bool headroom_give(struct thread_block *block, int64_t bytes) {
 }
 
 /*
- * Marks the beginning of an event on the fast path; event_end() ends it. Returns false if no headroom is left. The
- * caller must then take the slow path.
+ * Marks the beginning of an event on the fast path; event_end() ends it. Headroom is the growth in bytes that the fast
+ * path allows. Returns false if none is left; the caller must then take the slow path.
  *
  * With EVENTS_ARE_MARKED, the headroom is 0 during the event. A signal handler that allocates during the event sees the
  * 0 and counts in the shared block (event_block()), so the interrupted event overwrites none of the handler's counts.
  * If a handler leaves by longjmp, the 0 stays, and the thread's later events are counted in the shared block.
  *
- * The mark gives no protection from a handler that runs after the load of the headroom and before the mark. The
- * interrupted event overwrites that handler's change of the headroom. The change is less than HEADROOM_BYTES, and is
- * lost until the next peak_flush(). A scope that the handler opened misses the peak, largest request and matches of the
- * thread's events until that peak_flush().
+ * A handler may also run after the event has loaded the headroom and before the event stores the 0. The event later
+ * overwrites the handler's change of the headroom. The lost change is less than HEADROOM_BYTES, and the next
+ * peak_flush() corrects it. If the handler opened a scope, the thread keeps its headroom, and the scope misses the
+ * peak, largest request and matches of events on the fast path until that peak_flush().
  *
  * Relaxed accesses suffice, because only the thread itself needs the order of the mark, and other threads do not change
  * the headroom while the mark is set.
@@ -353,8 +355,9 @@ uint8_t thread_block_answer_now(struct thread_block *block);
 
 /*
  * Carries out requests of other threads to this thread, and returns the bits of the requests that are left to the
- * caller. Called when an event has found no headroom. A requesting thread first stores its request and then withdraws
- * the headroom, so this thread sees the request after the acquiring load of the headroom.
+ * caller. Called when an event takes the slow path because block->headroom is used up or withdrawn. A requesting thread
+ * first stores its request and then withdraws the headroom, so this thread sees the request after the acquiring load of
+ * the headroom.
  */
 static inline uint8_t thread_block_answer(struct thread_block *block) {
   (void)__atomic_load_n(&block->headroom, __ATOMIC_ACQUIRE);

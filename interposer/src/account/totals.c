@@ -17,8 +17,8 @@ static void add_frees(const struct event_counters *events, struct mallometer_cou
   sum->freed_bytes += counter_read(&events->freed_bytes);
 }
 
-/* count_allocation() counts a request of 0 bytes first in its class, and then subtracts 1 from `requested_doubled`.
- * Reading `requested_doubled` before the classes keeps the sum from becoming negative. */
+/* Reads `requested_doubled` before the classes, so that the sum of both is never negative. A request of 0 bytes adds
+ * 1 to its class and -1 to `requested_doubled`; count_allocation() adds the 1 first. */
 static void add_allocations(const struct event_counters *events, struct mallometer_counters *sum) {
   uint64_t doubled = counter_read(&events->requested_doubled);
   for (unsigned i = 0; i < SIZE_CLASSES; i++) {
@@ -194,9 +194,10 @@ static void set_peak_report(struct thread_block *block, int64_t net) {
 }
 
 /*
- * Updates the share of every thread in the estimate of the live bytes, because a thread that only frees does not update
- * its own. Also lowers headrooms that frees have raised above HEADROOM_BYTES. A thread may overwrite the lowered
- * headroom; the next call then lowers it again.
+ * Updates the share of every thread in `estimated_live`, the estimate of the process's live bytes, because a thread
+ * that only frees does not update its own. Also lowers each thread's headroom to HEADROOM_BYTES if frees have raised it
+ * higher. The headroom is the growth in bytes after which the thread updates its share. If the thread overwrites the
+ * lowered value, the next call lowers it again.
  */
 static void flush_all(void) {
   int64_t change;
@@ -227,9 +228,9 @@ static bool is_above_peak(uint64_t slacks) {
 }
 
 /*
- * Sums over all blocks if the estimate of the live bytes exceeds the peak by more than slack(). Each sum in progress in
- * another thread raises this threshold by another slack(). Further growth therefore starts another sum, even if the
- * sums in progress are interrupted for long.
+ * Sums over all blocks if the estimate of the live bytes exceeds the peak by more than slack(). While n other threads
+ * sum, the estimate must exceed the peak by more than (n + 1) * slack(), so that few threads sum at once. Further
+ * growth exceeds this threshold, too, so another sum starts even if the sums in progress are interrupted for long.
  */
 static void confirm_if_higher(void) {
   if (!is_above_peak(1)) return;
@@ -285,8 +286,8 @@ int peak_window_open(const struct mallometer_counters *sum) {
   window_starts[number] = net_in(sum);
   __atomic_store_n(&window_peaks[number], net_in(sum), __ATOMIC_RELAXED);
   __atomic_fetch_or(&windows, 1u << number, __ATOMIC_RELEASE);
-  /* Lowers headrooms that frees have raised above HEADROOM_BYTES. The threads then report growth soon enough for the
-   * new window's peak. */
+  /* Lowers each thread's headroom, the growth in bytes after which it updates the estimate of the live bytes, to at
+   * most HEADROOM_BYTES. Otherwise growth might be noticed too late for the new window's peak. */
   flush_all();
   return number;
 }

@@ -6,13 +6,15 @@
  *
  * The peak costs nothing on the fast path. All threads share one estimate of the live bytes. A thread updates its own
  * share of the estimate when its live bytes have grown by HEADROOM_BYTES, and when it ends. If the estimate then
- * exceeds the peak by the slack (plus one slack for each sum in progress), the thread sums over all blocks. It also
- * updates the shares of all other threads, because a thread that only frees does not update its own share.
+ * exceeds the peak by more than a tolerance, the slack, the thread sums over all blocks. Each sum in progress raises
+ * the tolerance by one slack. The thread also updates the shares of all other threads, because a thread that only frees
+ * does not update its own share.
  *
  * The slack is 0.5 % of the peak, but at least 4 KiB for each block. The peak is too low by at most the slack plus
- * HEADROOM_BYTES for each thread. The error is larger for some time if a thread overwrites a headroom that another
- * thread has lowered. peak_error() assumes the largest number of threads that ever lived at the same time, because the
- * peak may date from that time.
+ * HEADROOM_BYTES for each thread. Frees raise a thread's headroom, the growth in bytes after which it updates its
+ * share. Another thread lowers the headroom to HEADROOM_BYTES again, but the thread may overwrite that. The error is
+ * then larger for some time. peak_error() assumes the largest number of threads that ever lived at the same time,
+ * because the peak may date from that time.
  */
 #ifndef MALLOMETER_ACCOUNT_TOTALS_H
 #define MALLOMETER_ACCOUNT_TOTALS_H
@@ -70,13 +72,13 @@ void peak_window_close(uint32_t number);
  * totals_raise_peak(). */
 struct peak_window peak_window_read(uint32_t number, const struct mallometer_counters *since);
 
-/* Adds the change of the thread's net bytes since its latest flush to the estimate of the live bytes. Gives the
- * thread new headroom or, if the thread is in a scope, sets report_peak_at. May sum over all blocks to confirm a new
- * peak. */
+/* Updates the estimate of the process's live bytes by the change of this thread's live bytes since its latest
+ * peak_flush(). Then renews the thread's headroom, the growth in bytes before it must call peak_flush() again. If
+ * the thread is in a scope, sets report_peak_at instead. May sum over all blocks to confirm a new peak. */
 void peak_flush(struct thread_block *block);
 
-/* Must be called when an event of the calling thread finds no headroom. A thread in a scope never has headroom, and
- * is flushed when its net bytes exceed report_peak_at. */
+/* Must be called when an event of the calling thread finds that block->headroom is used up. A thread in a scope
+ * never has headroom; it calls peak_flush() when its net bytes exceed report_peak_at. */
 static inline void peak_flush_if_due(struct thread_block *block) {
   if (!block->reporting.scoped || thread_net(block) > thread_scoping(block)->report_peak_at) peak_flush(block);
 }

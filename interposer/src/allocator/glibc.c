@@ -1,4 +1,5 @@
-/* Reads glibc's malloc, after a test of the size words of a few objects against malloc_usable_size. See glibc.h. */
+/* Reads the statistics of glibc's malloc, and the size words before its objects. Size words are read only if those
+ * of a few objects agree with malloc_usable_size. See glibc.h. */
 #include "allocator/glibc.h"
 
 #include <errno.h>
@@ -45,8 +46,8 @@ static bool chunk_agrees(size_t request) {
   return agrees;
 }
 
-/* The bytes of the chunk header that the size word of an object with its own mapping leaves out: 0 before glibc
- * 2.43, 16 since then. */
+/* The bytes of a chunk's header that its size word does not include, if the chunk has a mapping of its own: 0 before
+ * glibc 2.43, 16 since then. */
 static size_t not_in_size;
 
 static void find_size_of_mapped_chunks(void) {

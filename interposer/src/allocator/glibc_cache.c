@@ -22,7 +22,7 @@ enum {
 
 static uintptr_t libc_begin, libc_end;
 static ptrdiff_t offset_of_pointer; /* bytes from the thread pointer to the pointer to the cache; 0: not found */
-/* The places in a bin if the cache counts free places; 0 if the cache counts objects. */
+/* The most objects in a bin, if the cache's numbers count free places in the bins. 0 if they count objects. */
 static unsigned bin_capacity;
 
 static size_t chunk_bytes(size_t word) { return word & ~(size_t)7; }

@@ -1,6 +1,7 @@
 /*
  * Counts the bytes of the free objects in threads' caches (glibc's "tcache"), and of the caches themselves. glibc's
- * statistics count both as used. glibc allocates and frees the caches without any function that a program could call.
+ * statistics count both as used. glibc allocates and frees the caches by internal calls, which no hook of malloc or
+ * free sees.
  *
  * A thread-local pointer of the C library points to the cache, but has no symbol. The pointer is recognized by its
  * target: a chunk with the size of a cache, with an array of numbers. When two objects of one size are freed, one

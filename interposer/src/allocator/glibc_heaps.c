@@ -1,4 +1,5 @@
-/* Finds the heaps, and counts free chunks in windows of them. See glibc_heaps.h. */
+/* Finds glibc's heaps, and estimates the number of free chunks from a sample of their pages ("windows"). See
+ * glibc_heaps.h. */
 #include "allocator/glibc_heaps.h"
 
 #include <stddef.h>
@@ -167,8 +168,9 @@ static void look_at_heap(struct estimate *estimate, const struct heap *heap) {
   if (seen > 0) heap->arena->chunks += (double)free_chunks / (double)seen * (double)pages;
 }
 
-/* Adds the glibc heap that begins at this address, if there is one. A heap begins with the words arena, previous heap
- * and bytes. The arena is near the beginning of its first heap. */
+/* Adds the glibc heap that begins at this address, if there is one. A heap begins with three words: the address of
+ * its arena, the address of the previous heap, and the heap's size in bytes. The arena is near the beginning of its
+ * first heap. */
 static void look_at_begin_of_heap(struct estimate *estimate, uintptr_t begin, uintptr_t end) {
   uintptr_t info[3];
   if (++estimate->begins > MOST_BEGINS) estimate->is_complete = false;

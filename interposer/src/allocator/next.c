@@ -185,8 +185,8 @@ static void replace_self_calls(void) {
   if (calls_this_library(next.calloc(1, 1))) next.calloc = calloc_by_malloc;
   size_t alignment = 2 * sizeof(void *);
   if (!calls_this_library(next.memalign(alignment, 1))) return;
-  /* Keeps memalign if aligned_alloc calls this library, too. A replacement by aligned_alloc would call itself:
-   * Heap-Layers' aligned_alloc, for example, calls memalign and malloc by name. */
+  /* Keeps memalign if aligned_alloc calls this library, too. Heap-Layers' aligned_alloc, for example, calls memalign
+   * by name. If aligned_alloc were then used as memalign, it would call itself through this library without end. */
   if (calls_this_library(next.aligned_alloc(alignment, alignment))) return;
   next.memalign = next.aligned_alloc;
   next.posix_memalign = posix_memalign_by_aligned_alloc;

@@ -51,9 +51,10 @@ bool next_allocator_find(const struct next_allocator *ours);
 
 /*
  * Makes the pointers in `next` lead to the real definitions. A pointer may lead to a PLT entry of the executable
- * instead, because the loader finds this entry if the executable is linked to fixed addresses and takes the function's
- * address. A PLT entry jumps through a word that a redirection changes (hooks/redirection.h). The caller must hold the
- * loader's lock. Returns false, and leaves `next` unchanged, if a definition cannot be found.
+ * instead. If an executable with fixed addresses takes the address of malloc, for example, the loader resolves malloc
+ * to that PLT entry in the whole process. The entry jumps through a word that a redirection (hooks/redirection.h)
+ * changes, so a call would come back to this library. The caller must hold the loader's lock. Returns false, and leaves
+ * `next` unchanged, if a definition cannot be found.
  */
 bool next_allocator_bypass_executable(void);
 

@@ -259,10 +259,11 @@ int mallometer_objects(struct mallometer_object *objects, uint32_t capacity) {
   if (!objects) return -EINVAL;
   if (!process_has_call_sites()) return -ENODATA;
   return (int)live_samples_copy(objects, capacity, slots_copy(objects, capacity, NULL),
-                                NULL); /* objects in slots (leak/slots.h) come first: they have the most details */
+                                NULL); /* samples on pages of their own come first: they have the most details */
 }
 
-/* Returns the reason why objects cannot be moved into slots (leak/slots.h), or NULL if they can be moved. */
+/* Returns why sampled objects cannot be moved to pages of their own, on which the library sees accesses; NULL if
+ * they can. */
 static const char *unable_to_observe(void) {
   if (sampler_interval() == 1)
     return "MALLOMETER_SAMPLE_INTERVAL=1 samples every allocation, too many to observe; raise it";
@@ -422,9 +423,9 @@ int mallometer_configure(uint32_t option, uint64_t value) {
 }
 
 /*
- * Adds the bytes of slots (pages of single objects, leak/slots.h) that glibc has unmapped. glibc subtracted these bytes
- * from its mapped bytes, but had never added them. The sum would be negative if glibc had unmapped a slot that this
- * library has not yet retired; it is then set to 0.
+ * Adds bytes that glibc has subtracted from its mapped bytes, but had never added. They are bytes of slots (pages of
+ * one sampled object each) that glibc has unmapped. `retired_bytes` is the size of such slots that this library has
+ * noticed. If glibc has unmapped others, the corrected mapped bytes may still be negative, and are set to 0.
  */
 static void add_slot_bytes(struct mallometer_allocator_state *figures) {
   uint64_t retired = slots_totals().retired_bytes, mapped = figures->mapped_bytes + retired;

@@ -202,7 +202,7 @@ static void copy_stack(struct recording_grown *grown) {
   if (first >= count) first = 0;
   for (int i = first; i < count && grown->frames < RECORDING_MOST_FRAMES; i++) {
     if (frames[i] >> 62 != 3)
-      grown->stack[grown->frames++] = frames[i]; /* frames of kind 3 are foreign calls, which have no method */
+      grown->stack[grown->frames++] = frames[i]; /* skips frames of foreign calls (kind 3), which have no method */
   }
 }
 
@@ -270,8 +270,9 @@ static const struct recording_burst *publish(const struct recording_burst *burst
   return &description;
 }
 
-/* Describes a rise. Leaves out the sites if `is_freed`. Returns NULL if the call sites explain less than a quarter
- * of the rise: the Java heap or mappings grew then. */
+/* Describes a rise. Leaves out the call sites if the memory of the rise has been freed again (`is_freed`). Otherwise
+ * returns NULL if the call sites explain less than a quarter of the rise, which means that the Java heap or mappings
+ * grew. */
 static const struct recording_burst *describe(uint64_t used, const struct memory_cgroup *cgroup, uint64_t limit,
                                               bool is_freed) {
   uint64_t charged = limit != RECORDING_UNKNOWN ? memory_charged(cgroup) : used;

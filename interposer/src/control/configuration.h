@@ -38,8 +38,8 @@ struct configuration {
   uint32_t overhead_target_ppm;
   /* MALLOMETER_UNWIND; UNWIND_OFF if MALLOMETER_STACKS is off. */
   enum unwinding unwinding;
-  /* `leaks` is MALLOMETER_LEAKS. `arena_bytes` is MALLOMETER_ARENA_BYTES: the most bytes that page slots
-   * (leak/slots.h) may take beyond the sizes of their objects. */
+  /* `leaks` is MALLOMETER_LEAKS. `arena_bytes` is MALLOMETER_ARENA_BYTES: the most bytes that may be wasted by
+   * giving sampled objects pages of their own (leak/slots.h). */
   enum leaks_wanted leaks;
   size_t arena_bytes;
   /* MALLOMETER_MONITOR: the parts of the report at exit. */

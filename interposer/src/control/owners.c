@@ -19,7 +19,7 @@
 
 static uint32_t is_busy;          /* a thread is in one of the owners_ functions */
 static struct owner_graph *graph; /* NULL without a search */
-static uint32_t done;             /* the latest step, as step() stores it */
+static uint32_t done;             /* the latest step, 0: none; see step() for MALLOMETER_OWNERS_REFERRERS */
 static uint32_t samples_left_out;
 static int pointers_error;
 
@@ -133,8 +133,8 @@ static int step(uint32_t wanted) {
   if (!graph) return -ENODATA;
   if (!is_next || wanted > MALLOMETER_OWNERS_REFERRERS) return -EINVAL;
   int result = step_to(wanted);
-  /* A search for referrers may be followed only by another search for referrers. Holders that another step finds
-   * would count as referrers. */
+  /* `done` permits only further searches for referrers after a search for referrers. Another step would find more
+   * holders, which would count as referrers. */
   if (result == 0) done = wanted == MALLOMETER_OWNERS_REFERRERS ? MALLOMETER_OWNERS_POINTER_HOLDERS : wanted;
   return result;
 }

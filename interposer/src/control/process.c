@@ -84,7 +84,7 @@ void process_set_state(int new_state, const char *format, ...) {
   __atomic_store_n(&state, new_state, __ATOMIC_RELEASE);
 }
 
-/* ---- Switching off, and header accounting -------------------------------------------------------------- */
+/* ---- Switching off, and MALLOMETER_ACCOUNTING=header (each object gets a header with its size) --------- */
 
 static void switch_off(int why, const char *text) {
   state = why;

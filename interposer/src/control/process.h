@@ -31,8 +31,8 @@ const char *process_objection(void);
 
 bool process_was_forked(void);
 
-/* Prepares a running process for counting. Treats the samples of an earlier attach as freed, because the library did
- * not see the frees after that attach. The first call enters the loader. May change errno. */
+/* Prepares a running process for counting. Counts the samples of an earlier attach as freed, because the library has
+ * not seen the frees since the detach. The first call enters the loader. May change errno. */
 void process_prepare(void);
 
 /* Sets the state and its reason, as printf formats it. Only one thread may call this at a time. */

@@ -320,16 +320,17 @@ static bool write_second(const struct memory_reading *reading, uint64_t due[]) {
 /* Returns whether the recorder's thread has something to do. If not, stores that this thread ends. */
 static bool goes_on(void) {
   if (is_recording() || message_is_on()) return true;
-  /* Ends the Java thread before the exchange. Later, this call might end the Java thread of a new recorder's thread. */
+  /* Must be called before `has_thread` is cleared. Afterwards another thread may start a new recorder, and this call
+   * would end the new recorder's Java thread. */
   java_thread_end();
   (void)__atomic_exchange_n(&has_thread, false, __ATOMIC_SEQ_CST);
-  /* A recording or message that started before the exchange found `has_thread` set, and started no thread. This
-   * thread then goes on. */
+  /* While `has_thread` is set, a new recording or message starts no thread. If one has begun meanwhile, the present
+   * thread goes on and serves it. */
   return (is_recording() || message_is_on()) && !__atomic_exchange_n(&has_thread, true, __ATOMIC_SEQ_CST);
 }
 
-/* Touches the memory only in the first call. At a later call, the thread that asks the JVM for names may still write
- * to this memory. */
+/* Touches the pages of the variables only in the first call. At a later call, the thread that asks the JVM for names
+ * may still write to `names`. */
 static void prepare(void) {
   if (prepared) return;
   prepared = true;

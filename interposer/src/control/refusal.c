@@ -1,4 +1,5 @@
-/* Looks for programs and libraries that header accounting would crash. See refusal.h. */
+/* Looks for programs and libraries that a header before each object (MALLOMETER_ACCOUNTING=header) would crash. See
+ * refusal.h. */
 #include "control/refusal.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
  * The termination message: the content of the file that Kubernetes shows as the last state of a container. While memory
- * is scarce, the file holds the diagnosis. Kubernetes can therefore show the line of code even after an OOM kill. The
- * file is emptied when memory is no longer scarce, and when the process calls exit() or returns from main.
+ * is scarce, the file holds the diagnosis, so Kubernetes can show the diagnosis even after an OOM kill. The file is
+ * emptied when memory is no longer scarce, and when the process calls exit() or returns from main.
  *
  * Other programs of the container may use the file. The library therefore never creates it, takes it only if it is
  * regular, empty and not locked, and keeps it locked. After another program has written to the file, the library never

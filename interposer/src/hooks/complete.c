@@ -1,9 +1,9 @@
 /*
  * The complete route. See complete.h.
  *
- * Each function first handles objects of the bootstrap buffer, and calls before the allocator is found. It then calls
- * the allocator and counts the event. A free is counted before the object is given back, because another thread may
- * immediately get the same address.
+ * Each function first handles two special cases: an object of the bootstrap buffer (allocator/bootstrap.h), and a call
+ * that comes before the allocator is found. Otherwise it calls the allocator and counts the event. A free is counted
+ * before the object is given back, because another thread may immediately get the same address.
  */
 #include "hooks/complete.h"
 
@@ -186,7 +186,7 @@ void *complete_malloc(size_t size, struct origin origin) {
                    origin);
 }
 
-/* Passes factors whose product overflows to the allocator, which refuses them. */
+/* Leaves it to the allocator to refuse a product of `count` and `size` that overflows. */
 void *complete_calloc(size_t count, size_t size, struct origin origin) {
   size_t bytes;
   bool overflows = __builtin_mul_overflow(count, size, &bytes);
@@ -197,8 +197,8 @@ void *complete_calloc(size_t count, size_t size, struct origin origin) {
 }
 
 static void *complete_aligned(aligned_function *function, size_t alignment, size_t size, struct origin origin) {
-  /* glibc's memalign rounds an alignment that is not a power of two up. The rounding is not repeated here, so such
-   * an object gets no header and is not moved into a slot (leak/slots.h). */
+  /* glibc's memalign rounds up an alignment that is not a power of two. The rounded value is not known here. The
+   * object therefore gets no header, and it is not moved to pages of its own if it is sampled (leak/slots.h). */
   if (!is_power_of_two(alignment)) return count_new(function(alignment, size), size, 0, origin);
   void *object = uses_headers() ? header_memalign(function, alignment, size, is_counting()) : function(alignment, size);
   return count_new(object, size, alignment > USUAL_ALIGNMENT ? alignment : USUAL_ALIGNMENT, origin);

@@ -116,7 +116,7 @@ static void our_free_definite_size(struct zone *zone, void *object, size_t size)
   thread_block_return(block);
 }
 
-/* Counts every free, because the zone's own function passes an object of another zone on to that zone. */
+/* The zone's own function also frees objects of other zones, so every call is counted as a free. */
 static void our_try_free_default(struct zone *zone, void *object) {
   count_free(object);
   struct thread_block *block = thread_block_leave();

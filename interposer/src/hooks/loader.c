@@ -6,12 +6,13 @@
  * header. In header mode the flag is therefore removed and reported. A separate namespace (dlmopen) has a C library of
  * its own, which never gets objects with headers.
  *
- * From JDK 22 on, Java code can call malloc as a foreign function. The JVM finds malloc by dlsym in libsyslookup.so, a
- * library without functions that depends on the C library. This search skips preloaded libraries. When the JVM opens
- * libsyslookup.so, its calls of dlsym are therefore redirected to java_dlsym(). If the JVM's GOT entry of dlsym cannot
- * be changed, the JVM gets a handle of the program instead, in which dlsym also finds this library's malloc.
+ * From JDK 22 on, Java code can call malloc as a foreign function. The JVM finds malloc by dlsym in libsyslookup.so,
+ * which has no functions of its own, but depends on the C library. Such a search skips preloaded libraries. When the
+ * JVM opens libsyslookup.so, its calls of dlsym are therefore redirected to java_dlsym(). If the JVM's GOT entry of
+ * dlsym cannot be changed, the JVM gets a handle of the program instead, in which dlsym also finds this library's
+ * malloc.
  *
- * The recording of call sites begins when libjvm.so is opened. The bridge would start it too late, after the JVM has
+ * The recording of call sites begins when libjvm.so is opened. Java code could start it only later, after the JVM has
  * begun to allocate.
  *
  * dlopen chooses the search path and the namespace by its return address. The real dlopen is therefore called by a

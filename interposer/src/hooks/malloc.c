@@ -2,11 +2,13 @@
  * The entry: every function by which a C program allocates or frees.
  *
  * Each function jumps to an address in `entry`, which hook_open_route() sets (hooks/route.h). The counted route serves
- * the usual case. It calls the allocator, compares the size with the thread's headroom (account/thread_block.h), makes
- * four additions to cache lines of this thread (three for a free), and advances a countdown that picks the allocations
- * for the sampler. Rarer cases leave this route, such as a thread's first event, an open scope, the end of the
- * countdown, or a freed object that may be a sample. Requests above 32 KiB take the same steps on a route of their own,
- * which keeps their call paths apart from those of other requests.
+ * the usual case. It calls the allocator and subtracts the size from the thread's headroom, the bytes that the thread
+ * may add before it must update the process's total (account/thread_block.h). It then makes four additions to cache
+ * lines of this thread (three for a free), and advances a countdown that picks the allocations for the sampler.
+ *
+ * Rarer cases leave this route, such as a thread's first event, an event that a scope measures (account/scopes.h), the
+ * end of the countdown, or a freed object that may be a sample. Requests above 32 KiB take the same steps in other
+ * functions (large_malloc() and the like), because the sampler keeps separate countdowns for their call paths.
  *
  * This file does not allocate, lock, enter the loader or change errno, except through the allocator; the slow path
  * preserves errno around other calls. ARCHITECTURE.md accounts for each instruction.
@@ -34,8 +36,8 @@
 #include "sample/sampler.h"
 
 /*
- * Hides from the compiler how `value` was computed. After a call, the compiler must then have saved `value` itself, and
- * computes other values from `value` only after the call.
+ * Stands after a call. Hides how `value` was computed, so the compiler must save `value` itself during the call, and
+ * computes other numbers from it only after the call.
  */
 #define keep_only(value) __asm__("" : "+r"(*(value)))
 
@@ -67,7 +69,8 @@ static void *large_realloc(void *object, size_t size, struct origin origin);
 INLINE bool is_usual(size_t doubled) { return is_below_power(doubled, 16); }
 _Static_assert(2 * LARGEST_FAST_REQUEST == 1 << 16, "is_usual() tests 16 bits: keep it equal to LARGEST_FAST_REQUEST");
 
-/* Counts an allocation that does not exceed the thread's headroom (account/thread_block.h). */
+/* Counts an allocation that fits into the thread's headroom, the bytes that the thread may add before it must update
+ * the process's total (account/thread_block.h). */
 INLINE void *count_usual_allocation(struct thread_block *block, void *object, size_t usable_size, size_t doubled,
                                     int64_t left, bool frameless) {
   size_t class = size_class_of_doubled(doubled);
@@ -148,8 +151,8 @@ INLINE void *counted_realloc_of(void *object, size_t size, bool tracked) {
   if (unlikely(!moved)) return complete_count_allocation(NULL, size_of_doubled(doubled), ORIGIN);
   struct thread_block *block = own_block();
   size_t usable_size = glibc_usable_size(moved);
-  /* Counts the old and the new size in one step, so an object that grows repeatedly takes only the difference from
-   * the thread's headroom. */
+  /* Counts the old and the new size in one step. An object that grows repeatedly then takes only its growth from the
+   * headroom, the bytes that the thread may add before it must update the process's total. */
   int64_t left = 0;
   if (unlikely(!event_begin_realloc(block, old_size, usable_size, &left))) {
     return count_move_without_headroom(moved, old_size, doubled, ORIGIN);
@@ -202,8 +205,8 @@ static OUT_OF_LINE void *visit_sampler_large(void *object, size_t size, size_t c
                              (struct move){_Alignof(max_align_t), content}, origin);
 }
 
-/* Counts an allocation that does not exceed the thread's headroom (account/thread_block.h). The program may have
- * written the first `content` bytes. */
+/* Counts a large allocation that fits into the thread's headroom, the bytes that the thread may add before it must
+ * update the process's total (account/thread_block.h). The program may have written the first `content` bytes. */
 INLINE void *count_large_allocation(struct thread_block *block, void *object, size_t usable_size, size_t size,
                                     size_t content, int64_t left, struct origin origin) {
   size_t class = size_class(size);
@@ -253,15 +256,15 @@ static OUT_OF_LINE void *large_realloc(void *object, size_t size, struct origin 
 
 /* ---- Events for which the thread has no headroom (bytes that it may still count by itself) ---------------- */
 
-/* Returns whether the thread left the fast path only because of open scopes (account/scopes.h) that do not match
- * frees with allocations. */
+/* Returns whether the thread left the fast path only because it is in scopes (measurements between two points in
+ * time, account/scopes.h), none of which is matched. A matched scope checks for each freed object whether it was
+ * allocated in the scope. */
 INLINE bool has_only_unmatched_scopes(const struct thread_block *block) {
   const struct reporting usual = {SCOPED, 0};
   return memcmp(&block->reporting, &usual, sizeof usual) == 0 && !is_in_event(block);
 }
 
-/* Returns whether the thread left the fast path only because of open scopes, of which at least one matches frees
- * with allocations. */
+/* Returns whether the thread left the fast path only because it is in scopes, of which at least one is matched. */
 INLINE bool has_only_matched_scopes(const struct thread_block *block) {
   const struct reporting usual = {SCOPED | SCOPED_MATCHED, 0};
   return memcmp(&block->reporting, &usual, sizeof usual) == 0 && !is_in_event(block);
@@ -322,7 +325,8 @@ static OUT_OF_LINE void *count_large_without_headroom(void *object, size_t size,
   struct thread_block *block = own_block();
   if (!has_only_unmatched_scopes(block)) return complete_count_new_allocation(object, size, origin);
   size_t usable_size = glibc_usable_size(object);
-  /* Begins the event, which count_large_allocation() ends. NO_HEADROOM keeps the thread without headroom. */
+  /* count_large_allocation() ends the event that begins here, and leaves the thread without headroom (NO_HEADROOM).
+   * The thread's next event then takes the slow path again, which serves the scopes. */
   (void)event_mark(block, false);
   object = count_large_allocation(block, object, usable_size, size, 0, NO_HEADROOM, origin);
   return scope_allocation(block, object, doubled_size(size));
@@ -418,7 +422,7 @@ static void *ranged_realloc(void *object, size_t size) {
   return realloc_of_route(object, size);
 }
 
-/* ---- Calls until the allocator is found, or from another malloc that passes its calls on to this library -- */
+/* ---- Calls before the allocator is found, and calls that another malloc passes on to this library --------- */
 
 static bool passes_on(void) { return hook_ready() && __atomic_load_n(&after_serves, __ATOMIC_RELAXED); }
 
@@ -496,8 +500,8 @@ static struct {
 #define BY_ROUTE(route, completed, counted, forwarded) \
   ((route) == ROUTE_COUNTED ? (counted) : (route) == ROUTE_FORWARDED ? (forwarded) : (completed))
 
-/* Returns the operator of this library that serves `form` on a route. `route_free` serves every form of delete. An
- * allocator's operator new would not be counted, and the C++ library's operator new would only call malloc. */
+/* Returns this library's operator for `form` on a route; `route_free` serves every form of delete. This library
+ * needs operators of its own, because objects from an allocator's operator new would not be counted. */
 static operator_function *own_operator(enum operator_form form, enum hook_route route, void (*route_free)(void *)) {
   switch (form) {
     case NEW:
@@ -545,7 +549,7 @@ void hook_open_route(enum hook_route route, bool tracked, bool matched) {
   TAKE(realloc_of_route, BY_ROUTE(route, completed_realloc, matched ? completed_realloc : counting_realloc,
                                   followed ? following_realloc : forwarded_realloc));
   void (*route_free)(void *) = ranged ? ranged_free : free_of_route;
-  if (!after_serves) { /* the early functions stay if calls must be passed on to `after` */
+  if (!after_serves) { /* otherwise early_malloc() etc. stay: they call `after`, the allocator behind this library */
     TAKE(entry.malloc, BY_ROUTE(route, completed_malloc, counted_malloc, next.malloc));
     TAKE(entry.free, route_free);
     TAKE(entry.calloc, BY_ROUTE(route, completed_calloc, counted_calloc, next.calloc));

@@ -31,8 +31,8 @@ typedef void *operator_function(uintptr_t first, uintptr_t second, uintptr_t thi
  */
 void operators_find(void);
 
-/* Makes this library's own operators serve all forms of new and delete. Called at an attach, because only calls of
- * the allocator's operators are then redirected to this library. */
+/* Makes this library's own operators serve all forms of new and delete. Called at an attach, which redirects only
+ * calls of the allocator's operators. Calls that belong to another library's operators therefore do not arrive here. */
 void operators_take_over(void);
 
 /* Returns the operator that serves a form instead of the library's; NULL if the library's serves. */

@@ -224,8 +224,9 @@ static void redirect_object(const struct walked_object *object, void *argument) 
   struct walk *walk = argument;
   walk->object = object;
   if (object->is_executable) walk->executable = *object;
-  /* Skips an allocator's words, except those of mmap's family when undoing: the loader may have bound these words to
-   * this library while the symbol tables were changed. */
+  /* Does not redirect the calls that an allocator (other than the C library) makes itself. Undoing restores its
+   * calls of mmap's family, because the loader may have bound them to this library while the symbol tables were
+   * changed. */
   walk->mappings_only = is_other_allocator(object);
   if (!walk->mappings_only || walk->undoes) references_visit(object, redirect_reference, walk);
   if (walk->mappings_only) return;
@@ -388,8 +389,8 @@ static bool is_counted_once(duplicate_text *duplicate, const struct thread_block
   return events_allocations(&block->events) == allocations + 1 && counter_read(&block->events.frees) == frees + 1;
 }
 
-/* Returns whether a look-up of malloc finds this library. The test also tries the version that the allocator's
- * functions have: if that version is old, a look-up without a version does not find this library. */
+/* Returns whether a look-up of malloc by dlsym() or dlvsym() finds this library's malloc. dlsym() does not find it
+ * if the allocator defines malloc with an old symbol version; dlvsym() looks for that version. */
 static bool look_up_leads_here(void) {
   uintptr_t malloc_address = ours(&functions[0]), found = (uintptr_t)dlsym(RTLD_DEFAULT, "malloc");
   const char *version = VERSION_OF_MALLOC;

@@ -40,10 +40,11 @@ enum size_source {
 extern HIDDEN enum size_source size_source;
 
 /*
- * Whether the program's malloc is this library's. False if the library was loaded late or stands behind another
- * allocator in LD_PRELOAD. Nothing is then counted before an attach, and `next` is the allocator that serves the
- * process. Calls from an allocator in front of this library go to the allocator behind this library (`after`). All
- * other calls go to `next`.
+ * Whether the program's calls of malloc reach this library. They do not if the library was loaded late, or if another
+ * allocator comes before it in LD_PRELOAD. Nothing is then counted before an attach.
+ *
+ * If false, `next` is the allocator that serves the process. An allocator before this library may itself call malloc.
+ * This library passes such a call on to `after`, the allocator behind this library, and all other calls to `next`.
  *
  * Also false with a sanitizer's malloc: calls are then only forwarded.
  */

@@ -13,8 +13,9 @@
 
 enum { CALLS = 1024, PROBES = 16, MOST_INLINED = 48 };
 
-/* The two highest bits of a note: a frame that stands for a return address (foreign_calls.h). In frames of Java
- * methods only the highest bit is set, because method numbers are too small to set the second. */
+/* Marks a note, the frame that stands for the return address of a foreign call (foreign_calls.h), by its two highest
+ * bits. A frame of a Java method has only the highest bit set, because method numbers are too small to set the
+ * second. */
 #define NOTE (JAVA_FRAME | (uint64_t)1 << 62)
 
 enum { NEW, ASKED, TAKING, KNOWN };

@@ -35,7 +35,7 @@ uint64_t foreign_calls_note(const struct registers *caller, uint64_t outermost);
 bool is_foreign_call(uint64_t frame);
 
 /*
- * Removes the note at the beginning of the frames, and corrects the frames after it. Only removes the note if `tools`
+ * Removes the note at the beginning of the frames, and corrects the frames after it. Does not correct them if `tools`
  * is NULL, which means that the JVM must not be called. Returns the new number of frames, at most `capacity`. Must be
  * called by a thread of the JVM, outside of malloc.
  */

@@ -1,4 +1,5 @@
-/* Lists the classes in a JVMTI environment of its own, which costs nothing without capabilities and events. */
+/* Lists the classes that the JVM has loaded, by a JVMTI environment that exists only during the call. The
+ * environment costs the JVM nothing, because it requests no capabilities and no events. */
 #include "jvm/loaded_classes.h"
 
 #include <stdbool.h>

@@ -54,8 +54,9 @@ struct heap_object {
   uint32_t kinds;      /* enum mallometer_heap_object_kinds */
   uint32_t first_link; /* 1 + the number of the first reference to it; 0: none */
   uint32_t first_hold; /* 1 + the number of the first Java long in it that leads to a block; 0: none */
-  /* 1 + the index of an entry (see "Chains" in owner_search.c); 0: none. An object of a chain stores the entry
-   * through which it was reached. An object outside of the chain that refers to the chain stores its own entry. */
+  /* 1 + the number of an entry; 0: none. An entry is a root or object that refers from outside to a chain of
+   * objects, such as the nodes of a queue ("Chains" in owner_search.c). An object of a chain stores the entry
+   * through which it was reached. An object that is an entry stores its own entry number. */
   uint32_t entry;
   uint8_t referrers;
   bool is_followed, is_reached, is_expanded, has_more;

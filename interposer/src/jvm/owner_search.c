@@ -22,8 +22,9 @@
  * from which pointers lead to memory of the JVM. */
 #define THREADS ((jlong)1 << 44)
 
-/* Tags for objects that are not in the graph: ENTRY_TAG is for an entry, CHAIN_TAG for an object of a chain (see
- * "Chains" below). The tag also contains the number of the entry. */
+/* Tags for objects that are not in the graph. CHAIN_TAG is for an object of a chain, such as a node of a queue.
+ * ENTRY_TAG is for an entry, an object that refers to the chain from outside (see "Chains" below). The tag also
+ * contains the number of the entry. */
 #define CHAIN_TAG ((jlong)1 << 42)
 #define ENTRY_TAG ((jlong)1 << 43)
 #define NUMBER_MASK (((jlong)1 << 32) - 1)
@@ -46,7 +47,7 @@ static struct owner_graph *graph;
 static uint64_t walk_ns;
 static uint32_t level;
 static uint32_t entries, chain_tags, chain_name;
-static uint32_t entries_before; /* the number of entries from earlier walks, whose tags are ignored */
+static uint32_t entries_before; /* the number of chain entries (see below) in earlier walks; their tags are ignored */
 static bool collects_candidates, looks_for_pointers;
 
 static struct memory {
@@ -309,7 +310,7 @@ static void with_objects(bool (*wants)(const struct heap_object *object), void (
 
 /* ---- Names ---------------------------------------------------------------------------------------------- */
 
-static uint32_t holds_from; /* the first hold of the latest walk; the class tags of earlier holds are gone */
+static uint32_t holds_from; /* the latest walk's first index in graph->hold; the class tags of earlier walks are gone */
 
 static void name_holds_of(jobject class, jlong tag) {
   owner_class_name(tools, class, memory->name);

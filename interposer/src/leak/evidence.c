@@ -1,5 +1,5 @@
-/* The records of the call sites that have had an object in a slot (slots.h), and a table that leads from a site's
- * number to its record. See evidence.h. */
+/* The records of the call sites that have had an object in a slot (pages of a single object, slots.h), and a table
+ * that leads from a site's number to its record. See evidence.h. */
 #include "leak/evidence.h"
 
 #include <stddef.h>
@@ -49,9 +49,9 @@ static void note_duration(struct mallometer_durations *durations, uint64_t ns, c
 
 /* ---- Sites --------------------------------------------------------------------------------------------- */
 
-/* Returns `evidence` if it is the record of `site` or becomes this record. Clears the record if it belongs to a site
- * that `site` has replaced (sample/call_sites.h). Returns NULL if another thread is clearing the record, or if the
- * record belongs to a later site. */
+/* Makes `evidence` the record of `site`, and returns it. Clears it first if it belongs to an earlier site, which
+ * `site` has replaced (sample/call_sites.h). Returns NULL if another thread is clearing the record, or if it belongs
+ * to a later site. */
 static struct mallometer_site_evidence *taken_over(struct mallometer_site_evidence *evidence, uint32_t site) {
   uint32_t before = __atomic_load_n(&evidence->site, __ATOMIC_ACQUIRE);
   if (before == site) return evidence;

@@ -1,6 +1,7 @@
 /*
- * Histograms, for each call site, of how long its objects live and how long they are idle. Only objects in slots
- * (slots.h) count, each with its weight. The bounds of the buckets are powers of the square root of two.
+ * Histograms, for each call site, of how long its objects live and how long they are idle. Only objects in slots (pages
+ * of a single object, slots.h) count, each with its weight. The bounds of the buckets are powers of the square root of
+ * two.
  *
  * Threads that free objects and the observing thread write the histograms, without locks. The first 8,192 sites with an
  * object in a slot get a record. A site that replaces a forgotten site (sample/call_sites.h) gets that site's record,

@@ -1,4 +1,4 @@
-/* Walks the samples in slots (leak/slots.h) first, then all others. See live_objects.h. */
+/* Walks the samples in slots (pages of a single object, leak/slots.h) first, then all others. See live_objects.h. */
 #include "leak/live_objects.h"
 
 #include "leak/slots.h"

@@ -1,4 +1,4 @@
-/* Walks all live samples: those in slots (slots.h) and all others (sample/live_samples.h). */
+/* Walks all live samples: those in slots (pages of a single object, slots.h) and all others (sample/live_samples.h). */
 #ifndef MALLOMETER_LEAK_LIVE_OBJECTS_H
 #define MALLOMETER_LEAK_LIVE_OBJECTS_H
 

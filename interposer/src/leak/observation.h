@@ -1,6 +1,6 @@
 /*
- * Observes whether sampled objects are used: a thread reads the accessed bits of the page slots (slots.h) once an
- * epoch.
+ * Observes whether sampled objects are used. Some of them are in slots, on pages of their own (slots.h). Once an epoch,
+ * a thread reads the accessed bits of these pages.
  *
  * An epoch lasts 5 s, or a thousand times the CPU time of a reading if that is longer, so observation takes at most a
  * thousandth of one processor. If epochs would be longer than a minute, no more objects are moved into slots.

@@ -1,4 +1,5 @@
-/* Draws whether a sampled object gets a slot, and moves it there. See placement.h. */
+/* Decides at random whether a sampled object gets a slot (pages of its own, slots.h), and moves it there. See
+ * placement.h. */
 #include "leak/placement.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * Chooses which samples go into page slots (slots.h), and with which probability.
+ * Chooses which samples go into slots (pages of a single object, slots.h), and with which probability.
  *
  * Slots are few, so a sample is placed with a probability q that is fixed before the draw and stored with the object.
  * In statistics of slots alone, the object stands for 1 / (p q) objects, where p is the sampler's probability.
@@ -8,8 +8,8 @@
  * - B: the samples of a call site that are placed in an epoch, on average
  * - L: the number of a site's live objects in slots above which fewer of its samples are placed
  * - K: the site's samples from earlier epochs that are live, in slots or not
- * - f: the free share of the slots of the size class, or of the memory for slots, whichever is smaller; less 0.1 for a
- *   site that has an object in a slot
+ * - f: the smaller of two free shares: of the slots of the size class, and of the memory for slots. For a site that has
+ *   an object in a slot, f is lower by 0.1.
  * - r = max(0, min(1, 2 f))
  * - b = max(B, min(B (1 + K), L - live slots of the site))
  * - q = min(1, b / max(samples of the site in this epoch, in the epoch before)) * min(1, (r L / live slots of the

@@ -1,4 +1,5 @@
-/* Runs the library as a program that tests page slots (slots.h) and other features. See safety_test.h. */
+/* Runs the library as a program that tests slots (pages of a single object, slots.h) and other features. See
+ * safety_test.h. */
 #include "leak/safety_test.h"
 
 #include <errno.h>

@@ -1,9 +1,10 @@
 /*
  * Tests, in a child process that may crash (platform/child.h), features that could end the program.
  *
- * An unknown release of glibc may abort when an object in a slot is freed. A sandbox may end a process that reads
- * memory by system calls. Kernels before 5.18 end a process in which a watchpoint raises a blocked signal. The child
- * runs with the program's glibc and its settings, but without code or data of the program.
+ * An unknown release of glibc may abort when an object in a slot (pages of a single object, slots.h) is freed. A
+ * sandbox may end a process that reads memory by system calls. Kernels before 5.18 end a process in which a watchpoint
+ * raises a blocked signal. The child runs with the program's glibc and its settings, but without code or data of the
+ * program.
  */
 #ifndef MALLOMETER_LEAK_SAFETY_TEST_H
 #define MALLOMETER_LEAK_SAFETY_TEST_H

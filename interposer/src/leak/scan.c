@@ -1,5 +1,5 @@
-/* Reads the accessed bits of all slots in one pass. Pages whose accesses are known (canaries) show whether a reading
- * is valid. See scan.h. */
+/* Reads the accessed bits of all slots (pages of a single object, slots.h) in one pass. Pages whose accesses are
+ * known (canaries) show whether a reading is valid. See scan.h. */
 #include "leak/scan.h"
 
 #include <errno.h>
@@ -118,8 +118,9 @@ static const char *cannot_clear(void) {
              : failed("accessed bits cannot be cleared: ", page_use_clear_name(), " fails");
 }
 
-/* Renews the canaries and immediately clears their accessed bits. At first, only the processor that made a new page
- * can clear the page's bit, and this thread may later run on another processor. */
+/* Renews the canaries and immediately clears their accessed bits. Linux at first keeps a new page in a batch of the
+ * processor that touched it, and clears its bit only there (platform/page_use.c). This thread may later run on
+ * another processor. */
 static void renew_canaries(void) {
   for (uint32_t i = 0; i < CANARIES + IDLE_CANARIES; i++) {
     pages_clear((uintptr_t)canary(i), memory_page_bytes());

@@ -1,6 +1,7 @@
 /*
- * Reads the kernel's accessed bits (platform/page_use.h) of the slots (slots.h), and clears them ("cools" the slots). A
- * reading shows which slots were accessed since they were cooled.
+ * Reads the kernel's accessed bits (platform/page_use.h) of all slots, and clears them ("cools" the slots). A slot is
+ * one or more pages with a single sampled object (slots.h). A reading shows which slots were accessed since they were
+ * cooled.
  *
  * Slots that were not accessed are not cooled again. An access between the reading and the cooling is missed, but the
  * slot counts as accessed anyway. MALLOMETER_LEAKS_BY_CLEAR_REFS cools all pages of the process, so an access to an

@@ -17,8 +17,10 @@
  * The search does not read memory that the program cannot write, devices, pages that were never accessed, shared memory
  * if the kernel refuses pagemap, and the library's own tables, which have the addresses of all samples.
  *
- * Reading a slot (slots.h) sets its accessed bit. The observing thread therefore reads the slots, right after it has
- * read the accessed bits. It then clears the bits of all slots. The epoch is void if the reading takes long.
+ * Slots are pages with a single sampled object (slots.h). Their accessed bits show whether the program uses the object,
+ * but a read by the library sets the bits, too. The thread that observes the bits (observation.h) therefore reads the
+ * slots for the search: right after it has read the bits, and before it clears them. If this takes long, accesses by
+ * the program may be missed, and the period of observation (epoch) is void.
  */
 #ifndef MALLOMETER_LEAK_SEARCH_H
 #define MALLOMETER_LEAK_SEARCH_H

@@ -26,7 +26,7 @@
  *   PLACE_OF_CLASS(class, classes)
  *       The index of a size class, which is a result of highest_bit(), among the counts of this many classes.
  *   IS_PLACE_OF_CLASSES(offset, classes)
- *       Whether these counts may lie at this offset.
+ *       Whether the array of the classes' counts may begin at this offset of its struct.
  *   void EVENT_ADD_ONE(base, class, offset)
  *       Adds 1 to the count of a class. The counts begin at base + offset; the offset is a constant.
  *   void EVENT_ADD_TWO(base, offset, first, second)
@@ -44,12 +44,13 @@
  *       Precedes the definition of a variable that is zero at the start and is read by NEAR_VALUE.
  *   CALL_KEEPING(kept, function, argument)
  *       Calls the function that a hidden variable of the library points to. Keeps a size_t variable and, with
- *       FRAMELESS_CALLS, the return address of the function around it.
+ *       FRAMELESS_CALLS, the return address of the function that contains the macro.
  *   FRAMELESS_CALLS
  *       Whether functions have no stack frame if they call by CALL_KEEPING only and end by jumps. Their return
  *       address and stack pointer then stay as they were when the program called.
  *   uintptr_t frameless_path(size_t position)
- *       In a frameless function: filter_path() of the program's call and this position, in fewer instructions.
+ *       In a frameless function: the result of filter_path() (sample/sampler.h) for the program's call and this
+ *       position, in fewer instructions.
  *   const void *frameless_caller(void)
  *       In a frameless function: the return address of the program's call.
  *   JUMP_TARGET(function)

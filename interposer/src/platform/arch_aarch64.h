@@ -60,9 +60,9 @@ static inline bool difference_exhausts(int64_t *difference, int64_t from, int64_
   return exhausted;
 }
 
-/* The counts of the classes are stored in descending order of classes. The count of a class lies at `base` plus 8
- * bytes for each leading zero bit; the number of these bits is 63 minus highest_bit(). The address then needs only
- * two registers. */
+/* The counts of the classes are stored in descending order: the count of a class lies at `base` plus 8 * (63 -
+ * class). A class is a result of highest_bit(), which has counted 63 - class leading zero bits. Their number is
+ * still in a register, so the address needs only two registers. */
 #define PLACE_OF_CLASS(class, classes) ((classes)-1 - (class))
 #define IS_PLACE_OF_CLASSES(offset, classes) ((offset) == (64 - (classes)) * sizeof(uint64_t))
 #define EVENT_ADD_ONE(base, class, offset)                                                    \
@@ -144,8 +144,8 @@ static inline uintptr_t word_address(uintptr_t address, size_t position) { retur
 
 /*
  * CALL_KEEPING() needs no stack frame, because its assembly saves and restores `kept` and the link register itself.
- * So a function has no frame if the compiler inlines the others and ends it by a jump (cmake/check_fast_path.sh
- * checks that).
+ * A function that uses it has no frame if its other calls are inlined and its last call is a jump
+ * (cmake/check_fast_path.sh checks that).
  */
 #if defined __OPTIMIZE__ && !defined __OPTIMIZE_SIZE__
 #define FRAMELESS_CALLS true

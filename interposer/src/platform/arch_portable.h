@@ -88,7 +88,7 @@ static inline void floating_point_leave(floating_point of_program) { (void)of_pr
 
 /* ---- Registers and stacks ------------------------------------------------------------------------------ */
 
-#ifndef FRAMES_ARE_KNOWN /* arch_darwin.h defines its own */
+#ifndef FRAMES_ARE_KNOWN /* arch_darwin.h defines this name and replaces the following definitions */
 
 struct registers {
   uintptr_t pc, stack_pointer, frame_pointer;
@@ -157,7 +157,7 @@ static inline bool is_tagged(const void *object) {
   return false;
 }
 
-#ifndef GLIBC_CHUNKS_ARE_KNOWN /* tests define it, to build a library with the fast path */
+#ifndef GLIBC_CHUNKS_ARE_KNOWN /* tests build a library that reads sizes from glibc's chunks */
 #define GLIBC_CHUNKS_ARE_KNOWN false
 #endif
 #define PROBES_ARE_KNOWN false

@@ -52,8 +52,9 @@ static inline void order_frees_after_allocations(void) {}
     was_zero;                                                                                                     \
   })
 
-/* Assembly avoids two costs of compiled code: saving two registers, and keeping the variable's address in a register
- * across a call. The value is in rdx, because rax contains the object's address on the fast path. */
+/* Reads the variable by assembly. Compiled code would save two registers, and would keep the variable's address in a
+ * register during the call of the allocator. The value is in rdx, because malloc's fast path keeps the allocator's
+ * result in rax. */
 #define THREAD_LOCAL_VALUE(variable)                                                                    \
   __extension__({                                                                                       \
     __typeof__(variable) own_value;                                                                     \
@@ -160,8 +161,8 @@ static inline uintptr_t thread_control_block(size_t bytes) {
   return thread_pointer();
 }
 
-/* Searches the function's first 48 bytes for pushes of rbx, rbp and r12 to r15. The constants in these bytes do not
- * look like pushes. */
+/* Searches the function's first 48 bytes for pushes of rbx, rbp and r12 to r15. The tested functions have no
+ * constants in these bytes that look like pushes. */
 static inline bool stores_registers_at_once(const void *function) {
   enum { PUSH = 0x50, PUSH_OF_LATER = 0x41, RBX = 3, RBP = 5, R12 = 12, R15 = 15, BEGINNING = 48 };
   const unsigned char *code = (const unsigned char *)function;
@@ -185,8 +186,9 @@ static inline bool stores_registers_at_once(const void *function) {
 #define RELOCATION_OF_ADDRESS 1            /* R_X86_64_64 */
 #define TAG_OF_CALL_ENTRY_BYTES 0x70000003 /* DT_X86_64_PLTENT */
 
-/* glibc can rewrite an entry to a direct jump (opcode e9, or d5 with a 64-bit address), which ignores the word.
- * Other entries have an indirect jump (ff 25), sometimes after endbr64. */
+/* glibc can rewrite an entry of the procedure linkage table to a direct jump (opcode e9, or d5 with a 64-bit
+ * address), which ignores the entry's word in the GOT. Other entries jump through that word (ff 25), sometimes after
+ * endbr64. */
 static inline bool call_entry_ignores_word(const unsigned char *entry, uintptr_t entry_bytes) {
   const unsigned char *begin = (const unsigned char *)((uintptr_t)entry & ~(entry_bytes - 1));
   return *entry == 0xe9 || *begin == 0xe9 || *begin == 0xd5;

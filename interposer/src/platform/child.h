@@ -1,6 +1,6 @@
 /*
- * Runs tests that could end the program in a child process, in which the loader executes this library as a program. The
- * child has the same C library, but no other code and no memory of the program.
+ * Runs tests in a child process, because the tests could end the program. The loader executes this library as the
+ * child's program. The child has the same C library, but no other code and no memory of the program.
  *
  * A JVM must not be forked: the child would have the JVM's locks, but not its threads. Therefore an intermediate
  * process, the keeper, starts the child, waits for the child and ends. The keeper shares the program's memory and makes
@@ -15,9 +15,9 @@ enum child_end { CHILD_NOT_EXECUTED = 43, CHILD_TOO_LONG = 44, CHILD_NOT_STARTED
 
 /*
  * Executes this library as a program, with `argument` (none if NULL) and `environment`. No file is open in the child.
- * Returns an enum child_end, the code that the library's entry (the linker's -e) passes to _exit, or 127 if the loader
- * cannot load the library. The child is killed after `longest_ms`, or when the calling thread ends. All signals must be
- * blocked. Allocates nothing but a mapping; may change errno.
+ * Returns the code that the library's entry (the linker's -e) passes to _exit(). Returns 127 if the loader cannot load
+ * the library, and an enum child_end if the child did not call _exit(). The child is killed after `longest_ms`, or when
+ * the calling thread ends. All signals must be blocked. Allocates nothing but a mapping; may change errno.
  */
 int child_run(const char *argument, char *const environment[], unsigned longest_ms);
 

@@ -169,8 +169,8 @@ void *already_loaded(const char *name) {
 
 uint64_t loader_changes(void) { return __atomic_load_n(&changes, __ATOMIC_RELAXED); }
 
-/* Calls `run` without a lock. On Linux, the lock protects the words of loaded objects that an attach changes; on
- * Darwin, an attach changes none. */
+/* Calls `run` without a lock. On Linux, mallometer_attach() holds the lock while it changes function pointers (GOT
+ * entries) of loaded objects. On Darwin it does not change loaded objects. */
 bool with_loader_lock(void (*run)(void *argument), void *argument) {
   run(argument);
   return true;

@@ -219,8 +219,8 @@ size_t own_stack_left(uintptr_t stack) {
 
 size_t signal_frame_bytes(void) { return MINSIGSTKSZ; }
 
-/* A fence is enough here. An attach also changes page protections (page_protection.h), for which the kernel
- * interrupts all processors. That interruption is a barrier for all threads. */
+/* A fence is enough on Darwin. The caller, mallometer_attach(), afterwards changes page protections
+ * (page_protection.h). For such a change the kernel interrupts all processors, which is a barrier for all threads. */
 void barrier_for_all_threads(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
 /* ---- Waiting ------------------------------------------------------------------------------------------- */

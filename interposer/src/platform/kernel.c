@@ -299,9 +299,9 @@ void memory_read(const struct memory_cgroup *cgroup, struct memory_reading *read
 }
 
 /*
- * Returns the bytes of cached files. The kernel's number of these bytes includes shared memory, which is subtracted.
- * Returns the bytes of inactive files if memory.stat lacks one of the two numbers. The names in memory.stat begin with
- * `prefix` in version 1.
+ * Returns the bytes of cached files. Their number in memory.stat is named `files`; it includes shared memory (shmem),
+ * which is subtracted. If memory.stat lacks `files` or shmem, returns the bytes of inactive files (inactive_file). In
+ * version 1, the names of shmem and inactive_file begin with `prefix`.
  */
 static uint64_t cached_files(const char *stat, const char *prefix, const char *files) {
   char shared[24], inactive[24];

@@ -46,8 +46,8 @@ bool loaded_object_at(uintptr_t address, struct loaded_object *object);
 
 /*
  * Returns whether the object is still loaded at its address. Must be called before the object's memory is read.
- * Afterwards the object stays loaded if the calling thread will return to the object's code. May make two system calls
- * and change errno.
+ * Afterwards the object stays loaded while one of its functions is on the calling thread's stack. May make two system
+ * calls and change errno.
  */
 bool loaded_object_remains(const struct loaded_object *object);
 

@@ -31,12 +31,13 @@ static bool find_in(const struct table *table, uintptr_t address, struct loaded_
 }
 
 /*
- * Searches the current table.
+ * Searches the current table. No other thread unmaps the table meanwhile, because free_old() does nothing while
+ * `readers` is not 0.
  *
- * The increment of `readers` comes before the load of `current`. The exchange in publish() comes before the load of
- * `readers` in free_old(). All four operations are sequentially consistent: either the publishing thread sees this
- * reader, or this reader sees the new table (test/litmus/old-table). The release orders the reads of the table before
- * the decrement.
+ * The reader increments `readers`, then loads `current`. A publishing thread exchanges `current`, then loads `readers`.
+ * All four operations are sequentially consistent, so either the publishing thread sees this reader, or this reader
+ * sees the new table (test/litmus/old-table). The decrement of `readers` has release order, so it comes after the reads
+ * of the table.
  */
 bool object_table_find(uintptr_t address, struct loaded_object *object) {
   __atomic_fetch_add(&readers, 1, __ATOMIC_SEQ_CST);

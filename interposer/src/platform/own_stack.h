@@ -7,8 +7,8 @@
  * control block; this is checked in each thread. With musl, pthread_getattr_np() is called, because it only copies
  * words. With other C libraries, the stacks of later threads are unknown.
  *
- * The process's first thread has a stack of the kernel, which may grow up to the RLIMIT_STACK of the start of the
- * process.
+ * The process's first thread runs on the stack that the kernel maps at execve(2). This stack may grow up to the
+ * RLIMIT_STACK of the start of the process.
  */
 #ifndef MALLOMETER_PLATFORM_OWN_STACK_H
 #define MALLOMETER_PLATFORM_OWN_STACK_H

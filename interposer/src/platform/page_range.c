@@ -12,8 +12,8 @@
 #define MAP_FIXED_NOREPLACE 0x100000 /* Kernels before 4.17 take the address only as a hint. */
 #endif
 
-/* The bounds of the reserved range: far above executables at fixed addresses, and below 4 GiB. The only other
- * mappings there are those that need a 32-bit address. */
+/* The bounds of the reserved range: far above executables at fixed addresses, and below 4 GiB. Other mappings get
+ * such low addresses only if they need a 32-bit address. */
 #define LOWEST ((uintptr_t)0x10000000)
 #define HIGHEST ((uintptr_t)0x100000000)
 #define STEP ((uintptr_t)0x1000000)

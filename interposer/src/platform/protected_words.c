@@ -69,8 +69,8 @@ bool protected_words_close(struct protected_words *words) {
   return words->refused == 0;
 }
 
-/* Closes the open page and the descriptor of /proc/self/mem. A forked child must do so, too, because the descriptor
- * would let the child write to all memory of its parent. */
+/* Restores the protection of the page that was made writable, and closes /proc/self/mem. A forked child must do so,
+ * too, because the descriptor would let the child write to all memory of its parent. */
 static void close_all(struct protected_words *words) {
   close_page(words);
   if (words->file >= 0) call_close(words->file);
@@ -86,7 +86,7 @@ static struct protected_words *open_words;
 /*
  * Waits until no words are being changed, but at most a second. The limit prevents a deadlock: the thread that changes
  * words may wait for the lock of dl_iterate_phdr, which the forking thread may hold. After a fork during a change, the
- * child closes the open page and the descriptor.
+ * child calls close_all().
  */
 static void before_fork(void) {
   enum { LONGEST_MS = 1000 };

@@ -60,8 +60,8 @@ bool without_forks(void (*act)(void)) {
   return blocked;
 }
 
-/* Adds a user of the files, and opens the files if they are closed. Callers block forks (without_forks()), so only
- * one thread at a time runs this function. */
+/* Adds a user of the files, and opens the files if they are closed. Called by without_forks(), which runs one
+ * function at a time. */
 static void add_user(void) {
   __atomic_add_fetch(&users, 1, __ATOMIC_RELAXED);
   if (memory < 0) memory = call_open("/proc/self/mem", O_RDONLY);

@@ -12,8 +12,9 @@
 
 #include "platform/readable_memory.h"
 
-/* The source of page states: /proc/self/pagemap or mincore(2). mincore reports a swapped page as untouched, and a
- * page of a file or of shared memory as in memory if any process has it in memory. */
+/* The source of page states: /proc/self/pagemap or mincore(2). mincore is less exact. It reports a swapped page as
+ * untouched. It reports a page of a file or of shared memory as in memory even if only another process uses the
+ * page. */
 enum memory_telling { TELL_BY_PAGEMAP, TELL_BY_MINCORE };
 
 /* Returns whether /proc/self/pagemap can be read. Must be called before all other functions here. */

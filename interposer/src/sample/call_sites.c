@@ -75,8 +75,9 @@ struct site {
 enum { FREED_AFTER = 4 };
 #define BEING_RESET UINT64_MAX
 
-/* Counts the samples of one site that cleaner threads (collections.h) freed. `old` also counts samples that other
- * threads freed. The counts are not in struct site, because few sites have such samples. */
+/* Counts of freed samples of one site. `samples` and `after_first_young` count the samples that cleaner threads
+ * (collections.h) freed. `old` also counts samples that other threads freed. The counts are not in struct site,
+ * because cleaners free samples of few sites only. */
 struct cleaned {
   uint32_t samples;
   uint32_t after_first_young;
@@ -275,7 +276,7 @@ static uint32_t site_of(const uint64_t *frames, uint32_t count, bool may_be_new,
  * waits for them: a later call of call_sites_make_room() takes the step.
  */
 static uint32_t turn;
-static uint32_t inside[2]; /* The number of threads in a section, for even and odd turns. */
+static uint32_t inside[2]; /* The number of threads between enter() and leave(), for even and odd turns. */
 static bool forgetting;
 static enum { IDLE, SITES_LEAVE, NODES_LEAVE } step;
 static uint32_t latest_look; /* The time of the latest search for stale sites, in units of live_sample_birth(). */
@@ -295,8 +296,8 @@ static bool earlier_sections_ended(void) {
   return __atomic_load_n(&inside[(__atomic_load_n(&turn, __ATOMIC_RELAXED) + 1) % 2], __ATOMIC_SEQ_CST) == 0;
 }
 
-/* Resets the counts of threads in a section, because the parent's threads do not exist in the child. If the parent
- * was forgetting sites, the child never forgets any, because a site may be half forgotten. */
+/* Resets the counts of threads between enter() and leave(), because the parent's threads do not exist in the child.
+ * If the parent was forgetting sites, the child never forgets any, because a site may be half forgotten. */
 void call_sites_forked(void) { inside[0] = inside[1] = 0; }
 
 /* Reads the freed samples before the allocated ones: each sample is first counted as allocated, so the difference is
@@ -514,12 +515,14 @@ static bool is_of_jvm(const uint64_t *frames, uint32_t count) {
 
 /*
  * Returns the number of innermost frames to store. Compilers and class loading in the JVM always allocate from new
- * stacks, so stacks are cut to leave room for the program. Stacks without Java frames are cut to FRAMES_WHEN_CROWDED
- * when half of the room is taken, and to FRAMES_WHEN_FULL in the last quarter.
+ * stacks. Stacks are therefore cut while room is scarce:
  *
- * A stack on which Java code made the JVM allocate for itself (is_of_jvm()) is cut only in the last quarter, because a
- * cut stack lacks the program's method. With `samples_all`, such a stack is also cut in the third quarter, to its
- * native frames and FRAMES_WHEN_CROWDED Java frames. Other stacks with Java frames stay whole.
+ * - Stacks without Java frames: to FRAMES_WHEN_CROWDED when half of the room is taken, and to FRAMES_WHEN_FULL when
+ *   three quarters are taken.
+ * - Stacks on which Java code made the JVM allocate for itself (is_of_jvm()): to FRAMES_WHEN_FULL when three quarters
+ *   are taken. Before that they stay whole, because a cut stack lacks the program's method. With `samples_all`,
+ *   however, they are cut to their native frames and FRAMES_WHEN_CROWDED Java frames when half of the room is taken.
+ * - Other stacks with Java frames: never.
  */
 static uint32_t kept_frames(const uint64_t *frames, uint32_t count, uint32_t taken, bool samples_all) {
   if (taken < 2 || count <= FRAMES_WHEN_FULL) return count;
@@ -583,7 +586,7 @@ __attribute__((noinline)) static void *add_to_site(struct sample *sample, uint32
   if (moved) {
     sample->work += WORK_SLOT;
     announce(sample, moved, true);
-    return moved; /* The mover, not keep(), stores the live sample. */
+    return moved; /* mover() has already stored the live sample */
   }
   announce(sample, sample->object, keep(sample->object, &live));
   return sample->object;
@@ -607,7 +610,7 @@ static uint32_t site_of_stack(const uint64_t *frames, uint32_t *count, struct sa
   return site_of(frames, kept, deserves_site(sample), &sample->work);
 }
 
-/* `cut` is whether the stack had more frames. */
+/* `cut` is whether `frames` lacks frames of the stack. */
 static void *add_with_stack(struct sample *sample, const uint64_t *frames, uint32_t count, bool cut) {
   uint32_t kept = count, site = site_of_stack(frames, &kept, sample);
   if (site != NO_SITE && !sample->maps && (cut || kept < count)) __atomic_fetch_add(&truncated, 1, __ATOMIC_RELAXED);

@@ -45,7 +45,7 @@ void governor_spend(struct governor *governor, uint64_t begin_ns, uint64_t end_n
 
 static double half_to_the(uint32_t power) { return 1.0 / (double)(1u << power); }
 
-/* Returns 0.5 to the power of `halvings` minus `before`. The power is at least 0 and at most `most`. */
+/* Returns 2^-n. The exponent n is `halvings` - `before`, but at least 0 and at most `most`. */
 static double share_after(uint32_t halvings, uint32_t before, uint32_t most) {
   uint32_t own = halvings > before ? halvings - before : 0;
   return half_to_the(own < most ? own : most);

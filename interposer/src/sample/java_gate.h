@@ -33,7 +33,7 @@ struct java_stacks {
 /* Lets samples call the functions in `stacks`, which must stay valid until the process ends. */
 void java_gate_open(const struct java_stacks *stacks);
 
-/* Lets no more samples call functions of the JVM. Does not wait for threads that are running one. */
+/* Stops samples from calling functions of the JVM. Does not wait for threads that are running one. */
 void java_gate_close(void);
 
 /* Closes the gate, and waits at most a tenth of a second for threads that are running functions of the JVM. */

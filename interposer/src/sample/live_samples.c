@@ -94,9 +94,8 @@ static void filter_remove(uintptr_t address) {
   __atomic_store_n(count, 0, __ATOMIC_RELEASE);
 }
 
-/* Sets the counts to 0 that threads of the parent process had marked CLOSING, because these threads do not exist in
- * the child. The bits of such counts in live_filter may stay set; a free of an object with such a hash then searches
- * the table in vain. */
+/* Sets counts that are CLOSING to 0, because a forked child lacks the threads that would reset them. The bits of
+ * these counts in live_filter may stay set; a free of an object with such a hash then searches the table in vain. */
 void live_samples_forked(void) {
   if (!__atomic_load_n(&table, __ATOMIC_RELAXED)) return;
   for (uint8_t *closed = counts; (closed = memchr(closed, CLOSING, (size_t)(counts + LIVE_HASHES - closed)));)

@@ -58,7 +58,7 @@ struct live_sample live_sample_find(const void *object);
 /* Reads the next sample and advances `place`, which begins at 0. Returns false at the end. */
 bool live_samples_next(size_t *place, const void **object, struct live_sample *sample);
 
-/* Copies the samples that `filter` chooses to `objects`, from index `first` on. Returns the index after the last
+/* Fills `objects`, from index `first` on, with the samples that match `filter`. Returns the index after the last
  * row. */
 uint32_t live_samples_copy(struct mallometer_object *objects, uint32_t capacity, uint32_t first,
                            const struct object_filter *filter);

@@ -30,8 +30,8 @@
 /* A call path is busy if the sizes of its allocations call for more than ENOUGH_SAMPLES samples in about two
  * seconds. The sampling probability of a busy path falls. ENOUGH_SAMPLES is e in sampler.h. */
 #define ENOUGH_SAMPLES 512.0
-/* The lowest factor by which a thread's own limit (burst_share()) reduces probabilities by size. An allocation of at
- * least eight sampling intervals is therefore always sampled, unless its call path is busy. */
+/* The least factor by which burst_share() may lower the probability that an allocation is sampled for its size. An
+ * allocation of at least eight sampling intervals is therefore always sampled, unless its call path is busy. */
 #define LEAST_SHARE_OF_SIZES 0.125
 /* The table of call paths counts time in ticks of 2^27 ns, 0.13 s. */
 #define TICK_SHIFT 27
@@ -279,9 +279,9 @@ static double wanted_probability(const struct sample *allocation, double visits)
 }
 
 /*
- * Returns the next level. The level falls immediately, but rises by one only in a random quarter of the calls. The slow
- * rise helps a call path that allocates in bursts and shares its counter with a frequent path: the later allocations of
- * a burst reach the sampler, too.
+ * Returns the next level of a counter. A low level lets more allocations reach the sampler. The level falls
+ * immediately, but rises by one only in a random quarter of the calls. A burst on a rare call path thus keeps the level
+ * low, although a frequent path shares the counter.
  */
 static unsigned step_level(unsigned wanted_level, unsigned level, uint32_t random) {
   return wanted_level > level ? level + (random % 4 == 0) : wanted_level;
@@ -344,8 +344,8 @@ void *sampler_visit(struct thread_block *block, void *object, size_t requested, 
   return allocation.object;
 }
 
-/* An allocation whose call path is not among the thread's large paths always comes here, so it stands for itself
- * alone. While the interval is 0, the counter is marked as UNFINISHED, so that no sample is taken when the counter
+/* A call path without a counter (struct large_path) counts as level 0, because its next allocation always comes
+ * here. While the interval is 0, the counter is marked as UNFINISHED, so that no sample is taken when the counter
  * reaches 0. */
 void *sampler_visit_large(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                           struct origin origin) {

@@ -96,8 +96,8 @@ static uint32_t find_node(struct stack_tree *tree, uint32_t caller, uint64_t fra
 
 /*
  * Returns 1 + the number of the node with this caller and frame, new or known; 0 if there is no room. The store into
- * the hash table publishes a new node. Must not be inlined: the code that adds a stack without frames may have too
- * little stack for this function.
+ * the hash table publishes a new node. Must not be inlined, because stack_tree_add() with `count` 0 must need little
+ * memory of the thread's stack.
  */
 static __attribute__((noinline)) uint32_t node_of(struct stack_tree *tree, uint32_t caller, uint64_t frame,
                                                   uint32_t *work) {

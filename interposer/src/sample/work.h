@@ -22,9 +22,10 @@ enum {
   /* A request to the JVM (WORK_JAVA), and each frame that the JVM returns (WORK_JAVA_FRAME). */
   WORK_JAVA = 40,
   WORK_JAVA_FRAME = 1,
-  /* Moving an object into a slot. */
+  /* Moving a sampled object into a slot (pages of its own, leak/slots.h). */
   WORK_SLOT = 100,
-  /* Returning a slot's pages to the kernel, including the flush of their TLB entries on other processors. */
+  /* Returning a slot (the pages of one sampled object) to the kernel, including the flush of TLB entries on other
+   * processors. */
   WORK_SLOT_BACK = 100,
   /* The sampler's decision about an allocation, without the work for the sample. */
   WORK_VISIT = 3

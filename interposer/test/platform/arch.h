@@ -1,5 +1,5 @@
-/* Replaces src/platform/arch.h in tests of the logic. The additions are written in C here, with a point of
- * interruption (given.h) between the load and the store. The test sets the caller's frame pointer. */
+/* Replaces src/platform/arch.h in tests of the logic. local_add() and similar functions are written in C here, with
+ * a point of interruption (given.h) between the load and the store. The test sets the caller's frame pointer. */
 #ifndef MALLOMETER_PLATFORM_ARCH_H
 #define MALLOMETER_PLATFORM_ARCH_H
 

@@ -56,10 +56,12 @@ extern size_t given_row_count;
 extern uint8_t (*given_page_state)(uintptr_t address);
 /* A function of the test that memory_copy() calls before it copies. */
 extern void (*given_while_copying)(void);
-/* The results of safety_test_copying(), by enum memory_copying, and of safety_test_mincore(). */
+/* given_trials_of_copying[by] is the result of safety_test_copying(by). given_trial_of_mincore is the result of
+ * safety_test_mincore(). */
 extern const char *given_trials_of_copying[2], *given_trial_of_mincore;
 extern int given_copying;
-/* Simulates that /proc/self/pagemap is missing, and the result of process_swapped_bytes(). */
+/* given_no_pagemap simulates that /proc/self/pagemap is missing. given_swapped_bytes is the result of
+ * process_swapped_bytes(). */
 extern bool given_no_pagemap;
 extern uint64_t given_swapped_bytes;
 

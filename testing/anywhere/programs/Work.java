@@ -22,7 +22,7 @@ public final class Work {
     System.out.println("child: " + child());
     System.out.println("ready");
     // Recorded stacks have Java frames only after mallometer's Java code has started. The thread
-    // allocates for 4 s, which is long enough.
+    // therefore goes on allocating, for 4 s.
     Thread keeper = new Thread(Work::keepSome);
     keeper.setDaemon(true);
     keeper.start();

@@ -224,7 +224,7 @@ public class Mallometer implements AutoCloseable {
     return engine.loaders().read();
   }
 
-  /** Returns monitors, and phases of the process. */
+  /** Returns the monitors, and the phases (named periods) of the process. */
   public Monitors monitors() {
     return monitors;
   }
@@ -371,8 +371,9 @@ public class Mallometer implements AutoCloseable {
     }
 
     /**
-     * Opens a scope over the calling thread. On a virtual thread the scope is empty, with the
-     * reason: a virtual thread changes its carrier thread, and the counters belong to the carrier.
+     * Opens a scope over the calling thread. A virtual thread cannot be measured, because the
+     * counters belong to its carrier thread, which may change. A scope on a virtual thread has
+     * empty figures with this reason.
      */
     public NativeScope threadScope(ScopeOptions options) {
       return Mallometer.threadScope(engine, options);
@@ -423,8 +424,8 @@ public class Mallometer implements AutoCloseable {
     }
 
     /**
-     * Returns the resident set, divided by the code that requested the memory: call sites of
-     * mappings and of malloc, files, and other kinds. The polling thread takes the reading; this
+     * Returns the resident set, divided by the origin of the memory: call sites of mappings, call
+     * sites of malloc, files, and other kinds of memory. The polling thread takes the reading; this
      * method waits for it, at most ten seconds. A reading is reused for at least a second.
      */
     public ResidentStacks resident() {
@@ -460,10 +461,11 @@ public class Mallometer implements AutoCloseable {
     }
 
     /**
-     * Returns the changes of the call sites between a stored reading and {@code now}. The stored
-     * reading is chosen as in {@link #changes(Instant, Instant)}, for the moment that lies {@code
-     * over} in the past. The result has the time of the stored reading. Takes no new reading.
+     * Returns the changes of the call sites during a period that ends at {@code now}. The period
+     * begins at a stored reading, which is chosen as in {@link #changes(Instant, Instant)}. The
+     * result has the time of that reading. Takes no new reading.
      *
+     * @param over the wanted length of the period
      * @param now the result of {@link #read()}
      */
     public SiteChanges changes(Duration over, CallSites now) {
@@ -475,9 +477,9 @@ public class Mallometer implements AutoCloseable {
     }
 
     /**
-     * Returns the call sites at the latest moment of a kind, such as the peak. The result has at
-     * most 2,048 sites: those with the most live bytes and those with the most allocated bytes. If
-     * there was no such moment, the result is empty and has a reason.
+     * Returns the call sites as they were when {@code moment} last occurred, for example at the
+     * peak. The result has at most 2,048 sites: those with the most live bytes and those with the
+     * most allocated bytes. If the moment has not occurred, the result is empty and has a reason.
      */
     public CallSites at(KeptMoment moment) {
       try {
@@ -551,9 +553,10 @@ public class Mallometer implements AutoCloseable {
     }
 
     /**
-     * Acknowledges the call sites with a name, whatever their verdict, or withdraws the
-     * acknowledgement. An acknowledgement applies to all instances until the process ends. With
-     * {@link Setting#LEAK_ACKNOWLEDGED_SITES_FILE}, it also applies to later processes.
+     * Marks all call sites of a name as acknowledged, whatever their verdict, or removes this mark.
+     * An acknowledged call site causes no notification or warning. The mark applies to all
+     * instances until the process ends. With {@link Setting#LEAK_ACKNOWLEDGED_SITES_FILE}, it also
+     * applies to later processes.
      *
      * @param site the name; a name that ends in {@code *} is a prefix
      */
@@ -608,8 +611,8 @@ public class Mallometer implements AutoCloseable {
     /**
      * Asks the allocator to return retained memory to the operating system. Takes up to several
      * seconds on the calling thread. A thread that allocates waits while its arena is trimmed.
-     * Refused if the latest trim of this class loader is less than {@link
-     * Setting#TRIM_MINIMUM_INTERVAL} ago. A new snapshot is read after a trim.
+     * Refused if the latest trim is less than {@link Setting#TRIM_MINIMUM_INTERVAL} ago; trims by a
+     * copy of mallometer in another class loader do not count. A new snapshot is read after a trim.
      */
     public TrimReport trim() {
       TrimReport report = engine.trim();

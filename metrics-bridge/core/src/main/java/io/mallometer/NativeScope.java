@@ -58,9 +58,9 @@ public final class NativeScope implements AutoCloseable {
 
   /**
    * Returns the sampled call sites of the memory that the scope retains, most bytes first. The list
-   * is empty if the scope is closed, is not {@link ScopeOptions#matched() matched}, or does not
-   * belong to the calling thread. Read {@link #figures()} first, because this method takes
-   * milliseconds and allocates.
+   * is empty if the scope is closed, does not belong to the calling thread, or was opened without
+   * the option {@link ScopeOptions#matched()}. Read {@link #figures()} first, because this method
+   * takes milliseconds and allocates.
    */
   public List<RetainedSite> retained() {
     try {

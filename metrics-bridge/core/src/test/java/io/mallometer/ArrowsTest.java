@@ -134,10 +134,6 @@ class ArrowsTest {
   static final ArchRule packagesAreFreeOfCycles =
       slices().matching(ROOT + ".(**)").should().beFreeOfCycles();
 
-  /**
-   * Classes that read a part of the snapshot at each poll do not depend on each other. Only the
-   * engine connects them.
-   */
   @ArchTest
   static void noReaderOfThePollKnowsAnother(JavaClasses all) {
     List<JavaClass> readers =

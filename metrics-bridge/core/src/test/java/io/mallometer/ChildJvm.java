@@ -217,10 +217,10 @@ public final class ChildJvm {
   }
 
   /**
-   * Returns the homes of the JDKs on which a test attaches the library, or of those on which it
-   * preloads the library. To save time, a test preloads it on JDKs before release {@link
-   * #FIRST_ATTACHED}, and attaches it on later JDKs. Tests run both ways on all JDKs if {@code
-   * -Dsoak.all=true} is set, or if there are only earlier or only later JDKs.
+   * Returns the homes of the JDKs on which a test attaches the library, or preloads it if {@code
+   * attached} is false. To save time, tests preload the library on JDKs older than {@link
+   * #FIRST_ATTACHED}, and attach it on the other JDKs. Tests run both ways on all JDKs if {@code
+   * -Dsoak.all=true} is set, or if one of the two groups is empty.
    */
   public static List<Path> jdksWith(boolean attached) {
     List<Path> older = jdksBetween(17, FIRST_ATTACHED - 1);

@@ -862,7 +862,7 @@ public abstract class FaceContract {
 
   /**
    * Returns mallometer's samples, with all bucket bounds in Java's notation. Fails if a sample is
-   * NaN, because a sum with a NaN in it is NaN.
+   * NaN, because a query that adds it to other samples returns NaN.
    */
   private static List<Published> ours(Face face) {
     List<Published> shown = face.shown();

@@ -98,7 +98,7 @@ final class AttachAfterRefresh
    * Attaches the library and logs the result, unless the library counts already. One context at a
    * time attaches.
    *
-   * @param page the address of the page for the log; empty without one
+   * @param page the address of mallometer's web page, for the log; empty if there is none
    */
   static void attach(Mallometer mallometer, String page) {
     synchronized (AttachAfterRefresh.class) {

@@ -67,7 +67,7 @@ final class CountingNotice {
   /**
    * Returns the line to log after an attach.
    *
-   * @param page the address of mallometer's web page; empty without one
+   * @param page the address of mallometer's web page; empty if there is none
    * @param preload the setting that preloads the library; empty if the library cannot be unpacked
    */
   static String attached(Snapshot snapshot, String page, String preload) {

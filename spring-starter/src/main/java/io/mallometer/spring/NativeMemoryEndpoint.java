@@ -62,7 +62,8 @@ public final class NativeMemoryEndpoint {
 
   /**
    * @param trimAllowed whether the endpoint's access allows a trim, as shown on the page
-   * @param settings the application's {@code mallometer.*} properties for the evidence bundle
+   * @param settings the application's {@code mallometer.*} properties, for the zip file of {@link
+   *     #evidence}
    */
   NativeMemoryEndpoint(
       Mallometer mallometer, boolean trimAllowed, Supplier<Map<String, String>> settings) {

@@ -19,8 +19,8 @@ import org.springframework.core.io.InputStreamResource;
 import org.springframework.util.MimeType;
 
 /**
- * The operations that exist over HTTP only: query parameters, reports in formats of other tools,
- * and an HTTP status for each outcome.
+ * Extends the endpoint over HTTP with query parameters, reports in formats of other tools, and an
+ * HTTP status for each outcome.
  */
 @EndpointWebExtension(endpoint = NativeMemoryEndpoint.class)
 public final class NativeMemoryEndpointWebExtension {
@@ -130,7 +130,7 @@ public final class NativeMemoryEndpointWebExtension {
   }
 
   /**
-   * Trims the allocator's memory, or returns the same evidence bundle as a GET request.
+   * Trims the allocator's memory, or returns the {@code evidence} zip, as a GET request does.
    *
    * @param view {@code trim} or {@code evidence}; 404 for any other name
    * @return 200 after a trim, 403 for a request from another site's page, 429 if the previous trim

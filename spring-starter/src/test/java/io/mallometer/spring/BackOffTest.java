@@ -269,7 +269,7 @@ class BackOffTest {
         context -> context.getBean(type));
   }
 
-  /** The build for a version of Spring Boot (matrix) has only one web stack on its class path. */
+  /** Disabled in {@code spring-starter/matrix}, where the class path has only one web stack. */
   @Test
   @DisabledIfSystemProperty(named = "matrix.boot", matches = ".+")
   void ownReactiveFilterIsKept() {

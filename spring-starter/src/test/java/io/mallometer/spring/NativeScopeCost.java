@@ -27,8 +27,8 @@ import org.springframework.mock.web.MockHttpServletResponse;
  *   io.mallometer.spring.NativeScopeCost
  * </pre>
  *
- * <p>The last line is a lower bound: it simulates counters that Java could read directly from
- * memory, which the library does not offer.
+ * <p>The last line of the output is a lower bound: it simulates counters that Java could read
+ * directly from memory, which the library does not offer.
  */
 final class NativeScopeCost {
 

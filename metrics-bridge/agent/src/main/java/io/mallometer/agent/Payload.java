@@ -101,8 +101,8 @@ final class Payload {
 
   /**
    * Returns class loaders in which the application itself has an open {@code Mallometer}, for
-   * example through the starter. Searches all loaded classes, unless a class loader in {@link
-   * #found} still has an open one.
+   * example through the Spring Boot starter. Searches all loaded classes, unless a class loader in
+   * {@link #found} still has an open one.
    */
   private List<ClassLoader> applicationBridges() {
     synchronized (found) {

@@ -8,7 +8,8 @@ import java.util.function.Consumer;
  * class loading (0.1 s of CPU time). A preloaded library counts also during this time. Without a
  * preload, this thread attaches the library.
  *
- * <p>The thread is a daemon: a program that ends during the start does not print the agent's line.
+ * <p>The thread is a daemon. If the program ends before the agent has started, the agent prints
+ * nothing.
  */
 final class Start implements Runnable, Consumer<String> {
 

@@ -13,8 +13,9 @@ import javax.management.openmbean.CompositeData;
 import javax.management.openmbean.TabularData;
 
 /**
- * Uses JMX only after the agent has read the resident memory, 5 s after the start. The argument is
- * the path of the JVM's log of loaded classes, which shows when that happens.
+ * Uses JMX only after the agent's first reading of the resident memory, 5 s after the start. The
+ * argument is the path of the JVM's log of loaded classes. The reading has begun when the log
+ * contains {@link #LOADED}.
  */
 public final class UsesJmxLate {
 

@@ -44,8 +44,8 @@ final class Described {
   }
 
   /**
-   * Attributes of {@link DiagnosisMXBean}. JConsole sorts attributes by name; these names put the
-   * sentence first.
+   * Attributes of {@link DiagnosisMXBean}. JConsole sorts attributes by name, so the names are
+   * chosen to put {@code Sentence} first.
    */
   public interface OfDiagnosis {
 

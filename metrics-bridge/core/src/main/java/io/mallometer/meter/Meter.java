@@ -35,9 +35,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The meters, listed once for all outputs. {@link io.mallometer.model.Figure} declares a meter
- * without labels at a component of a record. All other meters are listed in this class. Each meter
- * takes its meaning, unit and type from a component of a record.
+ * The meters, listed once for all outputs. Meters without labels are declared by annotations
+ * ({@link io.mallometer.model.Figure}) of record components. All other meters are listed in this
+ * class. Each meter takes its meaning, unit and type from a record component.
  *
  * <p>Names are in Micrometer's style. Prometheus replaces dots by underscores, appends the unit,
  * and ends counters in {@code _total}: {@code native.malloc.requested} in bytes becomes {@code

@@ -148,8 +148,8 @@ public record Account(
           double garbagePerSecond) {
 
     /**
-     * Returns whether the row grows: the lower end of its growth is above zero, and the growth has
-     * not stopped.
+     * Returns whether the row grows: the 95 % interval of its growth is above zero, and the growth
+     * has not stopped.
      */
     public boolean grows() {
       return lowerPerSecond > 0 && !plateau;

@@ -16,6 +16,6 @@ public enum AttachMode {
    */
   EARLY,
 
-  /** The agent and the starter do not attach. */
+  /** The agent and the Spring Boot starter do not attach. */
   OFF
 }

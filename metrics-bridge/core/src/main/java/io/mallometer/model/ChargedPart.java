@@ -7,7 +7,7 @@ package io.mallometer.model;
 public enum ChargedPart implements Tagged {
   /** Anonymous memory of this process. */
   THIS_PROCESS("this_process"),
-  /** Anonymous memory of other processes in the cgroup, including processes that have ended. */
+  /** The rest of the cgroup's anonymous memory, which is mostly that of other processes. */
   OTHER_PROCESSES("other_processes"),
   /** Cached and mapped files. The kernel drops their clean pages when memory is scarce. */
   PAGE_CACHE("page_cache"),

@@ -67,7 +67,9 @@ public record ClassLoaders(
     kinds = List.copyOf(kinds);
   }
 
-  /** Returns the largest kinds, or the reason, in one sentence. */
+  /**
+   * Returns a sentence with the largest {@link #kinds}, or with the reason why nothing was read.
+   */
   @Figure("The largest kinds, or the reason, in one sentence")
   public String sentence() {
     String end = definer.isEmpty() ? "." : "; %s defines most.".formatted(definer);

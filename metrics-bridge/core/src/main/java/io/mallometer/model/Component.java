@@ -134,9 +134,10 @@ public record Component(
   }
 
   /**
-   * Returns a component, or the components of its record if {@link Figure#inline} is set.
+   * Returns a component. If {@link Figure#inline} is set, the component is itself a record, and its
+   * components are returned instead.
    *
-   * @param container returns the record with this component
+   * @param container returns the record that contains the component
    */
   private static List<Component> published(Method accessor, MethodHandle container) {
     Component whole = of(accessor, container);

@@ -40,7 +40,9 @@ public record Diagnosis(
     HEALTHY,
     /** Nothing needs attention so far, but the process was not observed for long enough to tell. */
     TOO_EARLY,
-    /** Memory grows, or a suspect has much of it. There is time to investigate. */
+    /**
+     * Memory grows, or a call site that may leak holds much memory. There is time to investigate.
+     */
     WATCH,
     /** A leak grows, or the limit is near. */
     ACT;
@@ -147,8 +149,8 @@ public record Diagnosis(
   }
 
   /**
-   * Returns this diagnosis with parts of an earlier diagnosis that still holds: the state, its
-   * beginning, the sentence, the actions and the named rows.
+   * Returns this diagnosis with parts of an earlier diagnosis that still holds: {@link #state},
+   * {@link #since}, {@link #sentence}, {@link #actions} and {@link #named}.
    */
   public Diagnosis held(
       State held, Instant began, String words, List<String> toDo, List<String> rows) {

@@ -8,8 +8,8 @@ import java.lang.annotation.Target;
 
 /**
  * Publishes a component of a record, with its meaning and unit, in JSON, the MBeans and the
- * reference. Components without the annotation are not published. An annotated method publishes a
- * figure that the record computes.
+ * reference documentation ({@code docs/reference}). Components without the annotation are not
+ * published. An annotated method publishes a figure that the record computes.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)

@@ -53,8 +53,8 @@ public record HistoryPoint(
 
   /**
    * Returns the bytes allocated minus the bytes freed. After an attach with {@link
-   * ByteUnit#GLIBC_CHUNK}, adds {@link CallSites#SIZE_WORD} for each object, because the live bytes
-   * also include this word.
+   * ByteUnit#GLIBC_CHUNK}, the live bytes contain {@link CallSites#SIZE_WORD} more bytes for each
+   * object, so the result contains them, too.
    */
   private static double net(NativeCounters counted, ByteUnit unit) {
     if (!counted.complete()) {

@@ -109,7 +109,10 @@ public record Observation(
         reason);
   }
 
-  /** Returns this observation with a sentence about the latest search for lost memory. */
+  /**
+   * Returns this observation with a sentence about the latest search for memory to which no pointer
+   * exists any more ({@link #lostMemory}).
+   */
   public Observation withLostMemory(String words) {
     return new Observation(state, reason, period, space, slots, placement, watchReason, words);
   }

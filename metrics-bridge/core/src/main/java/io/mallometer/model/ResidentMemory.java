@@ -65,8 +65,8 @@ public record ResidentMemory(
       @Figure(value = "Resident bytes", unit = BYTES) long bytes) {}
 
   /**
-   * The value of {@link #decidedBy} if the stacks of the calls that reserved memory tell which
-   * memory belongs to the JVM. The library must have recorded these stacks since the JVM started.
+   * The value of {@link #decidedBy} if stack frames decide which memory belongs to the JVM. The
+   * library must have recorded the stacks of the calls that reserve memory since the JVM started.
    */
   public static final String BY_FRAMES = "frames";
 

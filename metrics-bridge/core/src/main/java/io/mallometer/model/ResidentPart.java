@@ -37,7 +37,7 @@ public enum ResidentPart implements Tagged {
   MALLOC("malloc"),
   /** Mapped files: libraries, jars, class data archives and mapped buffers. */
   MAPPED_FILES("mapped_files"),
-  /** Memory shared with other processes that no file on a disk backs. */
+  /** Shared memory without a file on a disk, such as {@code /dev/shm} and memfd. */
   SHARED_MEMORY("shared_memory"),
   /** The native library and its counters. */
   MALLOMETER("mallometer"),

@@ -6,8 +6,8 @@ import java.util.Optional;
  * The figures of a scope.
  *
  * @param counts the counts; empty if nothing was counted
- * @param matches the temporary and the retained memory; empty without {@link
- *     ScopeOptions#matched()}, or if the table of addresses overflowed
+ * @param matches the memory that was freed within the scope, and the memory that was not; empty
+ *     without {@link ScopeOptions#matched()}, or if {@code reason} says why it is unknown
  * @param reason the reason why a requested figure is empty or unknown; an empty text if all are
  *     known
  */

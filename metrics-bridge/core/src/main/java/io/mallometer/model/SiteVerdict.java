@@ -75,7 +75,8 @@ public record SiteVerdict(
    * 16 MiB, or objects allocated before the observation began.
    *
    * <p>With the evidence {@link LeakEvidence#LOST}, two searches have determined the share of
-   * objects that are lost. The figures then also include this share of the other live objects.
+   * objects that are lost. The figures then also include this share of the live objects that are
+   * too young to be idle.
    */
   public record Suspected(
       @Figure(

@@ -10,7 +10,8 @@ interface Report {
   /**
    * Streams a report. Flushes the stream and does not close it.
    *
-   * @param metric the value that a format with a single value shows; other formats ignore it
+   * @param metric the value that the format shows, or shows first if it has several; formats
+   *     without a choice ignore it
    */
   void write(CallSites sites, ReportMetric metric, OutputStream out) throws IOException;
 }

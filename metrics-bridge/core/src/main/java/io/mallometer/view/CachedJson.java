@@ -18,8 +18,10 @@ final class CachedJson {
   private final Supplier<? extends View> view;
 
   /**
-   * The results of {@code subjects} when the JSON was written. They are compared by identity.
-   * {@code of}, {@code writtenAt} and {@code bytes} are guarded by {@code this}.
+   * The objects that {@code subjects} supplied when the JSON was written. They are compared by
+   * identity.
+   *
+   * <p>{@code this} guards {@code of}, {@code writtenAt} and {@code bytes}.
    */
   private List<Object> of = List.of();
 

@@ -109,7 +109,10 @@ public final class Views {
   /** The stored JSON of the views that an open page requests repeatedly, by name. */
   private final Map<String, CachedJson> watched;
 
-  /** Creates the views of a process. Pages may offer neither a trim nor a search for owners. */
+  /**
+   * Creates the views of a process. Web pages may offer neither {@link #trim()} nor a search for
+   * {@link #owners}.
+   */
   public Views(Mallometer mallometer) {
     this(mallometer, false);
   }
@@ -117,7 +120,7 @@ public final class Views {
   /**
    * Creates the views of a process. The caller must refuse requests that are not allowed.
    *
-   * @param trimAllowed whether pages may offer {@link #trim()} and a search for {@link #owners}
+   * @param trimAllowed whether web pages may offer {@link #trim()} and a search for {@link #owners}
    */
   public Views(Mallometer mallometer, boolean trimAllowed) {
     this(mallometer, trimAllowed, trimAllowed);
@@ -126,8 +129,8 @@ public final class Views {
   /**
    * Creates views with two permissions. The caller must refuse requests that are not allowed.
    *
-   * @param trimAllowed whether pages may offer {@link #trim()}
-   * @param ownersAllowed whether pages may offer a search for {@link #owners}
+   * @param trimAllowed whether web pages may offer {@link #trim()}
+   * @param ownersAllowed whether web pages may offer a search for {@link #owners}
    */
   public Views(Mallometer mallometer, boolean trimAllowed, boolean ownersAllowed) {
     this.mallometer = mallometer;
@@ -476,8 +479,7 @@ public final class Views {
   }
 
   /**
-   * Acknowledges the call sites with a name, whatever their verdict, or withdraws the
-   * acknowledgement.
+   * Marks all call sites of a name as acknowledged, whatever their verdict, or removes this mark.
    *
    * @param site the name; {@code *} at its end stands for any further characters
    * @return the verdicts; {@link Outcome#UNKNOWN} for a name that no call site has

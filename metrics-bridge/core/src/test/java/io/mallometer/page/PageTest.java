@@ -14,7 +14,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests the page's document as it is served. Tests in a browser are in the sample's module. */
+/**
+ * Tests the HTML of the web page as it is served. Tests of the page in a browser are in {@code
+ * samples/leaky-service/e2e/page}.
+ */
 @Tag("any-jdk")
 class PageTest {
 

@@ -120,8 +120,8 @@ class CallSitesUnderStressTest {
     assertThat(figure(output, "grown"))
         .as("growth of the library's memory by blocks of new threads")
         .isLessThan(5 << 20);
-    // The Java library is loaded twice, so every table exists twice. Each copy has one array of
-    // frames for each site, and one array that is the table of frames.
+    // The Java library is loaded twice, so every table exists twice. Each copy has one StackFrame[]
+    // for each site, and one for its table of frames.
     assertThat(figure(output, "stackframe")).isBetween(100L, 2L * (MOST_SITES + 1));
     assertThat(figure(output, "recordedmethod")).isBetween(1L, 2L * MOST_METHODS);
     assertThat(figure(output, "recordedmodule")).isBetween(1L, 4L * MOST_MODULES);

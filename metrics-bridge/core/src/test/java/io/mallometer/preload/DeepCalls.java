@@ -8,8 +8,8 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
- * Allocates below more nested calls than a recorded stack can have frames. Prints the resulting
- * call site.
+ * Allocates memory after {@code arguments[0]} nested calls of one method. Prints the resulting call
+ * site.
  */
 final class DeepCalls {
 

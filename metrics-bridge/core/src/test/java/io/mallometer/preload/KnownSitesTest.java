@@ -31,8 +31,8 @@ class KnownSitesTest {
   private static final int SITES = 40;
 
   /**
-   * The intervals of several runs are judged together. In a single run, fewer than 34 of 40 true
-   * values lie in their intervals by chance alone with a probability of 1 in 300.
+   * The intervals of several runs are judged together. Of 300 single runs, about one would fail by
+   * chance, because fewer than 34 of its 40 true values lie in their intervals.
    */
   private static final int RUNS = 3;
 

@@ -21,11 +21,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Tests that the memory of real libraries is named after the application's method. Runs in the
- * interpreter and with three collectors, because collectors pass arrays to native code in different
- * ways.
+ * Tests that the memory of real libraries is named after the application's method. There are four
+ * variants: one in the interpreter, and three with different collectors, because collectors pass
+ * arrays to native code in different ways.
  *
- * <p>JDKs before 25 run two of the four options, and later JDKs the other two. {@code
+ * <p>JDKs before 25 run two of the four variants, and later JDKs the other two. {@code
  * -Dsoak.all=true} runs all four on every JDK.
  */
 @Tag("process")

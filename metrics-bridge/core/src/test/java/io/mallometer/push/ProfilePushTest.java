@@ -120,8 +120,8 @@ class ProfilePushTest {
   @Test
   void whatTheStoreDoesNotTakeForNowIsSentAgain() throws Exception {
     status.set(503);
-    // A profile that the store does not accept for now is sent again. With this interval, fewer
-    // than ten profiles wait before the store accepts them, so none is dropped.
+    // ProfilePush drops profiles when more than ten wait. With this interval, fewer wait before the
+    // store accepts them, so none is dropped.
     interval = Duration.ofMillis(400);
     ProfileStore store = store(0);
     ProfilePush push = push(store.url(), Map.of());

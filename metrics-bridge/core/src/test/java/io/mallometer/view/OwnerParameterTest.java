@@ -59,8 +59,8 @@ class OwnerParameterTest {
 
   @Test
   void theBudgetOfASearchIsATimeWithItsUnit() {
-    // An invalid budget gives WRONG. A valid budget gives another outcome, because the fake process
-    // cannot be searched.
+    // Invalid times give WRONG. Valid times give another outcome, because the fake process cannot
+    // be searched.
     for (String pause : List.of("500ms", "3s")) {
       assertThat(views.owners("7", Map.of("links", "8", "pause", pause, "total", pause)).outcome())
           .isNotEqualTo(Answer.Outcome.WRONG);

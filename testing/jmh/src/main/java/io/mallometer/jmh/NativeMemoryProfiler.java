@@ -215,7 +215,9 @@ public final class NativeMemoryProfiler implements ExternalProfiler, InternalPro
     return results;
   }
 
-  /** Adds a figure if it is known, that is, not NaN. Gates refuse files that contain NaN. */
+  /**
+   * Adds a figure unless it is unknown (NaN). {@code testing/gates} refuses files that contain NaN.
+   */
   private static void add(
       List<Result<?>> results, String name, double value, long operations, String unit) {
     if (!Double.isNaN(value)) {

@@ -20,8 +20,8 @@ record Expectations(
     Optional<ExpectNoNativeGrowth> noGrowth) {
 
   /**
-   * A leak in every third run must be found. Unknown allocations in fewer runs cannot hide such a
-   * leak.
+   * A leak in every third run must be found. Allocations that have no call site or were not tracked
+   * can hide such a leak only if their number is at least a third of the number of runs.
    */
   private static final int EVERY = 3;
 
@@ -174,12 +174,12 @@ record Expectations(
   }
 
   /**
-   * Fails if enough allocations to hide a leak have no call site, or could not be followed by the
-   * library.
+   * Fails if a leak may be hidden by allocations that have no call site, or that the library could
+   * not track until they were freed.
    *
    * <p>Allocations without a call site fail the test even if the process does not grow, because
-   * HotSpot's own memory varies by more than a test leaks. Allocations that could not be followed
-   * fail the test only if the process grows.
+   * HotSpot's own memory varies by more than a test leaks. Allocations that were not tracked fail
+   * the test only if the process grows.
    */
   private static void failIfUnknown(
       Series series, ExpectNoNativeGrowth noGrowth, UseByMetric figures) {
@@ -211,8 +211,8 @@ record Expectations(
    * Fails if memory keeps growing.
    *
    * <p>If {@code butForFalls} is true, memory grows only when runs that freed memory are ignored.
-   * Such growth is a leak if a garbage collection now frees at least the growth of one run.
-   * Otherwise a pool is emptied now and then.
+   * Such growth counts as a leak only if a garbage collection now frees at least the growth of one
+   * run. If it frees less, the memory is that of a pool, which is emptied now and then.
    */
   private static void failIfLasting(
       Map<String, Growth> growing,

@@ -285,7 +285,7 @@ final class Monitored {
             || liveBefore <= wanted.liveSize() && liveBefore + peak > wanted.liveSize());
   }
 
-  /** Returns a line for each limit of which mallometer cannot tell whether it was exceeded. */
+  /** Returns a line for each limit that could not be checked, because figures are unknown. */
   private List<String> unknown() {
     List<String> lines = new ArrayList<>();
     double net = scope.figures().counts().map(ScopeCounts::netBytes).orElse(Double.NaN);

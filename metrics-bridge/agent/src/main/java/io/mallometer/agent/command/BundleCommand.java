@@ -12,7 +12,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Saves an evidence bundle. */
 @Command(
     name = "bundle",
     description =

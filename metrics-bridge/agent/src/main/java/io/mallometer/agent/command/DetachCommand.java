@@ -4,7 +4,10 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** Detaches the library, whether {@link AttachCommand}, an agent or the starter attached it. */
+/**
+ * Detaches the library, whether {@link AttachCommand}, an agent or the Spring Boot starter attached
+ * it.
+ */
 @Command(
     name = "detach",
     description =

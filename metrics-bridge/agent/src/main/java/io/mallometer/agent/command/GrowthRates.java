@@ -53,8 +53,8 @@ final class GrowthRates {
   }
 
   /**
-   * Returns the growth of a value per minute, from the newest reading that is old enough to the
-   * latest reading.
+   * Returns the growth of a value per minute. Compares the latest reading with the newest reading
+   * that is at least {@code shortest} older.
    *
    * @param shortest the least time between both readings
    * @return {@code NaN} if no reading is old enough, or if one of both readings lacks the value

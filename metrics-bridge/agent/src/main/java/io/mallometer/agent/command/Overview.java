@@ -30,7 +30,7 @@ record Overview(Map<String, String> views) {
   }
 
   /**
-   * Returns a copy of this overview to which the changes of call sites are added.
+   * Returns a copy of this overview with the changes of the live bytes of call sites.
    *
    * @param changes the JSON text from {@link SiteGrowth#until}
    */

@@ -171,7 +171,10 @@ final class ReportCommand implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  /** Returns the changes of call sites during the time span as JSON; empty if the span is zero. */
+  /**
+   * Returns how the live bytes of call sites changed during the time span, as JSON; empty if the
+   * span is zero.
+   */
   private Optional<String> watched(Source source, Duration span) throws Exception {
     if (span.isZero()) {
       return Optional.empty();

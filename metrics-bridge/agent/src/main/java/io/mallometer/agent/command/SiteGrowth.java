@@ -13,8 +13,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The changes of call sites between two readings. A call site is left out if the time between the
- * readings is shorter than {@link GrowthRates#shortest}.
+ * Computes how the live bytes of each call site changed between two readings. The readings must be
+ * at least a minute apart, or five minutes for a site with few samples ({@link
+ * GrowthRates#shortest}). Other sites are left out.
  */
 final class SiteGrowth {
 

@@ -73,9 +73,9 @@ final class Text {
   }
 
   /**
-   * Returns the innermost frames of a stack, up to the frame that names the call site or, without
-   * such a frame, up to the application's first frame. Returns at least {@code least} frames, or
-   * the whole stack if it is shorter.
+   * Returns the innermost frames of a stack, up to the frame of the call site's method. If no frame
+   * has this method, returns the frames up to the application's innermost frame. Returns at least
+   * {@code least} frames, or the whole stack if it is shorter.
    *
    * @param frames the frames, innermost first
    * @param name the name of the call site

@@ -127,7 +127,7 @@ final class TopScreen {
     try {
       trends = source.get("trends").json();
     } catch (Failure e) {
-      return; // The growth is known after a minute of readings, also without trends.
+      return; // growth is known after a minute of readings
     }
     remember(trends, "libraries", ofLibraries);
     remember(trends, "sites", ofSites);

@@ -13,10 +13,10 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * A {@code Mallometer} that the application has opened in another class loader, for example through
- * the starter. It has a poller, history and verdicts of its own. This class opens a second {@code
- * Mallometer} in that class loader to create the views, and closes it immediately. The views show
- * the readings of the application's {@code Mallometer}.
+ * Creates views from a {@code Mallometer} that the application has opened in another class loader,
+ * for example through the Spring Boot starter. To create the views, this class opens a second
+ * {@code Mallometer} in that class loader, and closes it immediately. The two share one poller, so
+ * the views show the application's readings.
  */
 final class ApplicationBridge {
 

@@ -19,14 +19,16 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * Answers questions of the command line. The application's own {@code Mallometer} answers GET
- * ({@link ApplicationBridge}), unless an agent or an attach polls.
+ * Answers the questions that the command line asks this JVM, such as {@code GET sites}. Opens a
+ * {@code Mallometer} for the answers, and closes it two minutes after the last question. The {@code
+ * Mallometer} polls every second, or at the interval of a running agent.
  *
- * <p>This class opens a {@code Mallometer} for all other questions, and closes it two minutes after
- * the last question. The {@code Mallometer} polls every second, or at the interval of a running
- * agent or attach. The command {@code attach} opens a further {@code Mallometer} that polls until a
- * detach, because names of Java frames and evidence of leaks must be collected between questions,
- * too.
+ * <p>While no agent runs, the application's own {@code Mallometer} answers GET, if it polls ({@link
+ * ApplicationBridge}).
+ *
+ * <p>The command {@code attach} opens a further {@code Mallometer}, which polls until the command
+ * {@code detach}, because names of Java frames and evidence of leaks must be collected between
+ * questions, too. Meanwhile both rules above apply as if an agent ran.
  */
 final class CommandLineSession {
 
@@ -35,7 +37,7 @@ final class CommandLineSession {
   /** The polling interval of a {@code Mallometer} that was just opened, until its first reading. */
   private static final Duration SOON = Duration.ofMillis(50);
 
-  /** The HTTP status of a refused phase, attach or detach. */
+  /** The HTTP status if the command {@code phase}, {@code attach} or {@code detach} is refused. */
   private static final int NOT_THERE = 501;
 
   private static final int LONGEST_WAIT_MILLIS = 5_000;
@@ -51,7 +53,9 @@ final class CommandLineSession {
    */
   private static Optional<Mallometer> open = Optional.empty();
 
-  /** The {@code Mallometer} that an attach opened. Guarded by the class's monitor. */
+  /**
+   * The {@code Mallometer} that the command {@code attach} opened. Guarded by the class's monitor.
+   */
   private static Optional<Mallometer> attached = Optional.empty();
 
   private static volatile long lastAsked;
@@ -74,9 +78,8 @@ final class CommandLineSession {
   }
 
   /**
-   * Returns the application's own {@code Mallometer} if it polls. Returns empty if an agent or
-   * attach of this class loader polls, because the {@code Mallometer} of the agent or attach
-   * answers then.
+   * Returns the application's own {@code Mallometer} if it polls. Returns empty if the agent or the
+   * command {@code attach} already polls in this class loader.
    */
   private static Optional<ApplicationBridge> bridge(Supplier<List<ClassLoader>> bridges) {
     return observed() ? Optional.empty() : ApplicationBridge.of(bridges.get());
@@ -238,8 +241,8 @@ final class CommandLineSession {
   }
 
   /**
-   * Opens a {@code Mallometer} that polls every second, or at the interval of an agent or attach
-   * that is polling already.
+   * Opens a {@code Mallometer} that polls every second. If the agent or the command {@code attach}
+   * already polls, uses the existing interval.
    */
   private static Mallometer opened() {
     Mallometer joined = Entry.open();
@@ -250,9 +253,10 @@ final class CommandLineSession {
   }
 
   /**
-   * Returns a {@code Mallometer} that polls every second. A temporary {@code Mallometer} polls
-   * every 50 ms before, so that the first reading comes sooner. {@code joined} is closed last,
-   * because the poller loses its state when no {@code Mallometer} is open.
+   * Returns a new {@code Mallometer} that polls every second, and closes {@code joined}. A
+   * temporary {@code Mallometer} first polls every 50 ms, so that the first reading comes sooner.
+   * {@code joined} is closed last, because the poller loses its state when no {@code Mallometer} is
+   * open.
    */
   private static Mallometer oftenPolled(Mallometer joined) {
     try (Mallometer quick = Entry.open(every(SOON))) {

@@ -13,8 +13,8 @@ import java.util.List;
  * @param home the directory of the JDK
  * @param arguments the JVM's options
  * @param uptimeSeconds the time since the start of the JVM
- * @param observed whether the agent, an attach or the application polls the library, also when no
- *     command runs
+ * @param observed whether the library is polled even while no command runs: by the agent, after the
+ *     command {@code attach}, or by the application
  */
 public record Facts(
     String name,

@@ -12,8 +12,8 @@ import javax.crypto.SecretKeyFactory;
 import javax.crypto.spec.PBEKeySpec;
 
 /**
- * Checks a name and a password. Algorithms and hashed texts are those of jmx_exporter, so that its
- * settings can be reused.
+ * Checks a name and a password. The hash algorithms and the use of the salt are those of
+ * jmx_exporter, so that its settings can be reused.
  */
 final class Password {
 

@@ -10,7 +10,8 @@ import java.util.Optional;
  *
  * @param host the address to listen on
  * @param port the port to listen on; 0 for any free one
- * @param trimming whether clients may make the allocator return memory, and acknowledge call sites
+ * @param trimming whether clients may make the allocator return memory, and mark leaks as
+ *     acknowledged
  * @param searching whether clients may search the Java heap for owners of native memory
  * @param login the login that clients need; empty for none
  * @param certificate the certificate for HTTPS; empty for plain HTTP

@@ -45,8 +45,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Checks that the file of public names lists exactly the names that the agent publishes. A server
- * of the fake {@link KnowsEverything} also publishes the rare names.
+ * Checks that the file of public names lists exactly the names that the agent publishes. A second
+ * server has a fake library ({@link KnowsEverything}), so it publishes every possible metric.
  */
 @Tag("process")
 @Tag("any-jdk")

@@ -78,8 +78,8 @@ public record AccountReading(
    * Cached or mapped pages of files in bytes, without the pages that the process wrote.
    *
    * @param largest the bytes of the largest files, by path
-   * @param together sums of bytes: one sum over all deleted files, and one for each kind of other
-   *     mapped files
+   * @param together the bytes of groups of files, by the name of the group: the deleted files, and
+   *     the other mapped files of each type, such as {@code library files}
    * @param deleted the number of deleted files that are mapped or open
    */
   public record PagesOfFiles(Map<String, Long> largest, Map<String, Long> together, int deleted) {

@@ -34,8 +34,9 @@ public final class AccountReadings {
   }
 
   /**
-   * Adds a reading if the resident set was split into its parts again. An attach or a detach clears
-   * the readings, because it makes earlier and later live bytes incomparable.
+   * Adds a reading if the resident set has been split into its parts since the latest reading. An
+   * attach or a detach clears the readings, because it makes earlier and later live bytes
+   * incomparable.
    *
    * @param nanoTime the time by a monotonic clock
    */

@@ -182,13 +182,13 @@ final class AccountTable {
 
   /**
    * Returns the table of the readings from {@code from} to the latest reading of call sites. If
-   * these are fewer than three readings, the table starts earlier. Returns empty if there are fewer
-   * than three readings since the start-up.
+   * this time has fewer than three readings, the table starts earlier. Returns empty if there are
+   * fewer than three readings since the start-up.
    *
    * @param from the start of the window
    * @param lastTrough the last low point if memory rises and falls; otherwise empty. The window
-   *     ends at the low point. Growth is then the difference between single readings, because means
-   *     would depend on the swing
+   *     ends at the low point. Growth is then the difference between two single readings, because a
+   *     mean would also include higher points
    * @param charged whether the total is the memory that the kernel charges to the cgroup; otherwise
    *     it is the resident set
    * @param maxima the maximum in bytes of each kind of row that has one
@@ -302,7 +302,7 @@ final class AccountTable {
     };
   }
 
-  /** Returns malloc's bytes in the parts of the resident set that contain no other memory. */
+  /** Returns the sum of the parts of the resident set that contain only memory of malloc. */
   private static double dividedMalloc(AccountReading reading) {
     return reading.of(ResidentPart.DIRECT_BUFFERS)
         + reading.of(ResidentPart.MALLOC_LIVE)

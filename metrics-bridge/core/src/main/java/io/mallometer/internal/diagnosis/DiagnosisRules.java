@@ -78,9 +78,9 @@ public final class DiagnosisRules {
   private static final int EXTRAPOLATED = 24;
 
   /**
-   * Growth slows down during a warm-up, so it is extrapolated to at most this many times the time
-   * watched. Growth may count even before {@link #SHORTEST_WATCH}, if it reaches the limit within
-   * this many times the time watched.
+   * A multiple of the time for which growth was watched. Growth during a warm-up slows down, so it
+   * is extrapolated at most this far. Growth that reaches the limit within this time counts even if
+   * it was watched for less than {@link #SHORTEST_WATCH}.
    */
   private static final int WARM_UP_FACTOR = 5;
 
@@ -104,8 +104,8 @@ public final class DiagnosisRules {
   private static final Duration HEALTHY_WATCH = Duration.ofMinutes(3);
 
   /**
-   * Accesses must be observed for at least this long before the diagnosis reports that no unused
-   * memory grows.
+   * The diagnosis says "no unused memory grows" only after the program's accesses to memory were
+   * observed for at least this long.
    */
   private static final Duration SHORTEST_OBSERVATION = Duration.ofMinutes(5);
 
@@ -1079,8 +1079,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns the given name of a file. For {@link Count#DELETED_FILES}, returns the number of
-   * deleted files in words.
+   * Returns the words for a row of files: its name or, for {@link Count#DELETED_FILES}, the number
+   * of files, such as {@code 3 deleted files}.
    */
   private String counted(String files) {
     return Optional.of(files)
@@ -1109,9 +1109,14 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Adds a finding. The first finding with the gravest state determines the sentence of the
-   * diagnosis. In WATCH and ACT, the sentence is the headline. A finding on one of the {@link
-   * #LIMIT_TOPICS} is an exception: its own text comes first.
+   * Adds a finding. A finding that is graver than all before it also sets the sentence of the
+   * diagnosis:
+   *
+   * <ul>
+   *   <li>In the states WATCH and ACT, the sentence is the headline.
+   *   <li>In other states, and for the {@link #LIMIT_TOPICS}, the sentence is the text of the
+   *       finding. With the topic {@code limit}, the headline follows this text.
+   * </ul>
    */
   private void addFinding(String topic, State requested, String text) {
     findings.add(new Finding(topic, requested, text));

@@ -41,8 +41,8 @@ final class Headline {
   private static final double HALF = 0.5;
 
   /**
-   * The sentence adds the resident share of a suspect's live bytes to the suspect's rate if the
-   * share is below this value.
+   * The sentence states which share of a suspect's live bytes is resident, if that share is below
+   * this value.
    */
   private static final double MOSTLY_RESIDENT = 0.75;
 

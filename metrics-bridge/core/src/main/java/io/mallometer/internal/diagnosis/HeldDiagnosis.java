@@ -133,9 +133,10 @@ public final class HeldDiagnosis {
   }
 
   /**
-   * Returns whether the limit has changed. A limit of a known source has changed if its value
-   * differs. A limit of a new source counts as a change only if the new or an earlier source is the
-   * machine. Otherwise the earlier limit may still exist, but no longer be the nearest.
+   * Returns whether the limit has changed. A limit from a known source has changed if its value
+   * differs. A limit from a new source has changed only if the new or an earlier source is the
+   * machine. Otherwise several limits may exist, and the new one may merely have become the
+   * nearest.
    */
   private boolean isLimitChanged(Limit limit) {
     if (!(limit.bytes() > 0)) {

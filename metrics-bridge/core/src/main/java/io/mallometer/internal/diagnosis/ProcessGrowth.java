@@ -69,8 +69,8 @@ record ProcessGrowth(
   private static final double RECENT_SHARE = 0.5;
 
   /**
-   * Memory grows from the start of the window if its rate between the first and the second third is
-   * at least this share of the slope.
+   * Memory grows from the start of the window if the mean of the second third exceeds the mean of
+   * the first third by at least this share of what the slope predicts.
    */
   private static final double FROM_THE_START = 0.5;
 

@@ -51,8 +51,9 @@ final class TotalGrowth {
   static final Duration LONGEST_WARM_UP = Duration.ofMinutes(30);
 
   /**
-   * During this time after the start-up, all readings since its end are used to distinguish a
-   * warm-up from growth. Later, only the readings since the growth began are used.
+   * A warm-up is distinguished from growth by all readings since the end of the start-up, if the
+   * start-up ended less than this time ago. Later, only the readings since the growth began are
+   * used.
    */
   private static final Duration YOUNG = Duration.ofHours(2);
 
@@ -86,8 +87,8 @@ final class TotalGrowth {
   private static final double WARM_UP_PER_SECOND = (1 << 19) / 60.0;
 
   /**
-   * A single fall in ten minutes is enough to measure growth between low points, if the call sites
-   * whose memory cleaners free have at least this many live bytes.
+   * Memory that cleaners free falls at garbage collections. If such memory has at least this many
+   * live bytes, a single fall in ten minutes is enough to measure growth between low points.
    */
   private static final double LEAST_GARBAGE = 8 << 20;
 

@@ -66,9 +66,11 @@ public final class MessageReader implements SnapshotReader {
 
   /**
    * Returns the text for the termination message; empty unless the diagnosis is in the state WATCH
-   * or ACT. The text is the sentence of the diagnosis, unless the sentence is about the previous
-   * run or the diagnosis has no actions. In these cases the text is the first finding on this run
-   * that is in the state WATCH or ACT.
+   * or ACT.
+   *
+   * <p>The text is normally the sentence of the diagnosis. If that sentence is about the previous
+   * run, or the diagnosis has no actions, the text is the first finding on this run in the state
+   * WATCH or ACT.
    */
   static String sentence(Diagnosis diagnosis) {
     if (diagnosis.state().compareTo(Diagnosis.State.WATCH) < 0) {

@@ -46,8 +46,8 @@ public final class ResidentReader implements SnapshotReader {
   private long readAt;
 
   /**
-   * The time by {@code nanoTime} at which the pauses of all readings so far are over. Each reading
-   * must be followed by a pause.
+   * The end of the latest pause, by {@code nanoTime}. Each reading adds a pause, which begins after
+   * the pauses of the earlier readings.
    */
   private long paidAt;
 

@@ -13,8 +13,9 @@ import java.util.function.ToDoubleFunction;
  *
  * <p>A process that exits writes an exit record. Without this record, the process was killed, it
  * crashed, or the machine stopped. The limit was the reason if the kernel's count of kills rose and
- * memory was near the limit or rose fast. The limit was likely the reason if only one sign is
- * known: the count rose, which covers all processes of the cgroup, or memory was near the limit.
+ * memory was near the limit or rose fast. The limit was likely the reason if either the count rose
+ * or memory was near the limit. The count alone is no proof, because it includes all processes of
+ * the cgroup.
  *
  * @param kind the way in which the run ended
  * @param sentence what happened, without a final full stop

@@ -86,7 +86,7 @@ public final class SiteHistory {
    * {@code from} is before the first reading, the changes begin with that reading if it is still
    * stored, and the result says so.
    *
-   * @param now the latest reading, which has the stacks and counts as a stored moment
+   * @param now the latest reading. It provides the stacks, and is used like a further stored moment
    */
   public SiteChanges changes(Instant from, Instant to, CallSites now) {
     if (now.sites().isEmpty()) {
@@ -116,9 +116,9 @@ public final class SiteHistory {
   }
 
   /**
-   * Returns the changes up to {@code now} since a stored moment about {@code over} earlier. Prefers
-   * a moment that is at least half of {@code over} earlier. If the first reading is too young, the
-   * changes begin with it, and the result says so.
+   * Returns the changes up to {@code now} since an earlier stored moment. Prefers the moment whose
+   * distance from {@code now} is nearest to {@code over}, but at least half of {@code over}. If the
+   * first reading is too young, the changes begin with that reading, and the result says so.
    */
   public SiteChanges changes(Duration over, CallSites now) {
     if (now.sites().isEmpty()) {

@@ -12,10 +12,10 @@ import org.jspecify.annotations.Nullable;
  * Decides whether a call site still allocates objects that become idle. The decision is based on
  * the times at which its idle objects were allocated.
  *
- * <p>An object that was allocated in the last {@code lag} seconds of the observation cannot be idle
- * yet. The time of arrivals therefore begins with the first idle object and ends {@code lag}
- * seconds before the end of the observation. A steady leak spreads its allocations evenly over the
- * time of arrivals.
+ * <p>These times are examined in one period, the time of arrivals. The period begins when the first
+ * idle object was allocated. It ends {@code lag} seconds before the end of the observation, because
+ * later objects cannot be idle yet. A steady leak spreads its allocations evenly over the time of
+ * arrivals.
  *
  * <p>The caller judges the objects of several stacks in two ways: as if one stack had allocated all
  * of them, and with a separate time of arrivals for each stack. The first way alone would mistake
@@ -42,8 +42,8 @@ final class AllocationTrend {
   private final List<Birth> laterBirths = new ArrayList<>();
 
   /**
-   * The third (0 to 2) of the time of arrivals in which each element of {@link #laterBirths} was
-   * born. Each site has its own time of arrivals.
+   * The thirds of the time of arrivals in which the {@link #laterBirths} lie: 0, 1 or 2 for each
+   * birth. Each site has its own time of arrivals.
    */
   private final List<Integer> thirds = new ArrayList<>();
 
@@ -134,8 +134,9 @@ final class AllocationTrend {
   }
 
   /**
-   * Returns a bound of the confidence interval of the share of births in the third {@code from} or
-   * later. The share is computed from the weights of the {@link #laterBirths}.
+   * Returns a bound of the confidence interval of the late share. The late share is the weight of
+   * the {@link #laterBirths} in the thirds with the number {@code from} or a higher one, divided by
+   * the weight of all.
    *
    * @param without the number of the third whose births are left out; -1 leaves out none
    */

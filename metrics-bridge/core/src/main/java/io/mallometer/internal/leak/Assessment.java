@@ -10,15 +10,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * The result of one evaluation for one stack, or for several that are assessed together.
  *
- * @param suspected the objects that the idle samples stand for, or the lost objects
- * @param noLeakReason the reason why idle objects are no leak; null if they are a leak, or if it is
- *     unknown
+ * @param suspected an estimate of all suspected objects: the idle objects, or the lost objects
+ * @param noLeakReason the reason why idle objects are no leak; null if they are a leak, or if the
+ *     reason is unknown
  * @param refutesLeak whether an earlier verdict of a leak is doubtful, because objects are used
  *     again or freed, or no more are allocated
  * @param increase the increase of live bytes over the last minutes; null if the site does not grow
- * @param lost the lost objects that searches of memory have found; null if there are none
- * @param known the leak of an earlier run with the same stack, if it is the reason for the verdict
- *     leak; else null
+ * @param lost the lost objects, whose addresses were not found in memory; null if there are none
+ * @param known the leak of an earlier run with the same stack; null unless the verdict is based on
+ *     that leak
  */
 record Assessment(
     Verdict verdict,

@@ -23,10 +23,17 @@ import org.jspecify.annotations.Nullable;
  * The stacks that leaked in earlier runs, and the leaks of this run, which are recorded for later
  * runs. Not thread-safe.
  *
- * <p>A stack is forgotten when its verdict of a leak is given up, when it becomes a pool, when the
- * user acknowledges it, or when it has had no idle object for longer than the longest timeout.
- * Stacks that are only judged together as a group are not recorded, because each has too few idle
- * samples.
+ * <p>A stack is forgotten in any of these cases:
+ *
+ * <ul>
+ *   <li>Its verdict of a leak is given up.
+ *   <li>Its verdict becomes {@link Verdict#POOL}, because other idle objects were used or freed.
+ *   <li>The user acknowledges it.
+ *   <li>It has had no idle object for longer than the longest timeout.
+ * </ul>
+ *
+ * <p>Stacks that are only judged together as a group are not recorded, because each has too few
+ * idle samples.
  */
 public final class KnownLeaks {
 

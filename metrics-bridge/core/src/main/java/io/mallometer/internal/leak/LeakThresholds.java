@@ -2,8 +2,8 @@ package io.mallometer.internal.leak;
 
 /**
  * The numbers by which sites are judged, which are equal for all programs and sites. {@code
- * docs/explanation/leaks.md} explains them. Only the floor (by the setting {@code leak.workload})
- * and the time scale, which divides all times, can be set.
+ * docs/explanation/leaks.md} explains them. Two numbers can be set: the floor (by the setting
+ * {@code leak.workload}), and the time scale, which divides all times.
  *
  * <p>A site is a leak if all these conditions hold:
  *
@@ -16,27 +16,24 @@ package io.mallometer.internal.leak;
  *       (times {@link #LIFETIME_FACTOR}), and the {@link #GAP_QUANTILE} quantile of the gap between
  *       two uses (times {@link #GAP_FACTOR}).
  *   <li>Arrivals: objects that become idle keep arriving. The time of arrivals begins at the birth
- *       of the first idle object and ends at the latest birth that is early enough to be idle. This
- *       time lasts {@link #ARRIVAL_SPAN} thresholds or more. The share of births in its last two
- *       thirds, among all births but the first, has a lower bound (Wilson) of {@link
- *       #ARRIVAL_SHARE} or more. At least one birth is in the middle third, and {@link
- *       #FEWEST_IN_LAST_THIRD} are in the last third. A lack of births in the last third, compared
- *       with the first, is small enough to be explained by chance ({@link #FALLEN_SHARE}). The
- *       births are at {@link #FEWEST_MOMENTS} moments or more. The pause since the latest birth is
- *       no longer than chance explains ({@link #ENDED_PROBABILITY}).
- *   <li>Staying: idle objects stay idle. Among the objects that were ever idle for the threshold, a
- *       share of {@link #STAYING_SHARE} or more is neither used nor freed afterwards. The share is
- *       estimated (Kaplan and Meier) up to the idle time that a share of {@link #SURVIVAL_HORIZON}
- *       of these objects has reached.
+ *       of the first idle object. It ends at the latest birth that is early enough to be idle. It
+ *       is long enough ({@link #ARRIVAL_SPAN}). Enough births are in its last two thirds ({@link
+ *       #ARRIVAL_SHARE}), at least one is in the middle third, and at least {@link
+ *       #FEWEST_IN_LAST_THIRD} are in the last third. The births are at {@link #FEWEST_MOMENTS}
+ *       moments or more. They have neither fallen off ({@link #FALLEN_SHARE}) nor ended ({@link
+ *       #ENDED_PROBABILITY}).
+ *   <li>Staying: idle objects stay idle. At least a share of {@link #STAYING_SHARE} of the objects
+ *       that were idle for the threshold is neither used nor freed afterwards. {@link IdleSurvival}
+ *       estimates this share.
  *   <li>Timeout: at least {@link #FEWEST_OUTLASTED} idle objects outlasted the longest timeout, one
- *       of them by {@link #OUTLASTED_SECONDS}. Let s be the longest timeout plus {@link
- *       #OUTLASTED_SECONDS}. The sum of all idle times of at least s / 2 is {@link #EXCLUDED_GAPS}
- *       times s or more.
+ *       of them by {@link #OUTLASTED_SECONDS}. Random use is excluded: let s be the longest timeout
+ *       plus {@link #OUTLASTED_SECONDS}. The idle times that are at least s / 2 have a sum of at
+ *       least {@link #EXCLUDED_GAPS} times s.
  *   <li>Size: the idle objects have {@link #LEAST_BYTES} or more.
  * </ul>
  *
- * <p>A site that fails only the condition on arrivals or on the timeout is unused; a site that
- * fails the condition on staying is a pool.
+ * <p>A site that fails only the condition on arrivals or on the timeout has the verdict UNUSED. A
+ * site that fails the condition on staying has the verdict POOL.
  */
 public final class LeakThresholds {
 
@@ -87,9 +84,9 @@ public final class LeakThresholds {
   static final double ARRIVAL_ERRORS = 1;
 
   /**
-   * The births of objects without a slot (a page of its own) are evaluated, too, if at least this
-   * share of the objects that are old enough is idle. Below this share, only the births of idle
-   * objects are evaluated.
+   * The least share of idle objects at which the births of all observable objects are evaluated.
+   * Below this share, only the births of idle objects are evaluated. The share leaves out objects
+   * that are too young to be idle.
    */
   static final double MOSTLY_IDLE = 0.8;
 

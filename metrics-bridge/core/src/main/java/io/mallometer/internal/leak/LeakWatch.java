@@ -191,7 +191,7 @@ public final class LeakWatch {
   }
 
   /**
-   * Records whether the call sites with a name are acknowledged, and shows this in the latest
+   * Records whether all call sites of a name are acknowledged, and shows this in the latest
    * verdicts before it returns.
    */
   public void acknowledge(String site, boolean acknowledged) {

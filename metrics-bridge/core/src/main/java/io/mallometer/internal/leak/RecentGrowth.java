@@ -60,7 +60,9 @@ final class RecentGrowth {
   private final Deque<Reading> latestFirst = new ArrayDeque<>();
   private SamplesBySite latestSamples = new SamplesBySite(List.of());
 
-  /** The bytes that have replaced objects from before an attach, since each earlier reading. */
+  /**
+   * How much of the growth since each earlier reading only replaces objects from before an attach.
+   */
   private final Map<Reading, ReplacedBytes> replaced = new IdentityHashMap<>();
 
   private double latestThatLasts = Double.NEGATIVE_INFINITY;

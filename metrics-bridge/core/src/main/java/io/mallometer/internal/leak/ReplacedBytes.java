@@ -50,9 +50,9 @@ final class ReplacedBytes {
   }
 
   /**
-   * Returns the most bytes that the growth of these sites can have replaced: all freed bytes, plus
-   * the sampling error of the other sites. The sampling error of these sites themselves is left
-   * out, because their measured growth has an equal error.
+   * Returns an upper bound of the bytes with which these sites only replaced objects from before an
+   * attach: all freed bytes, plus the sampling error of the other sites. The error of these sites
+   * themselves is left out, because it changes their growth and the freed bytes equally.
    */
   double mostBytes(Iterable<Integer> sites) {
     double others = variance;
@@ -63,8 +63,8 @@ final class ReplacedBytes {
   }
 
   /**
-   * Returns the fewest bytes that these call sites together must have replaced: all freed bytes,
-   * minus the most that all other sites can have replaced.
+   * Returns a lower bound of the bytes with which these sites only replaced objects from before an
+   * attach: all freed bytes, minus the most that all other sites can have replaced.
    */
   double leastBytes(Iterable<Integer> sites) {
     double others = risen;

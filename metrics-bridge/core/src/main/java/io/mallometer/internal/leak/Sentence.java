@@ -85,8 +85,8 @@ public final class Sentence {
   }
 
   /**
-   * Describes the idle times of unused memory. If no object was ever used, also states which random
-   * use is excluded.
+   * Describes the idle times of unused memory. If no object was ever used, the text also states
+   * above which frequency random uses are excluded.
    */
   private static String unused(Assessment shown) {
     String longest = atLeast(shown.idle().longestSeconds());

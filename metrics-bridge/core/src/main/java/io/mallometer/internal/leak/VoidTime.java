@@ -71,11 +71,15 @@ final class VoidTime {
    * and so left no trace. Assumes that uses are at most {@code timeout} seconds apart, and that
    * void time is random.
    *
-   * <p>Let n be the number of timeouts that fit between the moments; there were at least n uses.
+   * <p>There were at least n uses, where n is the number of timeouts that fit between the moments.
    * The probability that a use was hidden is the share of void time in the interval in which the
-   * use must lie. With exactly n uses, use k lies at most k timeouts after {@code from} and at most
-   * n + 1 - k timeouts before {@code to}. The result is the probability that n uses were all
-   * hidden, plus the probability that n + 1 uses were all hidden.
+   * use must lie. The result is the sum of two probabilities:
+   *
+   * <ul>
+   *   <li>There were exactly n uses, all hidden. Use k lies at most k timeouts after {@code from}.
+   *       It lies at most n + 1 - k timeouts before {@code to}, because n - k uses follow it.
+   *   <li>There were more uses, and n + 1 of them were hidden anywhere between the moments.
+   * </ul>
    *
    * @param timeout the longest time between two uses, in seconds; 0 if nothing is used later
    */

@@ -47,10 +47,10 @@ final class WaitingGarbage {
   private static final double ERRORS = 1.96;
 
   /**
-   * A site waits for an old collection only if its live bytes are at most this multiple of its live
-   * bytes at the beginning of one of the last two old collections. A site waits for a young
-   * collection only if its live samples are at most this multiple of the samples that a young
-   * collection frees.
+   * Garbage explains the memory of a site only if the site has grown by at most this factor. The
+   * live bytes are compared with those at the beginning of one of the last two collections of the
+   * old generation. If young collections free the memory, the live samples are compared with the
+   * samples that one young collection frees.
    */
   private static final double MOST_SINCE = 2;
 
@@ -89,14 +89,14 @@ final class WaitingGarbage {
   private boolean isDelayed;
 
   /**
-   * The counts when a cleaner was first seen to free samples of a call site, by the site's number.
-   * Earlier frees of the cleaner are counted as those of another thread, because a cleaner is
-   * recognized only after some seconds.
+   * The counts of collections and freed samples at the time when a cleaner was first seen to free
+   * samples of a call site, by the site's number. Earlier frees of the cleaner are counted as those
+   * of another thread, because a cleaner is recognized only after some seconds.
    */
   private final Map<Integer, First> firstCleaned = new HashMap<>();
 
   /**
-   * The counts when a cleaner was first seen to free samples of one call site.
+   * The counts at the time when a cleaner was first seen to free samples of one call site.
    *
    * @param old the number of old collections that began before the cleaner was recognized
    */
@@ -104,8 +104,8 @@ final class WaitingGarbage {
 
     /**
      * Returns the mean number of samples that cleaners freed in each collection since these counts.
-     * A sample is included if the collection was a young one, and the only collection between the
-     * sample's allocation and its free.
+     * Includes only the samples that were freed after their first collection, if it was a young
+     * one.
      */
     double ofEach(Cleaned freed, long now) {
       return (double) (freed.afterFirstYoung() - afterFirstYoung) / Math.max(1, now - collections);
@@ -303,8 +303,9 @@ final class WaitingGarbage {
 
     boolean waitsForOld(boolean waitsAlready) {
       double met = Math.max(bytesMet(0), bytesMet(1));
-      // Few bytes are live just after a collection. A site that already waits must keep its verdict
-      // then, so the bytes of its survivors are compared with the live bytes before the collection.
+      // Survivors are a large share of the few bytes that are live just after a collection. A site
+      // that was waiting before keeps its verdict, because its survivors are compared with the live
+      // bytes before the collection.
       return freesNearlyAll()
           && areFew(leftByBoth, waitsAlready ? Math.max(met, all.bytes) : all.bytes)
           && all.bytes <= MOST_SINCE * met;
@@ -354,8 +355,8 @@ final class WaitingGarbage {
     }
 
     /**
-     * Returns the share of an old collection's new bytes that cleaners freed within seconds after
-     * the collection. Bytes are new if they survived no earlier old collection.
+     * Returns the share of bytes that cleaners freed within seconds after an old collection. Bytes
+     * that survived an earlier old collection are left out.
      */
     private double firstShare(Outlived freed, double left) {
       double met = freed.firstBytes() + freed.otherwiseBytes() + left;
@@ -365,8 +366,8 @@ final class WaitingGarbage {
     /** Returns the live bytes that an old collection would free at this moment. */
     Estimate bytes() {
       double born = all.bytes - left.bytes;
-      // Objects that the earlier collection left were either freed after the later one (again) or
-      // are still live (leftSecond).
+      // Objects that survived the earlier collection were freed after the later one
+      // (old[0].againBytes()) or are still live (leftSecond).
       double again = old[0].againBytes();
       double[] shares = {
         firstShare(old[0], left.bytes - leftByBoth.bytes),
@@ -412,11 +413,11 @@ final class WaitingGarbage {
   }
 
   /**
-   * Returns whether garbage explains nearly all memory of the sites. Of several sites, none may
-   * hold much memory that survived the last two old collections.
+   * Returns whether garbage explains nearly all memory of the sites. Returns false if one of
+   * several sites holds much memory that survived the last two old collections.
    *
    * @param suspect whether the sites would otherwise be suspects
-   * @param waitsAlready whether the sites were waiting before
+   * @param waitsAlready whether the previous evaluation found that garbage explains the memory
    */
   boolean waits(List<Integer> sites, boolean suspect, boolean waitsAlready) {
     Sums sums = new Sums(sites);

@@ -214,10 +214,11 @@ public interface NativeLibrary {
   RecordingStatus record(Path path);
 
   /**
-   * Writes a text with the present time into the recording, the file that survives a kill. Cuts a
-   * text that is too long after the last line that fits. Never throws.
+   * Writes a text with the present time into the recording, the file that survives a kill. A text
+   * that is too long is shortened: it ends with the last whole line that fits. Never throws.
    *
-   * @param kind the kind of region in the recording
+   * @param kind the part of the file to write to, by its number in {@code
+   *     docs/reference/recording.md}
    * @param percent the percentage of the memory limit that was exceeded, for a text that lists the
    *     call sites at that moment; 0 for other texts
    * @return why nothing was written; empty if the text was written

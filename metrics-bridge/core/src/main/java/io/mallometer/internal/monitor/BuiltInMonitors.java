@@ -65,8 +65,8 @@ public final class BuiltInMonitors {
    * The parts of the process that monitors need.
    *
    * @param sites reads the call sites, unless the latest reading is younger than a second
-   * @param keptSites reads the call sites and keeps the reading; used when live bytes exceed a
-   *     monitor's size
+   * @param keptSites reads the call sites and keeps the reading; used when live bytes exceed the
+   *     size that a {@link MonitorOptions#liveSize} monitor was given
    * @param nanoTime the clock by which monitors limit how often they write
    */
   public record MonitorContext(
@@ -392,9 +392,9 @@ public final class BuiltInMonitors {
   // ---- The monitor that writes a row at each poll
 
   /**
-   * Writes a row at each poll, at most one a second. The file is opened for each row, so that it
-   * can be moved away, and is closed while the JVM is checkpointed. At {@value #MOST_BYTES} bytes,
-   * the file becomes FILE.1.
+   * Writes a row at each poll, at most one a second. The file is open only during a write, so it
+   * can be moved away, and does not prevent a checkpoint of the JVM. At {@value #MOST_BYTES} bytes,
+   * the file is renamed to FILE.1.
    */
   private static final class CsvFileMonitor implements RunningMonitor {
     private static final long MOST_BYTES = 4 << 20;

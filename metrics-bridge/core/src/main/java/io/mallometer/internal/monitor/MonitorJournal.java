@@ -19,8 +19,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The latest events of monitors, their listeners, and the named phases of the process, of which one
- * at a time is open. Thread-safe.
+ * The latest events of monitors, and the listeners for events. Also records phases: named periods
+ * of the process, which follow one another. Thread-safe.
  */
 public final class MonitorJournal {
 

@@ -1,4 +1,4 @@
-/** Monitors, phases of the process, huge requests and trims. */
+/** Monitors, named phases of the process's life, huge requests and trims. */
 @NullMarked
 package io.mallometer.internal.monitor;
 

@@ -161,8 +161,8 @@ public final class OwnerFinder {
   }
 
   /**
-   * Returns whether a way names no owner and has fewer than half of the samples. Such a way is
-   * listed after the ways that name an owner.
+   * Returns whether a way stands for samples that no Java object owns, and for less than half of
+   * all samples. Such a way is listed after the ways that have an owner.
    */
   private static boolean isRestWithoutHolder(Way way) {
     return way.holding() == Holding.NOBODY && way.share() < 0.5;
@@ -204,8 +204,9 @@ public final class OwnerFinder {
 
   /**
    * Returns the most frequent {@link Holding} of the samples. If several objects contain a sample's
-   * address, the strongest holding of these objects counts, which is the first in the enum. A
-   * sample is unreachable only if a path was searched for from each of these objects.
+   * address, the sample has the strongest holding of these objects, which is the first in the enum.
+   * A sample counts as UNREACHABLE only if a path was searched for from all of these objects,
+   * because an object without a search may be reachable.
    */
   private static Holding mostFrequent(
       HoldersOfField group, Map<Integer, RetentionPathFinder.Found> found) {

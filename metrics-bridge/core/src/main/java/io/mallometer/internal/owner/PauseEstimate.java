@@ -10,7 +10,7 @@ package io.mallometer.internal.owner;
  *
  * @param heapBytes used bytes of the heap
  * @param marks whether the collector is ZGC or Shenandoah, which read each reference with a barrier
- * @param slowdown the seconds that a second of CPU time takes, at least 1
+ * @param slowdown the elapsed time divided by the CPU time of a busy thread, at least 1
  * @param correction the latest walk's duration as a multiple of its estimate; 1 before the first
  *     walk
  */

@@ -39,8 +39,8 @@ final class RetentionPathFinder {
   }
 
   /**
-   * A search for a path over references of these strengths. If there is a path, the object's
-   * holding is {@code meaning}. With {@code wantsAllKnown}, the search is skipped if an earlier
+   * A search for a path over references of these strengths. If there is a path, {@code meaning}
+   * states how the object is held. With {@code wantsAllKnown}, the search is skipped if an earlier
    * search visited an object whose referrers are not all known.
    */
   private record Attempt(Set<Strength> strengths, Holding meaning, boolean wantsAllKnown) {}

@@ -7,9 +7,9 @@ import java.util.TreeSet;
  * Judges whether the application holds the buffers of one line of code longer and longer, from the
  * readings of the last hour.
  *
- * <p>A buffer becomes late when it has been live for a minute. The buffers are a suspect if more
- * buffers became late than late buffers were released, and the difference exceeds twice the
- * standard error.
+ * <p>A buffer becomes late when it has been live for a minute. The buffers are a suspect if the
+ * number of late buffers rises, and the rise exceeds twice its standard error. The rise is the
+ * number of buffers that became late, minus the number of late buffers that were released.
  *
  * <p>Both numbers are taken from the later half of the time since the first late buffer. A program
  * that keeps each buffer for the same time, or only fills a store at its start, is therefore not a

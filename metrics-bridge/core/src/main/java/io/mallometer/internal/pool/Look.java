@@ -7,8 +7,8 @@ import java.util.function.LongSupplier;
  * A reading of all pools.
  *
  * @param began the time at which the reading began, in nanoseconds
- * @param longest the limit of the CPU time in nanoseconds for the buffers of one copy of a library;
- *     it applies separately to its chunks
+ * @param longest the limit of the CPU time in nanoseconds for the buffers of one copy of a library.
+ *     The chunks of the copy have a separate limit of equal length
  * @param cpuTime supplies the CPU time that the reading thread has used, in nanoseconds
  */
 record Look(long began, long longest, LongSupplier cpuTime) {

@@ -166,8 +166,8 @@ final class NettyCopy {
         tracked = readBuffers(members, interval, look);
         sawAll = tracked.complete();
         reason = sawAll ? "" : "the look ended before all tracked buffers were read";
-        // An interval that changed earlier would give the unread buffers a wrong weight, because
-        // each buffer is counted with the interval at its reading.
+        // The interval changes only after all tracked buffers were read. Unread buffers would get a
+        // wrong weight, because a buffer is weighted by the interval at its reading.
         if (sawAll && interval > 1 && wanted > 0 && interval != wanted) {
           reason = failureToTrack(members, wanted);
         }

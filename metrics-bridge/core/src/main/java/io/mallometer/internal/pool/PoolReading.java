@@ -25,8 +25,8 @@ record PoolReading(
    *
    * @param released the buffers that were released since the last reading
    * @param forgotten the buffers that the application has dropped without release since the start
-   * @param source a text that identifies the selection of buffers to read; counts of different
-   *     selections are not compared
+   * @param source identifies the copy of the library and the value of {@code oneIn}. Buffers of
+   *     different sources are counted separately
    * @param oneIn one in this many tracked buffers is read
    * @param complete whether all new buffers were read
    */

@@ -107,7 +107,8 @@ public final class PoolWatch {
   }
 
   /**
-   * Sets the packages of the application, whose lines of code are preferred as names of buffers.
+   * Sets the packages of the application. Buffers are named by lines of code in these packages,
+   * where possible.
    */
   public void nameBy(List<String> packages) {
     applicationPackages = packages;
@@ -125,10 +126,7 @@ public final class PoolWatch {
     return latest;
   }
 
-  /**
-   * Returns the names under which the table of growth shows the chunks of pools, by the number of
-   * the call site that allocated the chunks.
-   */
+  /** Returns {@link PoolReport#chunksBySite} of the latest report; empty if there is no report. */
   public Map<Integer, String> chunksBySite() {
     return latest.map(PoolReport::chunksBySite).orElse(Map.of());
   }
@@ -264,7 +262,10 @@ public final class PoolWatch {
     return bufferSites.subList(0, Math.min(MOST_BUFFER_SITES, bufferSites.size()));
   }
 
-  /** Removes a line of code if none of its buffers was live for a minute in the last hour. */
+  /**
+   * Removes a line of code if none of its buffers became late (live for a minute) in the last hour,
+   * and no late one was released.
+   */
   private void forgetLines(long now) {
     holdTimes.values().forEach(time -> time.add(List.of(), List.of(), now));
     holdTimes.values().removeIf(HoldTime::isEmpty);

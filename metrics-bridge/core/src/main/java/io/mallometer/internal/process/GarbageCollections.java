@@ -10,8 +10,8 @@ import java.util.stream.Stream;
 /**
  * The garbage collections that the JVM has reported so far.
  *
- * @param all the number of collections that reclaimed garbage of any age
- * @param whole the number of these that collected the whole heap
+ * @param all the number of collections that reclaimed garbage, young collections included
+ * @param whole the number of collections of the whole heap
  * @param oldBytes the used bytes of the old generation; 0 for a heap without generations. A
  *     decrease shows that old garbage was reclaimed, also by a mixed collection, which G1 counts as
  *     a young one.

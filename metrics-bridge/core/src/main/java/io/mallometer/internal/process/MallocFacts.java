@@ -21,9 +21,9 @@ record MallocFacts(
     OptionalLong liveBytes, long footprintBytes, long tableBytes, SlotPages slots, boolean glibc) {
 
   /**
-   * Returns the most bytes that the native library may have at unknown addresses. Returns 0 if the
-   * library reports any of its address ranges: the report then counts as complete, although it has
-   * at most some three hundred ranges.
+   * Returns the most bytes that the native library may have at unknown addresses. The library can
+   * report some three hundred of its address ranges. If it reports any, the report is assumed to be
+   * complete, and the result is 0.
    */
   long unlistedBytes(List<MappedRange> ranges) {
     boolean listed = ranges.stream().anyMatch(range -> range.owner() == MappedRange.Owner.LIBRARY);

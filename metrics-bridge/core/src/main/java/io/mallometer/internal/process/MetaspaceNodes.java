@@ -33,8 +33,9 @@ final class MetaspaceNodes {
   private static final long TOLERANCE = 4L << 20;
 
   /**
-   * A range that may contain class metadata. {@code beginsMapping} decides only if the bytes that
-   * the JVM reports do not show which candidates contain class metadata.
+   * A range that may contain class metadata. The choice of candidates must match the committed
+   * bytes that the JVM reports. If no choice matches, {@code beginsMapping} decides which
+   * candidates are chosen.
    */
   private record Candidate(Range range, long committed, boolean beginsMapping) {}
 

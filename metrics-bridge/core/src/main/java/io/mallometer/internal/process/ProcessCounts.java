@@ -13,8 +13,8 @@ import java.util.stream.Collectors;
  * @param threads the number of live Java threads
  * @param endedThreads the number of threads that ended since the JVM started; {@code NaN} if
  *     unknown
- * @param pools the numbers of live Java threads by their name, in which {@code #} replaces each
- *     number
+ * @param pools the number of live Java threads by thread name; {@code #} stands for each number in
+ *     a name
  * @param classes the number of loaded classes
  */
 public record ProcessCounts(

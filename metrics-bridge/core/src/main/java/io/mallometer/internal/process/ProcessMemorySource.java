@@ -118,10 +118,9 @@ final class ProcessMemorySource implements MemorySource {
   }
 
   /**
-   * Makes the next {@link #read} read all values anew. That call also splits the resident set,
-   * unless the time until the next regular split is more than twice the present pause between
-   * splits. An early split postpones the next regular one, so frequent requests do not cause more
-   * splits.
+   * Makes the next {@link #read} read all values anew. That call also splits the resident set, if
+   * the next regular split is due within twice the present pause between splits. An early split
+   * postpones the next regular split, so frequent requests do not cause more splits.
    */
   @Override
   public void renew() {

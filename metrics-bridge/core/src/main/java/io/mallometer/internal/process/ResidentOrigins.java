@@ -85,8 +85,8 @@ final class ResidentOrigins {
       String file = piece.name().substring(piece.name().lastIndexOf('/') + 1);
       add(resident, nameOf(kind), List.of(frame(file.isEmpty() ? "zeroed data" : file)));
     } else if (kind != Kind.UNKNOWN) {
-      // Thread stacks do not get the frame BEFORE, because even a preloaded library does not see
-      // them: the C library maps them without calling a hook.
+      // Memory from before an attach gets the frame BEFORE. Thread stacks do not get it, because
+      // even a preloaded library does not see them: the C library maps them without calling a hook.
       boolean before = attached && kind != Kind.THREAD_STACK;
       add(resident, nameOf(kind), before ? List.of(frame(BEFORE)) : List.of());
     } else if (glibc) {

@@ -118,8 +118,8 @@ final class ResidentSplit {
   }
 
   /**
-   * Cuts the mappings where memory of another kind or one of the ranges begins or ends. Returns the
-   * pieces with their kinds.
+   * Cuts the mappings at the bounds of the ranges, and where the kind of memory changes. Returns
+   * the pieces with their kinds.
    */
   private List<Piece> pieces(
       List<Mapping> mappings,

@@ -597,7 +597,8 @@ final class ItaniumName extends MangledName {
   /**
    * Reads a type, which becomes a substitution unless it is built in.
    *
-   * @param takesArguments whether arguments after a template parameter belong to the parameter
+   * @param takesArguments whether template arguments after a template parameter are its own; after
+   *     a conversion operator, they are the operator's
    */
   private Name type(boolean takesArguments) {
     enter();

@@ -8,7 +8,7 @@ public interface Modules {
 
   Optional<RecordedModule> at(long address);
 
-  /** Returns a number that changes when an address may be in another module than before. */
+  /** Returns a count of the changes after which an address may be in another module. */
   default int changes() {
     return 0;
   }

@@ -10,8 +10,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Names call sites, in few enough characters for a tag. The name is the first of these in the
- * stack, from its innermost frame on:
+ * Names call sites, in few enough characters for a tag. The name is the first of these for which
+ * the stack has a frame. Of several such frames, the innermost one is used:
  *
  * <ol>
  *   <li>the {@code Class.method} of a Java frame of the application. Without configured packages, a

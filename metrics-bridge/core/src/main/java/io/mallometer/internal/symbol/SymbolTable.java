@@ -129,8 +129,8 @@ final class SymbolTable {
     private final long @Nullable [] asked;
 
     /**
-     * The start of the last function that begins at or before each requested address, and after the
-     * previous requested address; 0 if there is none.
+     * The start of the nearest function at or before each requested address; 0 if there is none.
+     * Functions at or before the previous requested address are left out.
      */
     private final long[] nearest;
 

@@ -43,8 +43,8 @@ class AccountReadingsTest {
   }
 
   /**
-   * Pages of a mapped file may have been in the page cache since an earlier run. Therefore only the
-   * pages that this process has mapped count as its growth.
+   * A mapped file counts with the pages that this process has mapped. Its other pages may have been
+   * in the page cache since an earlier run.
    */
   @Test
   void aMappedFileCountsByItsMappedPagesAndAnotherByItsCachedOnes() {

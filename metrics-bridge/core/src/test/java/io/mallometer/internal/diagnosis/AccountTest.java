@@ -619,7 +619,7 @@ class AccountTest {
     assertThat(diagnosis.sentence()).startsWith("Log.append (Some.java:12) adds ");
   }
 
-  /** The buffer grows by 100 KiB/s and doubles at 164 and 328 s. */
+  /** The program adds 100 KiB/s to a buffer, whose capacity doubles at 164 s and 328 s. */
   @Test
   void twoDoublingsAreEnoughAndOneStepIsNot() {
     for (int second = 390; second <= 600; second += 15) {

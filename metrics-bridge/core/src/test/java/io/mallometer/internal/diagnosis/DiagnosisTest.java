@@ -994,8 +994,8 @@ class DiagnosisTest {
   }
 
   /**
-   * Another of two limits becomes the nearest one, but neither limit is changed, so the state
-   * {@code ACT} goes on. The state ends early only if a limit is changed or removed.
+   * A stated limit replaces the cgroup's limit as the nearest one. Neither limit is changed, so the
+   * state {@code ACT} stays. The state ends early only if a limit is changed or removed.
    */
   @Test
   void aLimitThatOnlyTakesTheOthersPlaceBeginsNothingAnew() {

@@ -159,7 +159,7 @@ class AllocatorOfARealJvmTest {
     NativeWork.freeMemory(before);
   }
 
-  /** The huge threshold of the process is larger than the threshold of the monitor. */
+  /** The library's threshold for huge requests is larger than the threshold of the monitor. */
   @Test
   void aThresholdIsOfAnySizeAndTellsWhatIsLeftWhenItEnds() throws Exception {
     List<MonitorEvent> told = new ArrayList<>();

@@ -132,8 +132,9 @@ class MessageReaderTest {
   }
 
   /**
-   * A held diagnosis keeps its state, but its new sentence may only say that it is too early to
-   * judge. The message must not contain such a sentence.
+   * {@code HeldDiagnosis} keeps an earlier state when a new diagnosis is {@code TOO_EARLY}. The
+   * sentence then only says that it is too early to judge. The message must not contain such a
+   * sentence.
    */
   @Test
   void aHeldDiagnosisThatIsTooEarlyIsNoSentence() {

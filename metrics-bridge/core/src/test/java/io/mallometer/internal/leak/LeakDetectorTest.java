@@ -812,8 +812,8 @@ class LeakDetectorTest {
         objects.removeIf(object -> object.site() == 1);
       }
       LeakReport report = evaluate(second);
-      // Until minute 46 the report counts the caches as part of the leak's suspect, because they
-      // are smaller than the leak.
+      // Until minute 46 the caches have fewer bytes than the leak, so the report combines both into
+      // one verdict.
       if (second > 46 * MINUTE) {
         assertThat(verdict(report, 2).verdict()).isEqualTo(Verdict.UNUSED);
         assertThat(verdict(report, 3).verdict()).isEqualTo(Verdict.UNUSED);
@@ -1138,8 +1138,9 @@ class LeakDetectorTest {
     steadily(1, 550, 9, 50, 256 * KIB);
     steadily(1, 1_400, 2, 90, 256 * KIB);
     assertThat(settled(30 * MINUTE, 1).verdict()).isEqualTo(Verdict.LEAK);
-    // After the removal, one object is left in the last third of the time. A new suspect with one
-    // such object would be UNUSED, but an existing leak remains a leak.
+    // The objects that remain include one from the last third of the time since the first
+    // allocation. A new suspect needs two (FEWEST_IN_LAST_THIRD) to be a leak, but an existing leak
+    // remains a leak.
     objects.removeIf(object -> object.bornNanos() == nanos(1_400));
     for (int i = 1; i <= TO_CLEAR_A_LEAK + 1; i++) {
       assertThat(verdict(evaluate(30 * MINUTE + i * EPOCH), 1).verdict()).isEqualTo(Verdict.LEAK);

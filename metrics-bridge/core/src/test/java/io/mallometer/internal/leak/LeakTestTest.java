@@ -109,8 +109,8 @@ class LeakTestTest {
   }
 
   /**
-   * An object in the largest slot is judged like any other object, even if the allocator reports
-   * more than {@code LARGEST_PLACED_BYTES}.
+   * An object whose accesses are observed is judged like any other object, even if it has more than
+   * {@code LARGEST_PLACED_BYTES}.
    */
   @ParameterizedTest
   @ValueSource(longs = {(16 << 20) - 8, 16 << 20})

@@ -87,7 +87,8 @@ record SimulatedKind(
   }
 
   /**
-   * Births at random times. The rate at a time is {@code rate} times {@code share} at this time.
+   * Births at random times. At time {@code t} the rate per second is {@code rate} times {@code
+   * share(t)}.
    */
   static Births falling(double rate, DoubleUnaryOperator share) {
     return (time, random) -> {

@@ -33,17 +33,20 @@ final class SimulatedProcess {
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
   /**
-   * The least number of samples of a site that the library tries to put into slots in each epoch.
-   * The library observes accesses to objects in slots (leak/placement.h).
+   * The least number of samples of a site that the library tries to put into slots in each epoch. A
+   * slot is the pages of one object, whose accesses the library observes (leak/placement.h).
    */
   private static final double PLACED_IN_AN_EPOCH = 4;
 
   private static final double LIVE_IN_SLOTS = 32;
 
-  /** The share of the slots that stays free for sites without a sample in a slot. */
+  /** The share of the slots (pages of single objects) that is reserved for sites without a slot. */
   private static final double LEFT_FOR_NEW_SITES = 0.1;
 
-  /** The seconds after a site's first sample, before samples of the site are put into slots. */
+  /**
+   * A new site gets no slots (pages of single objects) for this many seconds after its first
+   * sample.
+   */
   private static final double BEFORE_SLOTS = 6 * EPOCH;
 
   private final Random random;

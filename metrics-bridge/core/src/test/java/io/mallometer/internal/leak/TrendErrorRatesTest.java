@@ -13,8 +13,9 @@ import org.junit.jupiter.api.Test;
 class TrendErrorRatesTest {
 
   /**
-   * Without a trend, all orders of 8 numbers are equally likely. The share of the orders that rise
-   * is therefore the probability of a false alarm.
+   * Without a trend, all orders of 8 numbers are equally likely. A series is called growing only if
+   * the later number is larger in at least 80 % of all pairs. The probability of a false alarm is
+   * therefore at most the share of such orders.
    */
   @Test
   void ofNoiseNoMoreIsCalledGrowthThanOrdersOfWhichFourOfFivePairsRise() {

@@ -23,8 +23,8 @@ import org.junit.jupiter.api.Test;
  * found and when, and asserts that hardly any healthy site is called a leak.
  *
  * <p>A first simulation can observe all sampled objects, and a second one only few of them. A third
- * one already knows the leaks that the first one found. The mix of kinds is invented, so it does
- * not show how frequent such programs are.
+ * one already knows the leaks that the first one found. The mix of kinds is invented, so the
+ * measured shares need not hold for real programs.
  */
 @Tag("any-jdk")
 @Tag("long")

@@ -29,7 +29,8 @@ class VoidTimeTest {
     assertThat(voidTime.secondsSince(START)).isZero();
 
     read(130, 125, 5);
-    // The fifth void epoch ended later than the latest valid epoch, so it does not count yet.
+    // The fifth void epoch, from second 125 to second 130, does not count until the next valid
+    // epoch ends.
     assertThat(voidTime.secondsSince(START)).isEqualTo(20);
     assertThat(voidTime.secondsSince(at(125))).isZero();
 
@@ -62,9 +63,9 @@ class VoidTimeTest {
     for (int i = 1; i <= 8; i++) {
       read(500 * i, 500 * i, 2 * i);
     }
-    // The first term is for one hidden use, which must come between second 250 and second 1,000. Of
-    // these 750 s, 20 s are void. The second term is for two hidden uses in all 1,250 s, of which
-    // 30 s are void.
+    // Uses are at most 1,000 s apart, so a single use between second 0 and second 1,250 lies
+    // between second 250 and second 1,000. Of these 750 s, 20 s are void, which gives the first
+    // term. The second term is for two hidden uses in all 1,250 s, of which 30 s are void.
     assertThat(voidTime.hiddenUseProbability(at(0), at(1_250), 1_000))
         .isCloseTo(20 / 750.0 + Math.pow(30 / 1_250.0, 2), within(1e-12));
     // The first term is for two hidden uses, each in its own span of 600 s, of which 20 s are void.

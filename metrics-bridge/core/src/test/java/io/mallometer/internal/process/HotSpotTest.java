@@ -64,8 +64,8 @@ class HotSpotTest {
   }
 
   /**
-   * Without configured limits, the default size bounds the code cache, and the maximum heap size
-   * bounds direct buffers.
+   * Without configured limits, the code cache is limited by its default size, and direct buffers
+   * are limited by the maximum heap size.
    *
    * <p>The segments of the code cache may add up to one page more than its size.
    */

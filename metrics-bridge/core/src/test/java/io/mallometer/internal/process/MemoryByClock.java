@@ -3,8 +3,8 @@ package io.mallometer.internal.process;
 import java.util.function.LongSupplier;
 
 /**
- * Splits the resident set of this process into parts by the clock of a test. The CPU time of a
- * split is always shown as 0.
+ * Splits the resident set of this process into parts. Takes the time from a test's clock, and shows
+ * the CPU time of a split as 0.
  */
 public final class MemoryByClock {
 

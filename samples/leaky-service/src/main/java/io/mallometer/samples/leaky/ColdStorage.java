@@ -12,7 +12,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 /**
  * Keeps the latest reports, compressed with zstd.
  *
- * <p>The leak: some compression contexts stay open for reports that are never appended to again.
+ * <p>The leak: some compression contexts stay open after they have compressed their report,
+ * although nothing uses them again.
  */
 final class ColdStorage {
   /**

@@ -184,7 +184,7 @@ public final class Thresholds {
    * Writes results as the expected figures.
    *
    * <p>Tests that were not measured keep their figures, and measured metrics keep their tolerances.
-   * A selected metric is removed if its test was measured without it.
+   * A measured test loses the selected metrics that it no longer reports.
    *
    * @param selection the selection of the results; metrics that are not selected stay
    * @return the files whose content changed

@@ -65,8 +65,8 @@ class ComparisonTest {
   }
 
   /**
-   * The JVM itself kept the few bytes of the first comparison, so they must not count as a
-   * difference. The figures come from real runs.
+   * The fractions of a byte in the first comparison are the JVM's own memory, so they must not
+   * count as a difference. The figures come from real runs.
    */
   @Test
   void whatTheJvmLeavesInAnAverageIsNoDifference() throws IOException {

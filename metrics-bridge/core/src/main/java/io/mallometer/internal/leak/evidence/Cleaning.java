@@ -48,14 +48,17 @@ public record Cleaning(
 
   /**
    * The samples of a call site that were allocated before an old collection began and freed before
-   * the next one began. A sample is freed "at once" if a cleaner freed it within seconds after the
-   * collection. A sample is "new" if it survived no earlier old collection.
+   * the next one began.
    *
-   * @param otherwise the samples that were freed, but not at once
-   * @param again the samples that were freed, at once or otherwise, and were not new
-   * @param firstBytes the bytes of new samples that were freed at once
-   * @param againBytes the bytes of samples that were freed at once and were not new
-   * @param otherwiseBytes the bytes of new samples that were freed, but not at once
+   * @param atOnce the number of samples that a cleaner freed within seconds after the collection
+   * @param otherwise the number of all other samples
+   * @param again the number of samples that had survived an earlier old collection
+   * @param firstBytes the bytes of {@code atOnce} samples that had survived no earlier old
+   *     collection
+   * @param againBytes the bytes of {@code atOnce} samples that had survived an earlier old
+   *     collection
+   * @param otherwiseBytes the bytes of {@code otherwise} samples that had survived no earlier old
+   *     collection
    */
   public record Outlived(
       long atOnce,

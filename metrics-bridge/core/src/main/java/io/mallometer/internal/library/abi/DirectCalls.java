@@ -115,8 +115,8 @@ public final class DirectCalls {
   }
 
   /**
-   * Returns the address of a function by its number; 0 if this class has loaded a second copy of
-   * the library, which is not the one that counts.
+   * Returns the address of a function of the library, by the function's number. Returns 0 if this
+   * class has loaded a second copy of the library, because another copy counts the allocations.
    */
   static native long function(int number);
 

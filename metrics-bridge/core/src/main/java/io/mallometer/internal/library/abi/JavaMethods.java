@@ -16,9 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class JavaMethods {
 
-  /**
-   * The number of methods without any name after which the JVM is considered to return no names.
-   */
+  /** The JVM is considered to return no names if it returned none for this many methods. */
   private static final int ENOUGH = 100;
 
   /** Methods by number; null if the class was unloaded. */

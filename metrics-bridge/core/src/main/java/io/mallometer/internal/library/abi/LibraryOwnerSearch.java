@@ -117,7 +117,7 @@ final class LibraryOwnerSearch implements OwnerSearch {
     }
   }
 
-  // ---- Rows
+  // ---- Reading the graph
 
   @Override
   public HeapGraph graph() {

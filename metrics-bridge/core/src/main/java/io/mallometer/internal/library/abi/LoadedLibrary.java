@@ -123,8 +123,8 @@ public final class LoadedLibrary implements NativeLibrary {
   /**
    * Links to the library and reads the counters once, so that all failures occur here.
    *
-   * @param notCountingStatus returns a status for the library's reason why it does not count; the
-   *     reason may be empty
+   * @param notCountingStatus creates the status while the library does not count. Its argument is
+   *     the library's reason, which may be empty
    * @throws LinkageError if JNA or a function of the library is missing
    * @throws RuntimeException if native access is denied, or a function of the library fails
    */

@@ -78,7 +78,7 @@ final class ObservedUse {
     long shortest = Math.max(FEWEST, shortestEpoch.toMillis());
     LibraryFunctions.mallometer_configure(Abi.OPTION_SHORTEST_EPOCH, shortest);
     // An epoch lasts at least EPOCH_OVER_COST times the CPU time of a reading of the accessed bits.
-    // A shortest epoch below the default reduces this factor in proportion.
+    // This factor is reduced in proportion if the caller wants epochs shorter than EPOCH_MILLIS.
     LibraryFunctions.mallometer_configure(
         Abi.OPTION_EPOCH_OVER_COST,
         Math.max(FEWEST, Math.min(EPOCH_OVER_COST, EPOCH_OVER_COST * shortest / EPOCH_MILLIS)));

@@ -24,7 +24,9 @@ public final class PageTable implements AutoCloseable {
    */
   private static final int FEWEST_AT_ONCE = 32;
 
-  /** The index of a page entry's highest byte, which is negative if the page is in memory. */
+  /**
+   * The index of the highest byte in a page entry. That byte is negative if the page is in memory.
+   */
   private static final int HIGHEST =
       ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN ? Long.BYTES - 1 : 0;
 

@@ -138,8 +138,8 @@ final class RecordedCallSites {
   private int callsInBetween;
 
   /**
-   * Whether all sites had names once. Few sites are new after that, so each reading then names all
-   * new sites.
+   * Whether all sites had names at some earlier time. Few sites are new since then, so each reading
+   * names all new sites.
    */
   private boolean allNamed;
 

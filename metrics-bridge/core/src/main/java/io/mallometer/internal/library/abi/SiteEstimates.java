@@ -79,7 +79,8 @@ final class SiteEstimates {
     }
     double live = Math.max(0, value);
     double since = all.variance() - sampledVariance;
-    // Objects can have 0 bytes with MALLOMETER_ACCOUNTING=header, so all.value() may be 0.
+    // MALLOMETER_ACCOUNTING=header counts requested sizes. A program may request 0 bytes, so
+    // all.value() may be 0.
     double share = live > 0 ? live / all.value() : 0;
     return new Estimate(live, Math.max(0, variance) + since * share, samples);
   }

@@ -38,8 +38,8 @@ final class CacheDirectories {
   }
 
   /**
-   * Adds a directory, unless its path is relative, as the XDG specification demands. The home
-   * directory of an unknown user is the relative path "?" in the JDK.
+   * Adds a directory if its path is absolute. The XDG specification demands that relative paths be
+   * ignored. The JDK gives an unknown user the relative home directory "?".
    */
   private static void add(List<Path> found, String base, String... more) {
     try {
