@@ -152,8 +152,11 @@ class CompiledMethodTest {
                 try {
                   while (true) {
                     dear.invoke(null, new long[256], 40);
+                    // The interpreter runs the method until it is compiled. Pauses leave the CPU
+                    // time to the compiler.
+                    TimeUnit.MILLISECONDS.sleep(1);
                   }
-                } catch (ReflectiveOperationException e) {
+                } catch (ReflectiveOperationException | InterruptedException e) {
                   e.printStackTrace();
                 }
               });

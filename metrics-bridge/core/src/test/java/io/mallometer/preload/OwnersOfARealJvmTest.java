@@ -142,11 +142,7 @@ class OwnersOfARealJvmTest {
     try {
       List<String> others = new ArrayList<>();
       int named = 0;
-      for (CallSite site : sites("liveThreadsKeepTheJvmsStructuresOfThem")) {
-        if (site.samples() < BLOCKS / 2
-            || site.frames().stream().noneMatch(f -> f.toString().contains("Thread.start0"))) {
-          continue;
-        }
+      for (CallSite site : largestSitesOfThreads("liveThreadsKeepTheJvmsStructuresOfThem")) {
         OwnerReport report = mallometer.leaks().owners(site.number(), 8, ANY);
         if (report.samples() < BLOCKS / 2) {
           continue;
@@ -168,6 +164,18 @@ class OwnersOfARealJvmTest {
         thread.join();
       }
     }
+  }
+
+  private List<CallSite> largestSitesOfThreads(String method) {
+    return sites(method).stream()
+        .filter(site -> site.samples() >= BLOCKS / 2)
+        .filter(
+            site ->
+                site.frames().stream()
+                    .anyMatch(frame -> frame.toString().contains("Thread.start0")))
+        .sorted(Comparator.comparingDouble(site -> -site.liveBytes().value()))
+        .limit(5)
+        .toList();
   }
 
   private static void await(CountDownLatch latch) {

@@ -22,6 +22,7 @@ class GrowthAfterAttachTest {
   private static final double MIB = 1 << 20;
   private static final double INTERVAL = 512 << 10;
   private static final double STEP = 15;
+  private static final int MOST_STEPS = 200;
   private static final double BASE = 1_000;
   private static final double TURNOVER = 600;
   private static final int RUNS = 20;
@@ -38,8 +39,12 @@ class GrowthAfterAttachTest {
     final long bytes;
     final double lifeSeconds;
     final boolean random;
-    private final List<double[]> births = new ArrayList<>();
-    private final List<SampledObject> samples = new ArrayList<>();
+    private final int[] deathsByStep = new int[MOST_STEPS];
+    private int live;
+
+    /** The times of birth and death of each sampled object, and its probability. */
+    private final List<double[]> sampled = new ArrayList<>();
+
     private double next;
 
     Site(int number, double bytesPerSecond, double bytes, double lifeSeconds, boolean random) {
@@ -54,29 +59,34 @@ class GrowthAfterAttachTest {
       double probability = Math.min(1, bytes / INTERVAL);
       for (; next <= now; next += bytes / bytesPerSecond) {
         double death = next + (random ? lifeSeconds * -Math.log(1 - random()) : lifeSeconds);
-        boolean sampled = random() < probability;
-        births.add(new double[] {next, death, sampled ? probability : 0});
+        live++;
+        if (death < MOST_STEPS * STEP) {
+          deathsByStep[(int) Math.ceil(death / STEP)]++;
+        }
+        if (random() < probability) {
+          sampled.add(new double[] {next, death, probability});
+        }
       }
-      births.removeIf(birth -> birth[1] <= now);
+      live -= deathsByStep[(int) (now / STEP)];
+      sampled.removeIf(object -> object[1] <= now);
     }
 
     private double random() {
       return GrowthAfterAttachTest.this.random.nextDouble();
     }
 
+    private static long nanos(double seconds) {
+      return Math.round((BASE + seconds) * 1e9);
+    }
+
     double live() {
-      return births.size() * (double) bytes;
+      return live * (double) bytes;
     }
 
     List<SampledObject> samples() {
-      samples.clear();
-      for (double[] birth : births) {
-        if (birth[2] > 0) {
-          long born = Math.round((BASE + birth[0]) * 1e9);
-          samples.add(new SampledObject(number, bytes, birth[2], 0, born, 0));
-        }
-      }
-      return samples;
+      return sampled.stream()
+          .map(object -> new SampledObject(number, bytes, object[2], 0, nanos(object[0]), 0))
+          .toList();
     }
   }
 

@@ -22,6 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -363,7 +364,7 @@ class WaitingGarbageTest {
               held.add(object);
             }
           }
-          leaking.live.removeAll(held);
+          leaking.live.removeAll(Set.copyOf(held));
           leaking.collect(1);
           leaking.live.addAll(held);
           watch.add(leaking.cleaning(), new SamplesBySite(leaking.live), leaking.seconds);
