@@ -23,8 +23,8 @@ import org.junit.jupiter.api.Test;
  * found and when, and asserts that hardly any healthy site is called a leak.
  *
  * <p>A first simulation can observe all sampled objects, and a second one only few of them. A third
- * one already knows the leaks that the first one found. The mix of kinds is invented, so the
- * measured shares need not hold for real programs.
+ * one lasts an hour and already knows the leaks that the first one found. The mix of kinds is
+ * invented, so the measured shares need not hold for real programs.
  */
 @Tag("any-jdk")
 @Tag("long")
@@ -84,13 +84,13 @@ class VerdictSimulationTest {
       process = new SimulatedProcess(seed, VOID_SHARE, slots);
     }
 
-    void liveWithEachKind() {
+    void liveWithEachKind(double seconds) {
       for (SimulatedKind kind : SimulatedKinds.ALL) {
         for (int i = 0; i < SITES_OF_A_KIND; i++) {
           add(kind);
         }
       }
-      live(TWO_HOURS);
+      live(seconds);
     }
 
     /**
@@ -189,11 +189,13 @@ class VerdictSimulationTest {
   @BeforeAll
   static void live() {
     Stream.<Runnable>of(
-            AMPLE::liveWithEachKind, SHORT::liveWithEachKind, TWO::liveWithTwoKindsOfEachName)
+            () -> AMPLE.liveWithEachKind(TWO_HOURS),
+            () -> SHORT.liveWithEachKind(TWO_HOURS),
+            TWO::liveWithTwoKindsOfEachName)
         .parallel()
         .forEach(Runnable::run);
     AGAIN.known.add(AMPLE.known.all());
-    AGAIN.liveWithEachKind();
+    AGAIN.liveWithEachKind(TWO_HOURS / 2);
     ALL.forEach(Simulation::print);
   }
 
