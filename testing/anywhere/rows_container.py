@@ -117,7 +117,7 @@ def rows(context):
         )
 
     key, time = r"[0-9A-F:]{59,}", r"\w{3} \d+, \d{4}[ \d:APM]*"
-    yield row("keytool", KEYTOOL, ("keytool",), (BRIEF, BRIEF), replaces=((key, "key"), (time, "time")), quick=True)
+    yield row("keytool", KEYTOOL, ("keytool",), (BRIEF, BRIEF), replaces=((key, "key"), (time, "time")))
     yield row("jcmd, of a JVM in the container", JCMD, ("java", "jcmd"), (BRIEF, BRIEF, LASTING), exit_code=7)
     yield row("jshell", JSHELL, ("jshell",), (IN_JSHELL,), replaces=((time, "time"),))
     yield row("javac", JAVAC, ("javac",), (BRIEF, BRIEF), exit_code=2)

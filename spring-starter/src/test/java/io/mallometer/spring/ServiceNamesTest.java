@@ -59,6 +59,7 @@ import org.springframework.context.support.GenericApplicationContext;
 @EnabledIf("io.mallometer.spring.Matrix#preloaded")
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @Tag("any-jdk")
+@Tag("newest-boot")
 class ServiceNamesTest {
 
   private static final String ENDPOINT = "/actuator/nativememory";
