@@ -201,8 +201,8 @@ public final class Garbage {
 
   /**
    * Counts a collection of the old generation if it has cleared the weak reference {@code marked}.
-   * Then lets {@code marked} refer to {@code replaced}, an old object that the caller is about to
-   * drop.
+   * In that case, and at the first call, {@code marked} becomes a reference to {@code replaced}, an
+   * old object that the caller is about to drop.
    */
   private static void countOldCollection(Object replaced) {
     Reference<?> latest = marked;

@@ -48,7 +48,8 @@ import org.rocksdb.WriteOptions;
  * <li>part: one type of work, such as {@code zstd}; its amount is the number of repetitions;
  * <li>turn: one run of a part, which takes some 10 ms;
  * <li>kind: a measured state and the reference state with which it is compared;
- * <li>pair: {@code turns} turns of each part in each of the two states of a kind.
+ * <li>pair: one comparison of the two states of a kind. Every part runs {@code turns} times in the
+ * measured state, and as often in the reference state.
  * </ul>
  *
  * <p>A turn in one state is followed by a turn of the same part in the other state, so that a busy
@@ -82,8 +83,12 @@ import org.rocksdb.WriteOptions;
  * <li>{@code peak BYTES}.
  * </ul>
  *
- * <p>In a line {@code turn}, {@code TIME} is the CPU time of the working thread, and {@code
- * PROCESS} is the CPU time of all threads. A {@code STAGE} is {@code pairs} or {@code tail}. During
+ * <p>In a line {@code turn}, {@code TIME} is the CPU time of the working thread, {@code PROCESS} is
+ * the CPU time of all threads, and {@code EVENTS} is the number of allocations that the tool
+ * counted.
+ *
+ * <p>In a line {@code thread}, {@code NUMBER} is the kernel's id of the thread, and {@code TIME} is
+ * the thread's CPU time during the stage. A {@code STAGE} is {@code pairs} or {@code tail}. During
  * {@code tail} the measured state of the last kind stays on.
  */
 public final class Slices {
@@ -425,8 +430,9 @@ public final class Slices {
   }
 
   /**
-   * Work in the native libraries that Java services load, without access to a disk. The amount of a part is the number
-   * of repetitions of its smallest unit. Random numbers have fixed seeds, so equal amounts are equal work.
+   * Work in the native libraries that Java services load, without access to a disk. The {@code
+   * amount} of a part is the number of rows, messages, buffers or other small pieces of its work.
+   * Random numbers have fixed seeds, so equal amounts are equal work.
    */
   private static final class NativeLoad {
     private static final Map<String, Part> PARTS =

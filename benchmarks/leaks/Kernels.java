@@ -39,7 +39,7 @@ import java.util.zip.Deflater;
  * <ul>
  * <li>{@code verdicts}: the file for mallometer's verdicts on which call sites leak;
  * <li>{@code trace}: the file for the observations behind the verdicts;
- * <li>{@code openAfter}: the seconds by the kernels' clock after which both files begin;
+ * <li>{@code openAfter}: how many seconds pass on the kernels' clock before both files are opened;
  * <li>{@code liveMiB}: the MiB of live Java objects (32 if not set);
  * <li>{@code threads}: the number of additional threads that wait for work.
  * </ul>
@@ -332,8 +332,9 @@ public final class Kernels {
   }
 
   /**
-   * Native memory that a program holds, uses and frees. Where possible the caller allocates the
-   * memory, so that the stack of the allocation contains the kernel's class.
+   * Native memory that a program holds, uses and frees. Factory methods such as {@link #block} take
+   * memory that the {@link Kernel} has allocated, so that the stack of the allocation contains the
+   * kernel's class.
    */
   interface Held {
 

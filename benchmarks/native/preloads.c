@@ -1,6 +1,6 @@
 /*
  * Measures the least cost of an LD_PRELOAD library: the functions do nothing but jump to the next library's functions.
- * The pointers to those functions are resolved before main(), or by an earlier first call.
+ * A constructor looks those functions up before main(). A call that comes even earlier looks them up itself.
  *
  * With COUNTERS the library measures the least cost of counting: it counts the allocations and frees of the calling
  * thread, and their bytes. Unlike mallometer it has no size classes and no way to read the counts, does not keep the

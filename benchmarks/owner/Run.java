@@ -548,8 +548,9 @@ final class Kernels {
   }
 
   /**
-   * Keeps codecs in a weak map that never drops an entry, because each value refers to its key. The
-   * Java object of a context refers to zstd's native context, which refers to zstd's tables.
+   * Keeps codecs in a weak map that never drops an entry, because each value refers to its key. A
+   * codec has a {@code ZstdCompressCtx}, which refers to zstd's native context. The native context
+   * refers to zstd's tables.
    */
   static final class WeakKeys extends Kernel {
     private static final Map<Connection, Codec> CODECS = new WeakHashMap<>();

@@ -92,8 +92,8 @@ import software.amazon.awssdk.enhanced.dynamodb.mapper.annotations.DynamoDbParti
  * DIRECTORY ROW}.
  *
  * <p>A load repeats the actions that lead to the leak according to a user's report. The load runs
- * at a fixed rate until the process is ended, and counts the repetitions in a row of {@link
- * Situation.Planted}.
+ * at a fixed rate until the process is ended. Every repetition adds 1 to the counter {@code ROW} of
+ * {@link Situation.Planted}.
  */
 public final class Loads {
   private static final int KIB = 1 << 10;
@@ -144,7 +144,10 @@ public final class Loads {
     void run() throws Exception;
   }
 
-  /** Repeats steps, and counts each step in a row of {@link Situation.Planted}. */
+  /**
+   * Repeats a step. Every repetition adds 1 to the counter {@code row} of {@link
+   * Situation.Planted}.
+   */
   private record Events(String row) {
     void every(long milliseconds, Step step) throws Exception {
       long next = System.nanoTime();
@@ -215,8 +218,8 @@ public final class Loads {
     private final RocksDB database;
 
     /**
-     * The options of all lookups. Without this argument, {@code multiGetByteBuffers} creates
-     * options at each call and never closes them, even in the fixed version of the library.
+     * The options that all lookups pass to {@code multiGetByteBuffers}. A call without options
+     * creates options and never closes them, even in the fixed version of the library.
      */
     private final ReadOptions options;
 

@@ -63,7 +63,7 @@ import org.eclipse.jetty.util.Callback;
 /**
  * Whole products under a steady load that leaks nothing. Usage: {@code Products NAME DIRECTORY
  * ROW}. Repeats the work of a product at a fixed rate, for 90 minutes or until the process is
- * ended. Counts the rounds in a row of {@link Situation.Planted}.
+ * ended. Every repetition adds 1 to the counter {@code ROW} of {@link Situation.Planted}.
  */
 public final class Products {
   private static final int KIB = 1 << 10;

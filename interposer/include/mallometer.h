@@ -155,9 +155,9 @@ struct mallometer_report {
   uint64_t samples;               /* Sampled allocations. */
   /* Unbiased estimate of allocated_bytes: the sum of the samples' weights. */
   uint64_t sampled_bytes;
-  /* Allocations that the sampler examined, but whose call path (return address, stack height and size class) found
-   * no room in the table of 16,384 call paths. Such an allocation is sampled with a probability that depends on its
-   * size alone. At first the sampler examines all allocations, and later one in up to 128. */
+  /* Allocations whose call path (return address, stack height and size class) found no room in the table of 16,384
+   * call paths. Such an allocation is sampled with a probability that depends on its size alone. The sampler looks
+   * up the path of only some allocations, on average at least one in 128. */
   uint64_t samples_without_path;
   /* Samples whose call site found no room among 16,384 sites. Room is reserved for large samples: when half of the
    * room is taken, a new site is created only for a sample that stands for at least 4 KiB. When three quarters are
@@ -235,9 +235,9 @@ struct mallometer_report {
    * forgotten for lack of room. The smallest ranges are forgotten first. */
   uint64_t ranges;
   uint64_t ranges_forgotten;
-  /* Changes of ranges that the library missed, because another thread held the lock for a millisecond. After 64
-   * missed changes in a row, over at least a second, no ranges are recorded until the next mallometer_enable() or
-   * mallometer_attach(), and `reason` says so. */
+  /* Changes of ranges that the library missed, because another thread held the lock of the map of ranges for a
+   * millisecond. After 64 missed changes in a row, over at least a second, no ranges are recorded until the next
+   * mallometer_enable() or mallometer_attach(), and `reason` says so. */
   uint64_t ranges_missed;
   /* Mappings without a call site, because too many came at once. The library walks 50 stacks a second for mappings,
    * and up to 4,000 at once after a pause. */
@@ -394,9 +394,10 @@ struct mallometer_collection_counts {
  * old collection began. A sample was freed "at once" if a cleaner freed it within 5 s after the collection began, and
  * at most one other collection, young or old, had begun in the meantime.
  *
- * With marks_first, an old collection may miss objects that were allocated in the 2 s before the library noticed it.
- * Such an object counts as having survived that collection in one case only: it was freed at once, and no other old
- * collection began during its life.
+ * With marks_first, the library notices an old collection only after its marking, and objects allocated during the
+ * marking survive it even if they are garbage. An object that was allocated in the 2 s before the library noticed a
+ * collection therefore does not count as a survivor of that collection. There is one exception: the object counts if it
+ * was freed at once, and no other old collection began during its life.
  */
 struct mallometer_outlived {
   uint64_t collection; /* The number of this old collection, from 1 on; 0: no collection is described here. */
@@ -541,7 +542,7 @@ struct mallometer_observation {
   uint64_t placed;
   uint64_t not_placed;
   uint64_t too_large;
-  uint64_t retired; /* Slots (pages of one sample) that the allocator unmapped in a free unseen by the library. */
+  uint64_t retired; /* Slots (pages of one sample) that are not used again, because the allocator unmapped them. */
   /* 1 if mallometer_watch() can work; otherwise 0, and `watch_reason` says why. */
   uint32_t can_watch;
   uint32_t reserved;
@@ -628,8 +629,8 @@ struct mallometer_searched {
   uint64_t searched_bytes;
   uint64_t resident_bytes;
   uint64_t swapped_bytes;
-  /* The number of rows, and the number of live samples without a row. There are 8,192 rows, which the sites share
-   * evenly. */
+  /* objects: the number of live samples that the search looks for, at most an equal share of 8,192 for each site.
+   * left_out: the number of further live samples of these sites. */
   uint32_t objects;
   uint32_t left_out;
   /*
@@ -667,8 +668,8 @@ enum mallometer_owners_step {
   /* Follows pointers in native memory to samples whose own address is in no Java long. The walk starts at the
    * addresses that Java longs contain. The program runs meanwhile. */
   MALLOMETER_OWNERS_POINTERS = 2,
-  /* Walks over the Java heap again, and finds the objects or static fields that contain the longs of
-   * MALLOMETER_OWNERS_POINTERS. Stops the JVM. */
+  /* Walks over the Java heap again, and finds the objects or static fields that contain the Java longs from which
+   * MALLOMETER_OWNERS_POINTERS has reached samples. Stops the JVM. */
   MALLOMETER_OWNERS_POINTER_HOLDERS = 3,
   MALLOMETER_OWNERS_REFERRERS = 4 /* Finds the referrers of the objects of the step before. Stops the JVM. */
 };
@@ -742,7 +743,7 @@ struct mallometer_heap_object {
   uint32_t class_name;
   uint32_t kinds;
   uint32_t flags;
-  uint32_t level; /* The number of references from this object to an object that holds a sample's address. */
+  uint32_t level; /* The distance, in references, to an object that contains a sample's address. */
 };
 
 /* A reference to an object. */
@@ -784,21 +785,20 @@ enum mallometer_option {
 
 /*
  * Starts counting in a running process that was not preloaded. Load the library by dlopen first, best with RTLD_NOW |
- * RTLD_LOCAL. This function changes pointers to malloc and its family in the data of all loaded objects, including
- * the C library, and of objects that are loaded later. It changes no code and stops no thread; threads that load
- * libraries or look functions up wait for 1 to 50 ms. Objects allocated before may be freed as usual. If the library
- * is attached already, this does what mallometer_attach_check() does. Allocates, and enters the loader. Not for
- * signal handlers.
+ * RTLD_LOCAL. This function changes pointers to malloc and its family in the data of all loaded objects, including the
+ * C library, and of objects that are loaded later. It changes no code and stops no thread; threads that load libraries
+ * or look functions up wait for 1 to 50 ms. Objects allocated before may be freed as usual. If the library is attached
+ * already, this does what mallometer_attach_check() does. Allocates, and enters the loader. Not for signal handlers.
  *
  * 0: the library counts. Otherwise nothing was changed, and mallometer_report.reason says why:
  *
- *   -EALREADY: the library counts already by preload, or another copy of it counts.
- *   -EBUSY: another thread attaches or detaches, or threads fork all the time.
- *   -ECHILD: in the child of a fork that has not loaded the library itself.
- *   -EPERM: the environment forbids it: MALLOMETER_ATTACH is off or unknown, MALLOMETER_ENABLED=false,
- *   MALLOMETER_ONLY, or MALLOMETER_ACCOUNTING=header.
- *   -ENOTSUP: not over this C library or this malloc.
- *   -EACCES: the system forbids changes to the pointers.
+ * - -EALREADY: the library counts already by preload, or another copy of it counts.
+ * - -EBUSY: another thread attaches or detaches, or threads fork all the time.
+ * - -ECHILD: in the child of a fork that has not loaded the library itself.
+ * - -EPERM: the environment forbids it: MALLOMETER_ATTACH is off or unknown, MALLOMETER_ENABLED=false, MALLOMETER_ONLY,
+ *   or MALLOMETER_ACCOUNTING=header.
+ * - -ENOTSUP: the library cannot attach with this C library or this malloc.
+ * - -EACCES: the system forbids changes to the pointers.
  */
 MALLOMETER_API int mallometer_attach(void);
 
@@ -895,9 +895,9 @@ MALLOMETER_API int mallometer_modules(struct mallometer_module *modules, uint32_
 /*
  * Copies ranges of memory, in the order of their addresses. A range is memory that the program mapped by mmap or mremap
  * and has not unmapped, or one of the library's tables. The first row is the first range that ends after the address
- * `from`. To read all ranges, call again with the end of the last row until no row is returned. Memory that was mapped
- * over a range keeps the site that reserved the addresses. Ranges that are mapped or unmapped during the call may be
- * missing.
+ * `from`. To read all ranges, call again with the end of the last row until no row is returned. A range has the site
+ * that reserved its addresses, even if memory was mapped there later. Ranges that are mapped or unmapped during the
+ * call may be missing.
  *
  * Five kinds of mappings are unknown:
  *
@@ -1260,9 +1260,10 @@ MALLOMETER_API int mallometer_monitor_unregister(uint32_t number);
 MALLOMETER_API void mallometer_count_actual(void *context, void *object, size_t requested, size_t actual);
 
 /*
- * Opens a threshold and returns its number, which is above 0. The library then stores the first 64 requests above
- * `bytes` after each reading, with their native stacks. Further requests are only counted. Any thread may read them.
- * The threshold may miss requests that another thread has begun. Waits as mallometer_monitor_register() does.
+ * Opens a threshold and returns its number, which is above 0. The library then stores the requests above `bytes` with
+ * their native stacks, at most 64 until the next reading, and only counts further requests. Any thread may read the
+ * stored requests. The threshold may miss requests that another thread has begun. Waits as
+ * mallometer_monitor_register() does.
  *
  * `thread` limits the threshold to the thread with this number from gettid(2); a later thread may get the same number.
  * 0: all threads. A forked child has the thresholds, too, but its thread has another number.

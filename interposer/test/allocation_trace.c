@@ -1,7 +1,8 @@
 /*
  * Records the allocations of a program for simulations. It replaces src/sample/call_sites.c. With
- * MALLOMETER_SAMPLE_INTERVAL=1 it writes each allocation to the file that MALLOMETER_TRACE names: a hash of its
- * stack, the sampler's key of the call path, its bytes and its thread. recorded.py makes recorded.bin from that file.
+ * MALLOMETER_SAMPLE_INTERVAL=1 it writes a struct record for each allocation to the file that MALLOMETER_TRACE names. A
+ * record has a hash of the stack, the caller's return address, the height of the stack, the thread and the number of
+ * bytes. recorded.py makes recorded.bin from that file.
  */
 #define call_sites_record take
 #include "sample/call_sites.c"

@@ -1014,7 +1014,7 @@ static void comes_and_goes(int cycles) {
   stop = true;
   for (int i = 0; i < WORKERS + OTHERS; i++) pthread_join(threads[i], NULL);
   printf("%d cycles, %" PRIu64 " operations, %" PRIu64 " libraries opened\n", cycles, operations, opened);
-  attach(); /* notes a word that the loader wrote during the last detach, for detach() to restore */
+  attach(); /* a further attach and detach restore a word that the loader may have written during the last detach */
   detach();
   nothing_differs();
 }

@@ -104,8 +104,9 @@ static void caches_are_no_part_of_it(bool are_read) {
   for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
   int64_t difference = (int64_t)(in_use() - counters().live_bytes);
   printf("live bytes are %" PRId64 " off, of %" PRIu64 "\n", difference, counters().live_bytes);
-  /* The difference has two causes. glibc counts this thread's cache as live. Another thread may have reported its
-   * cache only during its first malloc or free after the attach, which had already changed that cache. */
+  /* The difference has two causes. glibc counts this thread's cache as live. The cache of another thread may have
+   * been reported only at that thread's first malloc or free after the attach. That call had then already changed
+   * the cache. */
   CHECK(difference >= -(int64_t)counters().baseline_error_bytes && difference < 65536);
   detach();
 }

@@ -1055,7 +1055,8 @@ static void keep_nothing(void) {
   }
 }
 
-/* Compares three estimates of live objects with their true number. The standard error of the sum is about 10 %. */
+/* Adds up the estimates of live objects from three runs, and compares the sum with the true number. The standard
+ * error of the sum is about 10 %. */
 static void estimates_have_no_bias(void) {
   double truth = 0, estimate = 0, variance = 0;
   resident_for_slots_of(1 << 20);

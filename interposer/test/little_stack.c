@@ -199,8 +199,8 @@ static char *use_alternate_stack(size_t size) {
   return stack;
 }
 
-/* Allocates in signal handlers. The alternate stack has MORE bytes beyond the need of the C library's own functions,
- * and at least AT_MINSIGSTKSZ bytes, which the kernel needs on this processor. */
+/* Allocates in signal handlers. The alternate stack is `MORE` bytes larger than the C library's own functions need,
+ * but not smaller than AT_MINSIGSTKSZ, which the kernel needs on this processor. */
 static void handlers_run(void) {
   struct sigaction action = {.sa_handler = allocating_handler, .sa_flags = SA_ONSTACK};
   CHECK_EQUAL(sigaction(SIGUSR1, &action, NULL), 0);

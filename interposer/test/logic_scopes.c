@@ -28,8 +28,8 @@ static struct thread_block *new_thread(void) {
 /* Adds to a counter. In the library this is one instruction, which no signal handler can interrupt. */
 static void add(counter *c, uint64_t amount) { c->value += amount; }
 
-/* Allocates as the slow path of the library's malloc does. A signal handler can interrupt it after the read of
- * `scoped`. */
+/* Allocates as the slow path of the library's malloc does. A signal handler can act at point_of_interruption(), when
+ * the thread's `scoped` bits have been read, but not yet used. */
 static void allocate_doubled(struct thread_block *block, unsigned object, size_t bytes, size_t doubled) {
   if (thread_block_answer(block) != 0) scopes_unlink_closed(block);
   add(&block->events.allocated_bytes, bytes);
@@ -334,8 +334,8 @@ static void another_scope_follows(void) {
   as_thread(before);
 }
 
-/* Opens a scope while the library adds up all threads' counters to find a new peak. The sum includes bytes that were
- * freed before the scope was opened, so the scope's peak must not increase. */
+/* Opens a scope while the library adds up all threads' counters to find a new peak. The sum may include bytes that
+ * were freed before the scope was opened. These bytes must not count in the scope's peak. */
 static int a_scope_has_no_earlier_peak(unsigned point) {
   own = new_thread(), other = new_thread();
   as_thread(own);

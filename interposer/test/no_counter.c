@@ -110,7 +110,7 @@ static void only_memory_is_needed(void) {
   syscall(SYS_exit, sampled ? 0 : 1);
 }
 
-/* ---- Objects in slots ---------------------------------------------------------------------------------- */
+/* ---- Objects on pages of their own (slots) ------------------------------------------------------------- */
 
 static struct mallometer_observation observed(void) {
   struct mallometer_observation o = {0};

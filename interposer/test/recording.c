@@ -866,7 +866,7 @@ static int run_case(const char *name) {
   if (strcmp(name, "burst") == 0) return burst();
   if (strcmp(name, "message") == 0) return message();
   if (strcmp(name, "share") == 0) return share();
-  return run_child(name); /* runs a case that as_child() checks */
+  return run_child(name); /* starts a child process, in which as_child() runs the case */
 }
 
 int main(int argc, char **argv) {

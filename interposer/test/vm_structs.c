@@ -419,8 +419,8 @@ static void *sample(void *frame) {
   return NULL;
 }
 
-/* Forks, in one test while another thread is stopped in the middle of a read. The child must name no compiled
- * methods until start_compilations() and compilations_switch(true) are called. */
+/* Forks, and checks the child: it must name no compiled methods until it calls start_compilations() and
+ * compilations_switch(true). In check_switch(), another thread is stopped in the middle of a read during the fork. */
 static void check_child(void) {
   pid_t child = fork();
   CHECK(child >= 0);

@@ -1,4 +1,4 @@
-/* Calls monitors, and waits for running calls. See monitors.h. */
+/* Calls the registered monitors, and waits for their callbacks to return. See monitors.h. */
 #include "account/monitors.h"
 
 #include <errno.h>

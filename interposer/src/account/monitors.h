@@ -44,7 +44,8 @@ int monitor_add(const struct mallometer_monitor *monitor);
  */
 int monitor_remove(uint32_t number);
 
-/* Resets the numbers of running calls in the child of a fork, where no other thread is in a callback. */
+/* Must be called in the child of a fork. Sets the numbers of running callbacks to 0, because the child has no other
+ * threads. */
 void monitors_forked(void);
 
 #endif

@@ -570,7 +570,8 @@ bool ranges_find(uintptr_t begin_address, uintptr_t end_address, bool whole, uin
   return found;
 }
 
-/* Makes the next thread that takes the lock empty the map. If the lock is free, the calling thread does so at once. */
+/* Empties the map at once if the calling thread gets its lock. Otherwise the next thread that gets the lock empties
+ * it. */
 void ranges_forget(void) {
   uint64_t signals;
   __atomic_fetch_add(&generation, 1, __ATOMIC_SEQ_CST);

@@ -599,7 +599,7 @@ void scopes_end(struct thread_block *block) {
   struct thread_scoping *scoping = thread_scoping(block);
   struct scope *scope = scoping->innermost;
   scoping->innermost = &no_scope;
-  scoping->is_held = false; /* still set if a signal handler left an event by longjmp */
+  scoping->is_held = false; /* may be true after a signal handler left an event by longjmp */
   block->reporting.scoped = 0;
   while (scope != &no_scope) {
     struct scope *outer = scope->outer;

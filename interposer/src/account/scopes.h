@@ -67,8 +67,8 @@ void *scope_match_allocation(struct thread_block *block, void *object, size_t do
 void scope_match_free(struct thread_block *block, const void *object, size_t bytes);
 
 /* Reports a counted allocation to the scopes of its thread, and returns `object`. `doubled` is the doubled_size() of
- * the request, or 0 for 0 bytes. Calls scope_raise() only if the allocation changes more than the peak of the
- * innermost scope. */
+ * the request, or 0 for 0 bytes. Raises the innermost scope's peak itself, and calls scope_raise() if anything else
+ * must change. */
 static inline __attribute__((always_inline)) void *scope_allocation(struct thread_block *block, void *object,
                                                                     size_t doubled) {
   struct thread_scoping *scoping = thread_scoping(block);

@@ -14,7 +14,7 @@
 #include "mallometer.h"
 #include "platform/arch.h"
 
-/* The first public class (of MALLOMETER_SIZE_CLASSES) merges FIRST_CLASSES classes. */
+/* Public figures merge the first FIRST_CLASSES classes into one, so that MALLOMETER_SIZE_CLASSES classes remain. */
 #define FIRST_CLASSES 5u
 #define SIZE_CLASSES (FIRST_CLASSES - 1 + MALLOMETER_SIZE_CLASSES)
 

@@ -132,7 +132,7 @@ struct thread_sampling {
    * other threads. */
   _Alignas(64) uint64_t random;
   struct burst burst;
-  /* The number of this thread's calls of the sampler whose CPU time is not yet in the total. */
+  /* The number of calls of the sampler since this thread last added the cost of its calls to visits_ns (sampler.c). */
   uint32_t visits;
   /* True if the thread frees the native memory of unreachable Java objects (sample/collections.h). Threads of src/jvm
    * also write this field. */
@@ -197,9 +197,9 @@ extern HIDDEN struct thread_block uncounted_block;
 /* The calling thread's block, or one of the sentinels above. */
 DECLARE_THREAD_POINTER(struct thread_block, current_block);
 
-/* `headroom` is the growth in bytes before an event takes the slow path. Subtract allocated bytes from it, or add
- * freed bytes to it. Return false if none is left; the caller must then call peak_flush_if_due() (totals.h).
- * Sentinels never have any. */
+/* headroom_take() subtracts allocated bytes from `headroom`, the growth in bytes before an event takes the slow
+ * path. headroom_give() adds freed bytes. Both return false if no headroom is left; the caller must then call
+ * peak_flush_if_due() (totals.h). The sentinels above never have any headroom. */
 static inline bool headroom_take(struct thread_block *block, int64_t bytes) {
   return __builtin_expect(!local_sub_exhausts(&block->headroom, bytes), 1);
 }
@@ -317,8 +317,7 @@ static inline bool is_thread_block(const struct thread_block *block) {
 
 /*
  * Returns the calling thread's block. A thread without a block takes one here. Returns NULL if the thread's events
- * belong to shared_events. Takes no lock, but maps a slab for every 64th thread that lives at the same time. May
- * change errno.
+ * belong to shared_events. Takes no lock. Maps memory for 64 new blocks if no unused block is left. May change errno.
  */
 static inline struct thread_block *thread_block_acquire(void) {
   struct thread_block *block = own_block();

@@ -229,8 +229,8 @@ static bool is_above_peak(uint64_t slacks) {
 
 /*
  * Sums over all blocks if the estimate of the live bytes exceeds the peak by more than slack(). While n other threads
- * sum, the estimate must exceed the peak by more than (n + 1) * slack(), so that few threads sum at once. Further
- * growth exceeds this threshold, too, so another sum starts even if the sums in progress are interrupted for long.
+ * sum, the estimate must exceed the peak by more than (n + 1) * slack(), so that few threads sum at once. Even if those
+ * threads are interrupted for long, the estimate can grow above this limit, and another thread then sums.
  */
 static void confirm_if_higher(void) {
   if (!is_above_peak(1)) return;

@@ -68,22 +68,26 @@ struct peak_window {
 };
 int peak_window_open(const struct mallometer_counters *sum);
 void peak_window_close(uint32_t number);
-/* `since` has the events since the window's beginning. The caller must read these events after a call of
- * totals_raise_peak(). */
+/* Returns the net bytes and the peak since peak_window_open() returned `number`. The caller first calls
+ * totals_raise_peak(), and then computes `since`, the events since the window was opened. */
 struct peak_window peak_window_read(uint32_t number, const struct mallometer_counters *since);
 
-/* Updates the estimate of the process's live bytes by the change of this thread's live bytes since its latest
- * peak_flush(). Then renews the thread's headroom, the growth in bytes before it must call peak_flush() again. If
- * the thread is in a scope, sets report_peak_at instead. May sum over all blocks to confirm a new peak. */
+/*
+ * Adds the change of this thread's live bytes since its latest peak_flush() to the estimate of the process's live
+ * bytes. Also sets `headroom`, the growth in bytes before the thread must call peak_flush() again. While a scope
+ * (scopes.h) measures the thread, `report_peak_at` is set instead: the net bytes above which peak_flush() is due. May
+ * sum over all blocks to confirm a new peak.
+ */
 void peak_flush(struct thread_block *block);
 
-/* Must be called when an event of the calling thread finds that block->headroom is used up. A thread in a scope
- * never has headroom; it calls peak_flush() when its net bytes exceed report_peak_at. */
+/* Must be called when an event of the calling thread finds that block->headroom is used up. While a scope (scopes.h)
+ * measures the thread, its headroom is always used up, and peak_flush() is due only when the net bytes exceed
+ * report_peak_at. */
 static inline void peak_flush_if_due(struct thread_block *block) {
   if (!block->reporting.scoped || thread_net(block) > thread_scoping(block)->report_peak_at) peak_flush(block);
 }
 
-/* Does what peak_flush() does, for the events of threads without a block. */
+/* Does what peak_flush() does, for the events in shared_events: those of threads without counters of their own. */
 void peak_flush_shared(void);
 
 /*
@@ -95,8 +99,8 @@ void peak_flush_shared(void);
  */
 uint64_t totals_raise_peak(struct mallometer_counters *sum);
 
-/* Returns the peak of the live bytes. The peak may be too high by the slack. The slack is the larger of 0.5 % of the
- * peak and 4 KiB per thread block. */
+/* Returns the peak of the live bytes. The peak may be too high by the slack: the larger of 0.5 % of the peak and 4
+ * KiB for each struct thread_block. */
 uint64_t peak_so_far(void);
 
 /* The bytes by which the true peak may exceed peak_so_far(). */

@@ -28,7 +28,7 @@ void glibc_free_unnoticed(void *object) {
 
 static bool chunk_agrees(size_t request) {
   void *object = next.malloc(request);
-  if (!object) return true; /* malloc has no memory for this size, so the other sizes decide */
+  if (!object) return true; /* out of memory: this request is not tested */
   if (is_tagged(object)) {
     next.free(object);
     return false;

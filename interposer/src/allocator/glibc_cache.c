@@ -22,12 +22,13 @@ enum {
 
 static uintptr_t libc_begin, libc_end;
 static ptrdiff_t offset_of_pointer; /* bytes from the thread pointer to the pointer to the cache; 0: not found */
-/* The most objects in a bin, if the cache's numbers count free places in the bins. 0 if they count objects. */
+/* glibc's thread cache (tcache) has a number for each bin. If the numbers count free places, bin_capacity is the
+ * most objects in a bin. If they count objects, bin_capacity is 0. */
 static unsigned bin_capacity;
 
 static size_t chunk_bytes(size_t word) { return word & ~(size_t)7; }
 
-/* The chunk of a cache may be somewhat longer than requested. */
+/* The chunk in which glibc keeps a thread's cache may be somewhat longer than requested. */
 static bool is_size_of_cache(size_t word) {
   enum { MOST_MORE = 0x60 };
   size_t bytes = chunk_bytes(word);

@@ -71,8 +71,8 @@ static bool find_all(struct next_allocator *found, const struct next_allocator *
   return complete;
 }
 
-/* Leaves `after` empty if no allocator follows this library in the search order. For example, a library that was
- * loaded late comes after the C library. */
+/* Fills `after` with the functions that come after this library in the search order. Leaves it empty if there are
+ * none, for example if this library was loaded late and therefore comes after the C library. */
 static void find_after(void) {
   struct next_allocator found = {0};
   if (!find_all(&found, NULL) || !comes_before(&after, (const void *)(uintptr_t)found.malloc)) return;
@@ -141,8 +141,8 @@ bool next_allocator_bypass_executable(void) {
  * musl's calloc calls malloc by name, and its memalign and posix_memalign call aligned_alloc by name. Such a call
  * reaches this library, which would count the object twice. The functions below replace musl's.
  *
- * calls_this_library() recognizes a function that calls by name: before the next allocator serves, the function's
- * object comes from the bootstrap buffer.
+ * calls_this_library() tests the object that a function returned. Before the next allocator serves, this library takes
+ * objects from the bootstrap buffer. An object in that buffer shows that the function called this library.
  */
 enum { CLEARED_AT_ONCE = 4096 };
 
@@ -185,8 +185,8 @@ static void replace_self_calls(void) {
   if (calls_this_library(next.calloc(1, 1))) next.calloc = calloc_by_malloc;
   size_t alignment = 2 * sizeof(void *);
   if (!calls_this_library(next.memalign(alignment, 1))) return;
-  /* Keeps memalign if aligned_alloc calls this library, too. Heap-Layers' aligned_alloc, for example, calls memalign
-   * by name. If aligned_alloc were then used as memalign, it would call itself through this library without end. */
+  /* An aligned_alloc that calls this library must not replace next.memalign. Heap-Layers' aligned_alloc, for
+   * example, calls memalign by name: the two would call each other without end. */
   if (calls_this_library(next.aligned_alloc(alignment, alignment))) return;
   next.memalign = next.aligned_alloc;
   next.posix_memalign = posix_memalign_by_aligned_alloc;

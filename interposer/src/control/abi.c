@@ -1,5 +1,5 @@
-/* The functions of mallometer.h. Each function checks its arguments and preserves errno. The values come from other
- * folders. */
+/* Implements the functions of mallometer.h. Each function checks its arguments, preserves errno, and gets its result
+ * from other parts of the library. */
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
@@ -259,7 +259,7 @@ int mallometer_objects(struct mallometer_object *objects, uint32_t capacity) {
   if (!objects) return -EINVAL;
   if (!process_has_call_sites()) return -ENODATA;
   return (int)live_samples_copy(objects, capacity, slots_copy(objects, capacity, NULL),
-                                NULL); /* samples on pages of their own come first: they have the most details */
+                                NULL); /* slots_copy() comes first, because its rows have the most details */
 }
 
 /* Returns why sampled objects cannot be moved to pages of their own, on which the library sees accesses; NULL if

@@ -161,7 +161,7 @@ static uint64_t changes_at_walk;
 static uint64_t late_walk_ns; /* 0: no late walk is due */
 
 static void note_walk(uint64_t changes) {
-  loaded_objects_refresh(); /* a preloaded library does this in its dlopen hook */
+  loaded_objects_refresh(); /* a preloaded mallometer does this in its dlopen hook */
   const uint64_t late_ns = 5000000000;
   late_walk_ns = changes == changes_at_walk ? 0 : monotonic_ns() + late_ns;
   changes_at_walk = changes;

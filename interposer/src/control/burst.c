@@ -202,7 +202,7 @@ static void copy_stack(struct recording_grown *grown) {
   if (first >= count) first = 0;
   for (int i = first; i < count && grown->frames < RECORDING_MOST_FRAMES; i++) {
     if (frames[i] >> 62 != 3)
-      grown->stack[grown->frames++] = frames[i]; /* skips frames of foreign calls (kind 3), which have no method */
+      grown->stack[grown->frames++] = frames[i]; /* frames with both top bits set only mark a foreign-function call */
   }
 }
 

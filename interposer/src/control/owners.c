@@ -133,7 +133,7 @@ static int step(uint32_t wanted) {
   if (!graph) return -ENODATA;
   if (!is_next || wanted > MALLOMETER_OWNERS_REFERRERS) return -EINVAL;
   int result = step_to(wanted);
-  /* `done` permits only further searches for referrers after a search for referrers. Another step would find more
+  /* After a search for referrers, `done` permits nothing but another search for referrers. Other steps would add
    * holders, which would count as referrers. */
   if (result == 0) done = wanted == MALLOMETER_OWNERS_REFERRERS ? MALLOMETER_OWNERS_POINTER_HOLDERS : wanted;
   return result;

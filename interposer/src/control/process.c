@@ -297,7 +297,7 @@ static void begin(void) {
   mappings_find_next();
   bool ours = program_malloc_is_ours();
   if (!ours)
-    hook_find_operators(); /* the allocator is not looked up yet, because the loader might call malloc */
+    hook_find_operators(); /* the allocator is found later, because its look-up might make the loader call malloc */
   if (!ours || !hook_ready() || !malloc_leads_here) state = MALLOMETER_STATE_NOT_PRELOADED;
   const void *serving = ours ? (const void *)(uintptr_t)next.malloc : first_definition("malloc", first_object(), NULL);
   if (is_of_sanitizer(serving)) {

@@ -1,8 +1,9 @@
 /*
- * The hook's start and switches on Darwin (see start.h), and the attach to a running process (see redirection.h).
+ * Starts the library on Darwin, switches its counting on and off (start.h), and attaches it to a running process
+ * (redirection.h).
  *
  * Calls reach this library from the start through the interposed functions, or after mallometer_attach() through the
- * zones. mallometer_attach() fails in a process that counts from the start.
+ * malloc zones. mallometer_attach() fails in a process that counts from the start.
  */
 #include <errno.h>
 #include <mach/mach.h>
@@ -76,7 +77,7 @@ void hook_choose_route(void) {
   __atomic_store_n(&hook_state, wanted_state(), __ATOMIC_RELEASE);
 }
 
-/* Does nothing: the complete route checks for monitors at each event. */
+/* Has nothing to wait for: on Darwin the functions of hooks/complete.h serve all calls. */
 void hook_wait_for_route(void) {}
 
 void hook_forked(void) { hook_choose_route(); }
@@ -172,7 +173,7 @@ bool redirection_works(void) {
   return counted;
 }
 
-/* ---- Mappings, which are not replaced here -------------------------------------------------------------- */
+/* ---- Mappings: not recorded on Darwin, where mmap and its family are not replaced ---------------------- */
 
 void mappings_start(bool is_late) { (void)is_late; }
 

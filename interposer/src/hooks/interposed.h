@@ -28,8 +28,9 @@ EXPORT size_t malloc_usable_size(void *object);
   X(sdallocx)
 
 /*
- * C++'s operators, as X(form, mangled name, base). `base` is the form that the operator calls by default, or the
- * operator's own form if it calls no other. A base precedes the forms that call it.
+ * C++'s operators, as X(form, mangled name, base). A form is a variant of new or delete, such as NEW_NOTHROW. `base` is
+ * the form that this form calls by default; a form that calls no other is its own base. The list has each base before
+ * the forms that call it.
  *
  * Parts of the mangled names: nw is new, na new[], dl delete, da delete[], m a size, St11align_val_t an alignment, and
  * RKSt9nothrow_t nothrow.

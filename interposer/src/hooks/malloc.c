@@ -36,8 +36,8 @@
 #include "sample/sampler.h"
 
 /*
- * Stands after a call. Hides how `value` was computed, so the compiler must save `value` itself during the call, and
- * computes other numbers from it only after the call.
+ * Belongs directly after a call. The assembly hides how `value` was computed. The compiler therefore saves `value`
+ * during the call, and computes numbers that depend on `value` only after the call.
  */
 #define keep_only(value) __asm__("" : "+r"(*(value)))
 
@@ -450,8 +450,8 @@ static void *early_realloc(void *object, size_t size) {
   return moved;
 }
 
-/* Whether the program's calls of each function reach this library although another library's malloc serves the
- * program. The other library lacks the function in this case. */
+/* Matters for a program that uses another library's malloc. A member is true if that library lacks the function, so
+ * that the program's calls of the function reach this library. */
 static struct {
   bool valloc, pvalloc;
 #define MEMBER(name) bool name;

@@ -35,7 +35,8 @@ void operators_find(void);
  * calls of the allocator's operators. Calls that belong to another library's operators therefore do not arrive here. */
 void operators_take_over(void);
 
-/* Returns the operator that serves a form instead of the library's; NULL if the library's serves. */
+/* Returns the operator of another library that serves this form (variant) of new or delete; NULL if this library's
+ * own operator serves it. */
 operator_function *operator_in_place(enum operator_form form);
 
 /*

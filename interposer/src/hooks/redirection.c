@@ -230,8 +230,8 @@ static void redirect_object(const struct walked_object *object, void *argument) 
   walk->mappings_only = is_other_allocator(object);
   if (!walk->mappings_only || walk->undoes) references_visit(object, redirect_reference, walk);
   if (walk->mappings_only) return;
-  /* The loader keeps pointers to malloc's family in its own data, for example to the free of its table of unique C++
-   * symbols. */
+  /* The loader keeps pointers to malloc's family in its own data. For example, its table of unique C++ symbols
+   * contains a pointer to free. */
   if (object_contains(object, walk->loader)) data_words_visit(object, redirect_data_word, walk);
 }
 

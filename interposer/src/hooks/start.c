@@ -167,8 +167,8 @@ void hook_choose_route(void) {
   if (__atomic_load_n(&hook_state, __ATOMIC_RELAXED) >= HOOK_COUNTING) choose_route();
 }
 
-/* Does not wait for a call of choose_route() by this thread itself. The caller is then a signal handler that
- * interrupted that call. */
+/* Waits only for other threads. This thread may itself be in choose_route(), if a signal handler interrupted it
+ * there and called this function. */
 void hook_wait_for_route(void) {
   const uint64_t end = monotonic_ns() + 1000000000;
   while (__atomic_load_n(&choosing, __ATOMIC_SEQ_CST) > this_thread_chooses && monotonic_ns() < end) sched_yield();

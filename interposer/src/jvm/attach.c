@@ -84,9 +84,11 @@ static struct java_stacks java_stacks = {thread_of_jvm, walk, foreign_calls_note
 /* ---- Events of the JVM --------------------------------------------------------------------------------- */
 
 /*
- * The most methods that get ids when their classes are loaded, up to JDK 25. Methods of later classes have no names.
- * These JVMs never free an id, which takes some 30 bytes. Without this limit, a program that generates classes all the
- * time would grow.
+ * The most methods that get ids when their classes are loaded. Methods of classes that are loaded after that have no
+ * names.
+ *
+ * The limit applies to JVMs up to JDK 25. They never free an id, which takes some 30 bytes, so a program that generates
+ * classes all the time would grow without the limit.
  */
 #define MOST_IDS_OF_NEW_CLASSES 1000000u
 

@@ -5,8 +5,8 @@
  * code after the call. JVMTI knows the right frames of every return address in compiled code (jvmticmlr.h), but must
  * not be called inside of malloc.
  *
- * A recorded stack therefore gets an extra frame after its native frames, the note, which stands for the return
- * address. The reader of the stack calls foreign_calls_correct(), which asks JVMTI. If the JVM does not know the
+ * A recorded stack therefore gets an extra frame that stands for the return address: the note. It follows the native
+ * frames. The reader of the stack calls foreign_calls_correct(), which asks JVMTI. If the JVM does not know the
  * address, or its code is gone, only the note is removed.
  */
 #ifndef MALLOMETER_JVM_FOREIGN_CALLS_H

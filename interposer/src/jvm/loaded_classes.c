@@ -8,7 +8,7 @@
 
 #include "jvm/attach.h"
 
-/* Further endings are ignored. */
+/* The most endings of class names that loaded_classes() compares. The function ignores further endings. */
 #define MOST_ENDINGS 16
 
 struct ending {

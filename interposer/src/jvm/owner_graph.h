@@ -32,8 +32,9 @@ enum {
 /* A live native block whose owners are sought. The blocks are sorted and do not overlap. */
 struct owned_block {
   uint64_t begin, end;
-  /* Whether the block lies so low that ordinary numbers often look like addresses in it. A Java long then counts
-   * only if it is the address of the block's first byte, or if its class is known to keep addresses in longs. */
+  /* Whether the block lies so low that ordinary numbers often look like addresses in it. A Java long then counts in
+   * two cases only: it is the address of the block's first byte, or the Java class that contains the long is known
+   * to keep addresses in longs. */
   bool is_low;
 };
 

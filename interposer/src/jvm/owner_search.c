@@ -467,8 +467,8 @@ int owner_search_find_pointer_holders(void) {
 /* A holder is a Java object that contains the address of a block. Holders are chosen during the first walk along
  * references, because that reaches only live objects. A dead object may contain the address of an earlier block. */
 
-/* Returns the counter of the chosen holders that have an address in the same field as `hold`. Addresses that lead to
- * a block through other native memory have a counter of their own. */
+/* Returns the counter of chosen holders for the field of `hold`. A field has a second counter, for addresses that
+ * lead to a block through other native memory. */
 static uint8_t *chosen_count(const struct owner_hold *hold) {
   uint64_t way = ((uint64_t)hold->class_name * 31 + hold->field_name) * 2 + (hold->steps > 0);
   return &memory->chosen[(way * 0x9e3779b97f4a7c15u >> 40) % CHOSEN_COUNTS];
@@ -484,8 +484,9 @@ static bool choose(const struct heap_object *holder) {
   return false;
 }
 
-/* Ends the choice of holders, after the first walk along references. Holders that were reached but not chosen are
- * not searched for referrers. Holders that were not reached have no referrers, so their search counts as done. */
+/* Ends the choice of holders, after the first walk along references. The search does not look for referrers of
+ * holders that it reached but did not choose. A holder that was not reached has no referrers, so its search counts
+ * as done. */
 static void drop_unchosen_holders(void) {
   for (uint32_t i = 0; i < graph->objects; i++) {
     struct heap_object *object = &graph->object[i];

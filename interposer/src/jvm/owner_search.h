@@ -1,8 +1,9 @@
 /*
  * Searches for the Java objects that hold the addresses of native blocks, and for the objects that refer to these.
  *
- * The search uses a JVMTI environment of its own, because tags make each collection longer. Most steps stop the
- * program, so the caller decides about each of them:
+ * The search tags objects in a JVMTI environment of its own. owner_search_end() disposes of the environment and its
+ * tags, because tags make each garbage collection longer. Most steps stop the program, so the caller decides about each
+ * of them:
  *
  * 1. A walk over all objects finds the holders: objects whose long fields or long arrays contain addresses of the
  * blocks.

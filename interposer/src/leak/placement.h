@@ -6,6 +6,7 @@
  * Definitions:
  *
  * - B: the samples of a call site that are placed in an epoch, on average
+ * - E: the number of epochs from a site's first sample to its first slot
  * - L: the number of a site's live objects in slots above which fewer of its samples are placed
  * - K: the site's samples from earlier epochs that are live, in slots or not
  * - f: the smaller of two free shares: of the slots of the size class, and of the memory for slots. For a site that has
@@ -15,8 +16,8 @@
  * - q = min(1, b / max(samples of the site in this epoch, in the epoch before)) * min(1, (r L / live slots of the
  *   site)^2)
  *
- * q is 0 until the site's first sample is E epochs old, because most call sites allocate only during start-up and keep
- * what they allocated.
+ * During a site's first E epochs, q is 0, because most call sites allocate only during start-up and keep what they
+ * allocated.
  *
  * A site that allocates much gets no more slots than other sites, because q falls with the number of its samples. A
  * site whose samples stay live gets more slots, until L of its objects are in slots. Otherwise few of the objects that
@@ -39,8 +40,8 @@
 
 /*
  * Reserves the tables for sites, once. Returns false if there is no memory. After this call, sampled objects may be
- * moved into slots. Their written contents (sample/move.h) are then copied, the rest of the slot is zero, and the
- * original object is given back to the allocator.
+ * moved into slots. The bytes that the program may have written (sample/move.h) are then copied, the rest of the slot
+ * is zero, and the original object is given back to the allocator.
  */
 bool placement_start(void);
 

@@ -119,8 +119,8 @@ static const char *cannot_clear(void) {
 }
 
 /* Renews the canaries and immediately clears their accessed bits. Linux at first keeps a new page in a batch of the
- * processor that touched it, and clears its bit only there (platform/page_use.c). This thread may later run on
- * another processor. */
+ * processor that touched it, and can clear the page's bit only on that processor (platform/page_use.c). This thread
+ * may later run on another processor. */
 static void renew_canaries(void) {
   for (uint32_t i = 0; i < CANARIES + IDLE_CANARIES; i++) {
     pages_clear((uintptr_t)canary(i), memory_page_bytes());

@@ -3,9 +3,10 @@
  * one or more pages with a single sampled object (slots.h). A reading shows which slots were accessed since they were
  * cooled.
  *
- * Slots that were not accessed are not cooled again. An access between the reading and the cooling is missed, but the
- * slot counts as accessed anyway. MALLOMETER_LEAKS_BY_CLEAR_REFS cools all pages of the process, so an access to an
- * idle slot between the reading and the cooling is lost.
+ * A cooling usually clears only the bits of slots that the reading shows as accessed. An access between the reading and
+ * the cooling leaves no trace in these slots, but they already count as accessed. The method
+ * MALLOMETER_LEAKS_BY_CLEAR_REFS cools all pages of the process, so an access to an idle slot between the reading and
+ * the cooling is lost.
  *
  * A few pages, the canaries, are accessed right after each cooling. A canary that a later reading shows as not accessed
  * proves that the kernel itself has cleared accessed bits, to find memory to reclaim. The slots of that epoch may then

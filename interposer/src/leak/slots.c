@@ -56,8 +56,8 @@ struct slot {
   uint32_t excess; /* the bytes of `taken` beyond the object's size */
   uint32_t usable;
   uint32_t next_free;
-  uint32_t unseen;   /* accesses to the object of this generation (lowest bits) cannot be seen */
-  uint32_t disowned; /* the sample of the object of this generation (lowest bits) counts as freed */
+  uint32_t unseen;   /* lowest 32 bits of a generation: accesses to the object of that generation cannot be seen */
+  uint32_t disowned; /* lowest 32 bits of a generation: the sample of that generation's object counts as freed */
   bool apart;        /* whether the slot is a mapping of its own */
   bool to_merge;
   uint64_t born; /* the time of the allocation, in the unit of `access` */

@@ -107,12 +107,13 @@
  *       The bytes of the largest page that a kernel may have.
  *   MOST_BYTES_ABOVE_CONTROL_BLOCK
  *       The most bytes from the address of struct pthread to the end of the mapping of a thread's stack: the struct
- *       and, on processors that have them after it, static thread-local variables.
+ *       and, on some processors, the static thread-local variables, which follow the struct there.
  *
  * Words that the loader fills in (psABI of the processor, "Relocation Types"):
  *
  *   RELOCATIONS_ARE_KNOWN
- *       Whether the types below are known. Otherwise no function is found by the words that lead to it.
+ *       Whether the types below are known. If not, the library finds no references to functions
+ *       (platform/references.h).
  *   RELOCATION_OF_CALL, RELOCATION_OF_DATA, RELOCATION_OF_ADDRESS
  *       The types of words that the procedure linkage table calls, of words of the global offset table, and of words
  *       of data.
@@ -127,7 +128,8 @@
  *   LOADS_STAY_IN_ORDER
  *       Whether a thread's loads happen in program order without a fence.
  *   bool is_tagged(const void *object)
- *       Whether the address has a tag. The memory before the object may have another tag and must not be read by it.
+ *       Whether the address has a tag. The memory before the object may have another tag, so it must not be read
+ *       through this address.
  *   GLIBC_CHUNKS_ARE_KNOWN
  *       Whether the word before each of glibc's objects may be read (allocator/glibc.h).
  *   PROBES_ARE_KNOWN

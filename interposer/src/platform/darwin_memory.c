@@ -21,7 +21,7 @@ size_t memory_whole_pages(size_t bytes) {
   return (bytes + page - 1) / page * page;
 }
 
-/* ---- The library's own memory: not recorded, because leak/search.c, which skips it, is not for Darwin ----- */
+/* ---- The library's own memory, which is not recorded on Darwin ----------------------------------------- */
 
 bool memory_own_range(unsigned number, uintptr_t *begin, uintptr_t *end) {
   (void)number, (void)begin, (void)end;

@@ -10,8 +10,8 @@
 #include "platform/system_calls.h"
 
 #define UNKNOWN UINT64_MAX
-/* Limits from this number of bytes on mean "no limit". A cgroup of version 1 without a limit reports the largest
- * 63-bit multiple of the page size. */
+/* A limit of at least this number of bytes means "no limit". A cgroup of version 1 without a limit reports the
+ * largest 63-bit multiple of the page size. */
 #define NO_LIMIT ((uint64_t)INT64_MAX - ((uint64_t)1 << 20))
 
 /* ---- Text files of the kernel ------------------------------------------------------------------------- */
@@ -299,9 +299,9 @@ void memory_read(const struct memory_cgroup *cgroup, struct memory_reading *read
 }
 
 /*
- * Returns the bytes of cached files. Their number in memory.stat is named `files`; it includes shared memory (shmem),
- * which is subtracted. If memory.stat lacks `files` or shmem, returns the bytes of inactive files (inactive_file). In
- * version 1, the names of shmem and inactive_file begin with `prefix`.
+ * Returns the bytes of cached files. The parameter `files` names the line of memory.stat that has their number. The
+ * number includes shared memory (shmem), which is subtracted. If memory.stat lacks one of the two lines, returns the
+ * bytes of inactive files (inactive_file). In version 1, the names of shmem and inactive_file begin with `prefix`.
  */
 static uint64_t cached_files(const char *stat, const char *prefix, const char *files) {
   char shared[24], inactive[24];

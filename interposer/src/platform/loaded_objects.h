@@ -33,8 +33,9 @@ struct loaded_object {
  */
 bool loaded_objects_start(bool kernel_tells);
 
-/* Updates the table. Most objects update the table when they are loaded, but not when they are unloaded. Must not be
- * called inside of malloc. Takes the lock of dl_iterate_phdr. Preserves errno. */
+/* Updates the table. When an object is loaded, its start code usually calls this function (see loaded_objects.c);
+ * nothing calls it when an object is unloaded. Must not be called inside of malloc. Takes the lock of
+ * dl_iterate_phdr. Preserves errno. */
 void loaded_objects_refresh(void);
 
 void loaded_objects_forked(void);

@@ -22,7 +22,7 @@ void *already_loaded(const char *name) {
 static int read_changes(struct dl_phdr_info *info, size_t size, void *changes) {
   (void)size;
   *(uint64_t *)changes = info->dlpi_adds + info->dlpi_subs;
-  return 1; /* ends the walk, because the counts are equal for all objects */
+  return 1; /* ends the walk, because dlpi_adds and dlpi_subs are the same for all objects */
 }
 
 uint64_t loader_changes(void) {

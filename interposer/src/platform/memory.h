@@ -68,8 +68,8 @@ bool memory_is_unmapped(const void *page);
 /* Describes the limit on the process's memory (RLIMIT_AS or RLIMIT_DATA); NULL if none is set. */
 const char *memory_limit(void);
 
-/* Returns NULL if a table of `bytes` bytes takes at most 1/64 of the memory that the process may still map.
- * Otherwise describes the limit (RLIMIT_AS or RLIMIT_DATA) that leaves less. */
+/* Returns NULL if the process may still map at least 64 times `bytes`, the size of a table. Otherwise describes the
+ * limit that prevents this (RLIMIT_AS or RLIMIT_DATA). */
 const char *memory_shortage(size_t bytes);
 
 /* Returns whether the process has locked its mappings (MCL_CURRENT) or locks new ones (MCL_FUTURE). */

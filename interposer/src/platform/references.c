@@ -57,8 +57,9 @@ static bool leads_to_function(const ElfW(Rela) * relocation) {
          (type == RELOCATION_OF_ADDRESS && relocation->r_addend == 0);
 }
 
-/* Returns whether calls bypass the word of this relocation, because the loader has rewritten the entry of the
- * procedure linkage table. The relocation's addend is the entry's address if the object was linked with -z mark-plt. */
+/* Returns whether calls bypass the word of this relocation, because the loader has rewritten the procedure linkage
+ * table's entry that read the word. The entry's address is known only if the object was linked with -z mark-plt: it
+ * is then the relocation's addend. */
 static bool is_ignored(const struct walked_object *object, const ElfW(Rela) * relocation) {
   uintptr_t entry_bytes = object->section.call_entry_bytes;
   if (entry_bytes == 0 || relocation->r_addend == 0) return false;

@@ -84,7 +84,7 @@ bool thread_sleeps(uint32_t id) {
   return end_of_name && end_of_name[1] == ' ' && memchr("SZX", end_of_name[2], 3);
 }
 
-/* The number of words above a waiting thread's stack pointer that are searched for a return address into
+/* The number of words, from a waiting thread's stack pointer on, that are searched for a return address into
  * pthread_cond_wait or a similar function. */
 #define MOST_WORDS_BELOW ((size_t)64)
 

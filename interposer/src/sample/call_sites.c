@@ -637,9 +637,9 @@ __attribute__((noinline)) static void *take_native(struct sample *sample) {
 }
 
 /*
- * Inserts a frame before the Java frames (java_stacks.note_call) if compiled Java code called native code by the
- * foreign-function interface. Only after such a call does the innermost Java frame have a bytecode index. `frames` must
- * have room for the new frame. Returns the number of inserted frames.
+ * Inserts a frame for the return address (java_stacks.note_call) before the Java frames, if compiled Java code called
+ * native code by the foreign-function interface. Without a bytecode index in the innermost Java frame, there was no
+ * such call. `frames` must have room for the new frame. Returns the number of inserted frames.
  */
 static uint32_t note_call(const struct java_stacks *stacks, const struct registers *caller, uint64_t *frames,
                           uint32_t native, uint32_t java) {

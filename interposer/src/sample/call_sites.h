@@ -132,8 +132,9 @@ uint32_t call_sites_copy(struct mallometer_site *sites, uint32_t capacity, uint3
 uint32_t call_sites_copy_cleaned(struct mallometer_cleaned *rows, uint32_t capacity, uint64_t collection);
 
 /*
- * Returns the estimated live bytes of the site at index `place` of the library's table, below call_sites_places(),
- * and sets `number` to the site's number. Reads only two cache lines, so that a thread can compare all sites often.
+ * call_sites_places() returns the number of entries in the library's table of sites. call_site_live_bytes() returns the
+ * estimated live bytes of the site at index `place` of the table, and sets `number` to the site's number. It reads only
+ * two cache lines, so that a thread can compare all sites often.
  */
 uint32_t call_sites_places(void);
 double call_site_live_bytes(uint32_t place, uint32_t *number);

@@ -344,9 +344,9 @@ void *sampler_visit(struct thread_block *block, void *object, size_t requested, 
   return allocation.object;
 }
 
-/* A call path without a counter (struct large_path) counts as level 0, because its next allocation always comes
- * here. While the interval is 0, the counter is marked as UNFINISHED, so that no sample is taken when the counter
- * reaches 0. */
+/* Level 0 means that every allocation comes here. A call path without a counter (large_path() returns NULL)
+ * therefore has level 0. While the sampling interval is 0, the counter is marked as UNFINISHED, so that no sample is
+ * taken when the counter reaches 0. */
 void *sampler_visit_large(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                           struct origin origin) {
   uint32_t tag = large_tag(origin, size_class(requested));

@@ -65,9 +65,9 @@ extern int given_copying;
 extern bool given_no_pagemap;
 extern uint64_t given_swapped_bytes;
 
-/* ---- The range of pages for slots, and accesses to them ------------------------------------------------ */
+/* ---- The range of pages for slots (pages of one sampled object), and accesses to them ------------------ */
 
-/* The most bytes that page_range_reserve() reserves. The default suffices for all slots with pages of 4 and 16 KiB. */
+/* The most bytes that page_range_reserve() reserves for slots. The default suffices with pages of 4 and 16 KiB. */
 extern size_t given_range_bytes;
 extern char *const given_range;
 
@@ -95,8 +95,8 @@ extern size_t given_mappings, given_most_mappings;
 
 extern bool given_threads_refused;
 
-/* Lets the thread that the code under test has started run until it waits or ends. The code may have only one thread
- * at a time. */
+/* Runs the thread of the code under test until the thread waits or ends. The code may have only one thread at a
+ * time. */
 void thread_goes_on(void);
 
 /* The other threads of the process. thread_has_stored_registers() returns true if the first word on a thread's stack

@@ -82,8 +82,8 @@ final class ReactiveEndpointFilter implements WebFilter {
   }
 
   /**
-   * Moves the parameter {@code links} into the path. The search for owners is a POST, to which
-   * Spring Boot does not pass the query.
+   * Moves the query parameter {@code links} of a POST into the path, because Spring Boot does not
+   * pass the query of a POST to the endpoint.
    */
   private static ServerWebExchange withLinks(ServerWebExchange exchange) {
     return exchange.getRequest().getQueryParams().containsKey("links")

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * attach is then known only as one sum. One line on standard error states the result or the
  * failure. After a failure the application continues.
  *
- * <p>The command line loads the agent into a running JVM to ask it a question ({@link #agentmain}).
- * The agent then registers and serves nothing.
+ * <p>A mallometer command ({@link Main}) loads the agent into a running JVM to ask it a question
+ * ({@link #agentmain}). The agent then registers and serves nothing.
  */
 final class Agent {
 
@@ -62,7 +62,7 @@ final class Agent {
   }
 
   /**
-   * Answers a question of the command line. The options are the path of a {@link Question}'s
+   * Answers the question of a mallometer command. The options are the path of a {@link Question}'s
    * directory. If the question fails or the agent is switched off, the answer is the reason.
    */
   static void agentmain(@Nullable String options, Instrumentation instrumentation) {
@@ -79,7 +79,7 @@ final class Agent {
             });
       }
     } catch (Throwable e) {
-      // The application must not be disturbed. The command line reports that no answer came.
+      // The application must not be disturbed. The mallometer command reports that no answer came.
       return;
     }
   }

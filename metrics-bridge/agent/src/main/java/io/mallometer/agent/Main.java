@@ -3,9 +3,10 @@ package io.mallometer.agent;
 import java.util.Arrays;
 
 /**
- * The entry point of {@code java -jar}. Compiled for Java 8, like {@link Premain}, so that an older
- * JVM can print why it cannot run. Does not refer to {@code java.lang.instrument}, which a runtime
- * made for the command line may lack.
+ * The entry point of {@code java -jar mallometer-agent.jar}, which runs mallometer's commands.
+ * Compiled for Java 8, like {@link Premain}, so that an older JVM can print why it cannot run. Does
+ * not refer to {@code java.lang.instrument}, which a runtime that jlink made for these commands may
+ * lack.
  */
 public final class Main {
 

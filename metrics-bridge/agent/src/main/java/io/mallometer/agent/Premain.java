@@ -28,7 +28,9 @@ public final class Premain {
     }
   }
 
-  /** Answers a question of the command line. The JVM calls this when the agent is attached. */
+  /**
+   * Answers the question of a mallometer command. The JVM calls this when the agent is attached.
+   */
   public static void agentmain(@Nullable String options, Instrumentation instrumentation) {
     if (Main.javaVersion() >= Main.OLDEST_JAVA) {
       Agent.agentmain(options, instrumentation);

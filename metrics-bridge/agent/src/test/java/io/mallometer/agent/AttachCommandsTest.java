@@ -373,7 +373,7 @@ class AttachCommandsTest extends ProcessCommands {
 
             assertThat(report.exitCode()).as(report.err()).isZero();
             assertThat(report.out()).contains("process " + service.pid(), "java_heap");
-            // The JVM has listened since the first command, so its socket exists already.
+            // The JVM has listened since the first command, so its attach socket already exists.
             Result again = call("report", "" + service.pid(), "--timeout", "20s");
             assertThat(again.exitCode()).as(again.err()).isZero();
             assertThat(Path.of("/tmp/.java_pid" + service.pid())).doesNotExist();

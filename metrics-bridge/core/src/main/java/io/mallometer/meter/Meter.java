@@ -327,7 +327,10 @@ public final class Meter {
                       + " ends (not_followed), and paths of allocations (no_path)")
               .table(CALL_SITES, "DroppedSamples"));
 
-  /** Holds all meters and attributes. The records are read when this nested class is first used. */
+  /**
+   * Holds all meters and attributes. The class is nested so that the components of the snapshot's
+   * records are read by reflection only at its first use.
+   */
   private static final class All {
 
     static final List<Meter> METERS =

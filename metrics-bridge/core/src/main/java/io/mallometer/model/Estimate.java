@@ -17,7 +17,8 @@ import static io.mallometer.model.Figure.Unit.COUNT;
  *
  * @param variance the estimated variance of the estimate; 0 if the value is exact
  * @param samples the number of samples from which the value was estimated
- * @param most the count of the whole process, which no interval exceeds; infinite if unknown
+ * @param most an upper limit of the interval, such as the exact live bytes of the whole process;
+ *     infinite if unknown
  */
 public record Estimate(
     @Figure(value = "The estimate, without bias", unit = COUNT) double value,
@@ -52,9 +53,10 @@ public record Estimate(
   }
 
   /**
-   * Returns this estimate with a limit for its interval.
+   * Returns this estimate with an upper limit for its 95 % interval.
    *
-   * @param whole the count of the whole process; {@code NaN} if unknown
+   * @param whole the limit, such as the exact live bytes of the whole process; {@code NaN} if
+   *     unknown
    */
   public Estimate atMost(double whole) {
     return new Estimate(value, variance, samples, whole > 0 ? whole : Double.POSITIVE_INFINITY);

@@ -27,8 +27,8 @@ public record SiteVerdict(
     @Figure("Whether a person acknowledged the site") boolean acknowledged) {
 
   /**
-   * The call sites with one name and library. They share one verdict, and {@code number} and {@code
-   * frames} are those of the call site on which the verdict is based.
+   * Call sites that have the same name and library. They share one verdict, and {@code number} and
+   * {@code frames} are those of the call site on which the verdict is based.
    */
   public record Site(
       @Figure("The site's name") String name,
@@ -108,8 +108,9 @@ public record SiteVerdict(
           double oldestSeconds) {
 
     /**
-     * Returns these objects with a limit for the interval of the estimated bytes: the upper bound
-     * does not exceed {@code wholeBytes}, the bytes of the whole site.
+     * Returns these objects with an upper limit for the 95 % interval of {@code bytes}.
+     *
+     * @param wholeBytes the limit; {@code NaN} if unknown
      */
     public Suspected atMost(double wholeBytes) {
       return new Suspected(

@@ -87,8 +87,8 @@ class PreloadedJvmTest {
     Attachment attachment = snapshot.self().attachment().orElseThrow();
     assertThat(attachment.gaps()).isEmpty();
     assertThat(attachment.words()).isGreaterThan(10);
-    // A started JVM has about ten megabytes of live memory. The error of the baseline is at most
-    // the memory in the caches of a hundred threads.
+    // A started JVM has about ten megabytes of live memory. The baseline, the memory that was live
+    // at the attach, is wrong by at most the memory in the malloc caches of a hundred threads.
     assertThat(counted.baseline().bytes()).isBetween(2e6, 500e6);
     assertThat(counted.baseline().errorBytes()).isBetween(0.0, 25e6);
     assertThat(counted.liveBytes()).isBetween(1e6, 1e9);

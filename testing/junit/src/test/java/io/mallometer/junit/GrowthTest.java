@@ -38,7 +38,7 @@ class GrowthTest {
   }
 
   /**
-   * The sorted slopes between all pairs of values are -100, 0, ten times 100, 166.7, 200 and 300.
+   * The sorted slopes between all pairs of values are -100, 0, 100 (ten times), 166.7, 200 and 300.
    *
    * <p>The interval of their median omits two slopes at each end, because (15 - 1.96 * sqrt(6 * 5 *
    * 17 / 18)) / 2 = 2.28. It extends from 100 to 166.7.

@@ -262,10 +262,10 @@ final class AttachedJvm implements Source {
   }
 
   /**
-   * Attaches to a JVM that has another /tmp, such as a service with PrivateTmp. The JVM's process
-   * id in its own PID namespace equals the process id here. JDK 17 looks for the JVM's socket only
-   * in the command's /tmp. This method therefore opens a socket there that forwards to the JVM's
-   * socket.
+   * Attaches to a JVM that has another /tmp, such as a service with PrivateTmp. Requires that the
+   * JVM has the same process id in its own PID namespace and in this one. JDK 17 looks for the
+   * JVM's socket only in the command's /tmp. This method therefore opens a socket there that
+   * forwards to the JVM's socket.
    */
   private void attachElsewhere(Path theirs) throws Exception {
     String name = SOCKET + process.pid();

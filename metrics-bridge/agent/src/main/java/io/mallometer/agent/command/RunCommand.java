@@ -110,8 +110,9 @@ final class RunCommand implements Callable<Integer> {
   }
 
   /**
-   * Adds the variables that start the monitors. The size of a threshold is not checked here: the
-   * library reports an invalid size when the program starts.
+   * Adds the variables for the monitors that {@code --monitor} names. The SIZE of {@code
+   * threshold=SIZE} is not checked here, because the library reports an invalid size when the
+   * program starts.
    */
   private void putMonitors(Map<String, String> variables) throws Failure {
     Set<String> words = new LinkedHashSet<>();

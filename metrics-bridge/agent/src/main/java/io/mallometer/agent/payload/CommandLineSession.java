@@ -28,7 +28,8 @@ import java.util.function.Supplier;
  *
  * <p>The command {@code attach} opens a further {@code Mallometer}, which polls until the command
  * {@code detach}, because names of Java frames and evidence of leaks must be collected between
- * questions, too. Meanwhile both rules above apply as if an agent ran.
+ * questions, too. Until then, the {@code Mallometer} for answers polls at the interval of that
+ * further {@code Mallometer}, and the application's own {@code Mallometer} does not answer GET.
  */
 final class CommandLineSession {
 

@@ -61,7 +61,8 @@ final class AccountTable {
   /**
    * A count, such as the number of classes, grows steadily if its rate in the last third of the
    * window is at least this share of its rate in the whole window. Logarithmic growth is not
-   * steady: it has the share 0.69 if the window starts at a third of the program's age.
+   * steady: if the program is three times as old at the end of the window as at its start, the
+   * share is 0.69.
    */
   private static final double STEADY = 0.75;
 

@@ -49,8 +49,8 @@ public record DiagnosisInput(
       Optional<ClassLoaders> loaders) {}
 
   /**
-   * Returns the name of the part of memory that comes first in the latest sentence; empty if the
-   * sentence names none.
+   * Returns the name of the first part of memory that the latest {@link Diagnosis} names; empty if
+   * it names none.
    */
   Optional<String> firstRow() {
     return latest.named().stream().findFirst();

@@ -78,9 +78,9 @@ public final class DiagnosisRules {
   private static final int EXTRAPOLATED = 24;
 
   /**
-   * A multiple of the time for which growth was watched. Growth during a warm-up slows down, so it
-   * is extrapolated at most this far. Growth that reaches the limit within this time counts even if
-   * it was watched for less than {@link #SHORTEST_WATCH}.
+   * Let w be the time for which growth was watched. Growth during a warm-up slows down, so it is
+   * extrapolated to at most this many times w. Growth that would reach the limit within this many
+   * times w counts even if w is less than {@link #SHORTEST_WATCH}.
    */
   private static final int WARM_UP_FACTOR = 5;
 
@@ -881,8 +881,8 @@ public final class DiagnosisRules {
                   since.compareTo(TotalGrowth.A_DAY) < 0 && !outlived ? State.WATCH : State.HEALTHY;
               boolean first = state.compareTo(State.WATCH) <= 0;
               addFinding("previous", requested, run.sentence());
-              // A sentence on the previous run's OOM kill replaces the sentence of other findings
-              // with the state WATCH.
+              // The sentence on the previous run's OOM kill becomes the sentence of the diagnosis,
+              // unless another finding has the state ACT.
               if (requested == State.WATCH && first) {
                 sentence = Headline.join("", "; ", List.of(run.sentence().split("; ")));
                 named = List.of();

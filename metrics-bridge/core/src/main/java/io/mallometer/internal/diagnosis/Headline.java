@@ -63,7 +63,7 @@ final class Headline {
   private static final int MOST_WORDS = 25;
 
   /**
-   * The part of memory that came first in the previous sentence stays first while its rate is at
+   * The part of memory that the previous diagnosis named first stays first while its rate is at
    * least this share of the highest rate.
    */
   private static final double STAYS_FIRST = 2 / 3.0;
@@ -87,8 +87,8 @@ final class Headline {
   private final List<SiteVerdict> urgentSuspects;
 
   /**
-   * The part of memory that certainly grows faster than every other urgent suspect, because the
-   * intervals do not overlap; empty if there is none.
+   * The part of memory that certainly grows faster than all urgent suspects, except itself if it is
+   * one: the confidence interval of its rate lies above theirs. Empty if there is none.
    */
   private final Optional<Row> fastest;
 

@@ -133,10 +133,13 @@ public final class HeldDiagnosis {
   }
 
   /**
-   * Returns whether the limit has changed. A limit from a known source has changed if its value
-   * differs. A limit from a new source has changed only if the new or an earlier source is the
-   * machine. Otherwise several limits may exist, and the new one may merely have become the
-   * nearest.
+   * Returns whether the limit has changed.
+   *
+   * <ul>
+   * <li>Its source had a limit before: the limit has changed if the value differs.
+   * <li>Its source is new: the limit has changed only if the machine is the new or an earlier
+   * source. Otherwise several limits may exist, and the new one may merely have become the nearest.
+   * </ul>
    */
   private boolean isLimitChanged(Limit limit) {
     if (!(limit.bytes() > 0)) {

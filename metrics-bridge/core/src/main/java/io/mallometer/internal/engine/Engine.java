@@ -99,8 +99,8 @@ public final class Engine {
             options,
             measures,
             // Cheap readers come first, because a process near its memory limit may be killed at
-            // any moment. The profiles come before the call sites, because they store a reading
-            // that the reader of call sites drops after each poll.
+            // any moment. The reader "profiles" comes before "callSites": it stores a reading of
+            // the call sites, which "callSites" drops after each poll.
             List.of(
                 new RecordingReader(recorder, measures, leaks::addKnownLeaks, leaks::knownLeaks),
                 message,

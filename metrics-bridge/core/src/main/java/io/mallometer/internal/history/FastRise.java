@@ -68,8 +68,8 @@ record FastRise(
   record GrownSite(long bytes, String thread, List<StackFrame> frames) {}
 
   /**
-   * The growth of all call sites with one name. The frame and the thread are those of the site that
-   * grew most.
+   * The growth of all call sites that have the same name. The frame and the thread are those of the
+   * site that grew most.
    */
   private record GrownLine(String name, long bytes, Optional<StackFrame> frame, String thread) {
 

@@ -22,8 +22,9 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * The live memory of the call sites in the last hour. The latest ten minutes have a moment every 15
- * s, whenever the resident set is read. The time before has a moment every minute. Thread-safe.
+ * The live memory of the call sites in the last hour. Readings of the last ten minutes are stored
+ * at intervals of about 15 s or more, and older readings at intervals of about a minute or more.
+ * Thread-safe.
  *
  * <p>Takes at most 8.6 MiB (92 moments of 4,096 sites with 24 bytes each), and about 1.1 MiB with
  * 500 sites. Stacks are not kept, because later readings have them.
@@ -116,9 +117,10 @@ public final class SiteHistory {
   }
 
   /**
-   * Returns the changes up to {@code now} since an earlier stored moment. Prefers the moment whose
-   * distance from {@code now} is nearest to {@code over}, but at least half of {@code over}. If the
-   * first reading is too young, the changes begin with that reading, and the result says so.
+   * Returns the changes from an earlier stored moment until {@code now}. Let t be the time of
+   * {@code now} minus {@code over}. Chooses the moment nearest to t, but a moment in the last half
+   * of {@code over} only if there is no older one. If the first reading is more than {@link
+   * #TOO_FAR} after t, the changes begin with that reading, and the result says so.
    */
   public SiteChanges changes(Duration over, CallSites now) {
     if (now.sites().isEmpty()) {

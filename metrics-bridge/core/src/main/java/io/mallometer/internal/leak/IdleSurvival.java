@@ -16,9 +16,9 @@ final class IdleSurvival {
   private IdleSurvival() {}
 
   /**
-   * Returns the estimated share (0 to 1) of idle objects that stay idle. Idle times that less than
-   * {@link LeakThresholds#SURVIVAL_HORIZON} of the objects reach are left out, because these
-   * objects are too few.
+   * Returns the estimated share (0 to 1) of idle objects that stay idle. The estimate ends at the
+   * idle time that only the share {@link LeakThresholds#SURVIVAL_HORIZON} of these objects reach,
+   * because fewer objects tell little about longer idle times.
    *
    * @param live the site's live objects; only those in slots (pages of their own) count
    * @param threshold the least idle time, in seconds

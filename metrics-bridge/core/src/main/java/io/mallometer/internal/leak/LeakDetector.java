@@ -20,20 +20,20 @@ import org.jspecify.annotations.Nullable;
  * Judges the call sites by successive readings of {@link Evidence}. Not thread-safe.
  *
  * <p>Each stack is judged by itself, so that a leak behind a wrapper is separated from the
- * wrapper's other callers. Stacks with one name and library that are no leaks by themselves are
- * also judged together, because native offsets and inlining split one leak into several stacks. A
- * report combines all suspects with one name.
+ * wrapper's other callers. Stacks with the same name and library that are no leaks by themselves
+ * are also judged together, because native offsets and inlining split one leak into several stacks.
+ * A report combines all suspects with the same name.
  *
  * <p>A verdict changes when enough evaluations in a row contradict it:
  *
  * <ul>
- *   <li>One evaluation is enough for a change to GROWING, UNUSED or LEAK (of lost objects), if the
- *       new verdict is graver. One is also enough for a change to HEALTHY if all observed objects
- *       were freed and the site was no LEAK.
- *   <li>The end of LEAK, and a change from GROWING to HEALTHY, need {@link
- *       LeakThresholds#EVALUATIONS_TO_CLEAR} evaluations.
- *   <li>Other changes need {@link LeakThresholds#EVALUATIONS_TO_CHANGE} evaluations, because one
- *       epoch (the time between two readings of the accessed bits) proves nothing.
+ * <li>One evaluation is enough for a change to a graver verdict if the new verdict is GROWING or
+ * UNUSED, or LEAK because the program has lost the addresses of objects. One is also enough for a
+ * change to HEALTHY if all observed objects were freed and the site was no LEAK.
+ * <li>The end of LEAK, and a change from GROWING to HEALTHY, need {@link
+ * LeakThresholds#EVALUATIONS_TO_CLEAR} evaluations.
+ * <li>Other changes need {@link LeakThresholds#EVALUATIONS_TO_CHANGE} evaluations, because one
+ * epoch (the time between two readings of the accessed bits) proves nothing.
  * </ul>
  *
  * <p>Unused memory keeps its verdict until its figures fall to about half of the thresholds.
@@ -132,7 +132,8 @@ public final class LeakDetector {
    *
    * @param collections the garbage collections so far
    * @param threads the number of threads of the process
-   * @return whether the lost sites have changed; the next evaluation reports them
+   * @return whether a search has ended with a new result on lost objects; the next evaluation
+   *     reports it
    */
   public boolean search(
       NativeLibrary library,

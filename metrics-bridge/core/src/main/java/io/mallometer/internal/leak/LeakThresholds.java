@@ -8,28 +8,28 @@ package io.mallometer.internal.leak;
  * <p>A site is a leak if all these conditions hold:
  *
  * <ul>
- *   <li>Idle objects: at least {@link #FEWEST_IDLE} sampled objects have been idle for longer than
- *       a threshold. The threshold is the largest of five values: the floor of the workload, {@link
- *       #LEAST_EPOCHS} epochs, and three quantiles over the site's objects, each times a factor.
- *       The quantiles are the {@link #IDLE_QUANTILE} quantile of the idle time before the free
- *       (times {@link #IDLE_FACTOR}), the {@link #LIFETIME_QUANTILE} quantile of the lifetime
- *       (times {@link #LIFETIME_FACTOR}), and the {@link #GAP_QUANTILE} quantile of the gap between
- *       two uses (times {@link #GAP_FACTOR}).
- *   <li>Arrivals: objects that become idle keep arriving. The time of arrivals begins at the birth
- *       of the first idle object. It ends at the latest birth that is early enough to be idle. It
- *       is long enough ({@link #ARRIVAL_SPAN}). Enough births are in its last two thirds ({@link
- *       #ARRIVAL_SHARE}), at least one is in the middle third, and at least {@link
- *       #FEWEST_IN_LAST_THIRD} are in the last third. The births are at {@link #FEWEST_MOMENTS}
- *       moments or more. They have neither fallen off ({@link #FALLEN_SHARE}) nor ended ({@link
- *       #ENDED_PROBABILITY}).
- *   <li>Staying: idle objects stay idle. At least a share of {@link #STAYING_SHARE} of the objects
- *       that were idle for the threshold is neither used nor freed afterwards. {@link IdleSurvival}
- *       estimates this share.
- *   <li>Timeout: at least {@link #FEWEST_OUTLASTED} idle objects outlasted the longest timeout, one
- *       of them by {@link #OUTLASTED_SECONDS}. Random use is excluded: let s be the longest timeout
- *       plus {@link #OUTLASTED_SECONDS}. The idle times that are at least s / 2 have a sum of at
- *       least {@link #EXCLUDED_GAPS} times s.
- *   <li>Size: the idle objects have {@link #LEAST_BYTES} or more.
+ * <li>Idle objects: at least {@link #FEWEST_IDLE} sampled objects have been idle for longer than a
+ * threshold. The threshold is the largest of five values: the floor of the workload, {@link
+ * #LEAST_EPOCHS} epochs, and three quantiles over the site's objects, each times a factor. The
+ * quantiles are the {@link #IDLE_QUANTILE} quantile of the idle time before the free (times {@link
+ * #IDLE_FACTOR}), the {@link #LIFETIME_QUANTILE} quantile of the lifetime (times {@link
+ * #LIFETIME_FACTOR}), and the {@link #GAP_QUANTILE} quantile of the gap between two uses (times
+ * {@link #GAP_FACTOR}).
+ * <li>Arrivals: objects that become idle keep arriving. The time of arrivals begins at the birth of
+ * the first idle object. It ends before the present, because objects that were born later are too
+ * young to be idle. The time of arrivals is long enough ({@link #ARRIVAL_SPAN}). Enough births are
+ * in its last two thirds ({@link #ARRIVAL_SHARE}), at least one is in the middle third, and at
+ * least {@link #FEWEST_IN_LAST_THIRD} are in the last third. The births are at {@link
+ * #FEWEST_MOMENTS} moments or more. They have neither fallen off ({@link #FALLEN_SHARE}) nor ended
+ * ({@link #ENDED_PROBABILITY}).
+ * <li>Staying: idle objects stay idle. At least a share of {@link #STAYING_SHARE} of the objects
+ * that were idle for the threshold is neither used nor freed afterwards. {@link IdleSurvival}
+ * estimates this share.
+ * <li>Timeout: at least {@link #FEWEST_OUTLASTED} idle objects outlasted the longest timeout, one
+ * of them by {@link #OUTLASTED_SECONDS}. Random use is excluded: let s be the longest timeout plus
+ * {@link #OUTLASTED_SECONDS}. The idle times that are at least s / 2 have a sum of at least {@link
+ * #EXCLUDED_GAPS} times s.
+ * <li>Size: the idle objects have {@link #LEAST_BYTES} or more.
  * </ul>
  *
  * <p>A site that fails only the condition on arrivals or on the timeout has the verdict UNUSED. A

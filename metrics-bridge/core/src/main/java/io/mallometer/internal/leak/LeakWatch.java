@@ -222,7 +222,8 @@ public final class LeakWatch {
 
   /**
    * Evaluates if an evaluation is due and a reading of the call sites is affordable. Also evaluates
-   * if nothing was evaluated yet, or if a search of memory has changed the lost objects.
+   * if nothing was evaluated yet, or if a search of memory for lost objects has ended with a new
+   * result.
    */
   public synchronized void evaluateIfDue(int threads) {
     long now = nanoTime.getAsLong();

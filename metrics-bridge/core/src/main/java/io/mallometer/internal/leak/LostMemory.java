@@ -136,8 +136,8 @@ final class LostMemory {
   }
 
   /**
-   * Takes the result of a search that has ended, or begins a search that is due. Returns whether
-   * the lost sites have changed.
+   * Takes the result of a search that has ended, or begins a search that is due. Returns whether a
+   * search has ended with a new result on lost objects.
    *
    * @param threads the number of threads of the process
    */

@@ -50,9 +50,10 @@ final class ReplacedBytes {
   }
 
   /**
-   * Returns an upper bound of the bytes with which these sites only replaced objects from before an
-   * attach: all freed bytes, plus the sampling error of the other sites. The error of these sites
-   * themselves is left out, because it changes their growth and the freed bytes equally.
+   * Returns an upper bound of the growth of these sites that only replaces objects from before an
+   * attach. The bound is the estimate of all freed bytes of such objects, plus the sampling error
+   * of the other sites. The sampling error of these sites is left out, because it changes their
+   * growth and the estimate equally.
    */
   double mostBytes(Iterable<Integer> sites) {
     double others = variance;
@@ -63,8 +64,9 @@ final class ReplacedBytes {
   }
 
   /**
-   * Returns a lower bound of the bytes with which these sites only replaced objects from before an
-   * attach: all freed bytes, minus the most that all other sites can have replaced.
+   * Returns a lower bound of the growth of these sites that only replaces objects from before an
+   * attach. The bound is the estimate of all freed bytes of such objects, minus the most that all
+   * other sites can have replaced.
    */
   double leastBytes(Iterable<Integer> sites) {
     double others = risen;

@@ -21,23 +21,22 @@ import java.util.Map;
  * among the objects that were allocated since the latest collection. Older objects become garbage
  * at the rate at which the two collections freed objects that were not new.
  *
- * <p>A call site waits for an old collection only if garbage explains nearly all of its memory. The
- * conditions are:
+ * <p>If collections of the old generation free a call site's memory, {@link #waits} takes nearly
+ * all of this memory for garbage only under these conditions:
  *
  * <ul>
- *   <li>At most a tenth of its samples survived each of the two collections, and at most a
- *       twentieth survived both. The upper bounds of binomial confidence intervals must meet this
- *       condition.
- *   <li>The samples that survived both collections have at most a tenth of the live bytes.
- *   <li>The live bytes are at most twice the live bytes at the beginning of one of the two
- *       collections. Otherwise the site may have changed.
+ * <li>At most a tenth of its samples survived each of the two collections, and at most a twentieth
+ * survived both. The upper bounds of binomial confidence intervals must meet this condition.
+ * <li>The samples that survived both collections have at most a tenth of the live bytes.
+ * <li>The live bytes are at most twice the live bytes at the beginning of one of the two
+ * collections. Otherwise the site may have changed.
  * </ul>
  */
 final class WaitingGarbage {
 
   /**
-   * If more than this share of a site's samples survives one collection, garbage does not explain
-   * the site's memory.
+   * Memory of a site is not taken for garbage if more than this share of the site's samples
+   * survives one collection.
    */
   private static final double MOST_LEFT = 0.1;
 
@@ -47,10 +46,10 @@ final class WaitingGarbage {
   private static final double ERRORS = 1.96;
 
   /**
-   * Garbage explains the memory of a site only if the site has grown by at most this factor. The
-   * live bytes are compared with those at the beginning of one of the last two collections of the
-   * old generation. If young collections free the memory, the live samples are compared with the
-   * samples that one young collection frees.
+   * Memory of a site is taken for garbage only if the site has grown by at most this factor. If
+   * collections of the old generation free the memory, its live bytes are compared with those at
+   * the beginning of one of the last two such collections. If young collections free it, its live
+   * samples are compared with the mean number of samples that a young collection frees.
    */
   private static final double MOST_SINCE = 2;
 
@@ -103,9 +102,9 @@ final class WaitingGarbage {
   private record First(long old, long collections, long afterFirstYoung) {
 
     /**
-     * Returns the mean number of samples that cleaners freed in each collection since these counts.
-     * Includes only the samples that were freed after their first collection, if it was a young
-     * one.
+     * Returns how many samples cleaners freed on average per collection since these counts. A
+     * sample counts only if exactly one collection, a young one, came between its allocation and
+     * its free.
      */
     double ofEach(Cleaned freed, long now) {
       return (double) (freed.afterFirstYoung() - afterFirstYoung) / Math.max(1, now - collections);
@@ -303,9 +302,9 @@ final class WaitingGarbage {
 
     boolean waitsForOld(boolean waitsAlready) {
       double met = Math.max(bytesMet(0), bytesMet(1));
-      // Survivors are a large share of the few bytes that are live just after a collection. A site
-      // that was waiting before keeps its verdict, because its survivors are compared with the live
-      // bytes before the collection.
+      // Just after a collection, survivors are a large share of the few bytes that are live.
+      // Therefore, if waitsAlready is true, the survivors are compared with the live bytes before
+      // the collection.
       return freesNearlyAll()
           && areFew(leftByBoth, waitsAlready ? Math.max(met, all.bytes) : all.bytes)
           && all.bytes <= MOST_SINCE * met;
@@ -413,11 +412,12 @@ final class WaitingGarbage {
   }
 
   /**
-   * Returns whether garbage explains nearly all memory of the sites. Returns false if one of
-   * several sites holds much memory that survived the last two old collections.
+   * Returns whether nearly all memory of the sites is taken for garbage that waits for a
+   * collection. Returns false if one of several sites holds much memory that survived the last two
+   * old collections.
    *
    * @param suspect whether the sites would otherwise be suspects
-   * @param waitsAlready whether the previous evaluation found that garbage explains the memory
+   * @param waitsAlready whether the previous evaluation returned true
    */
   boolean waits(List<Integer> sites, boolean suspect, boolean waitsAlready) {
     Sums sums = new Sums(sites);

@@ -161,8 +161,8 @@ public final class OwnerFinder {
   }
 
   /**
-   * Returns whether a way stands for samples that no Java object owns, and for less than half of
-   * all samples. Such a way is listed after the ways that have an owner.
+   * Returns whether a result is about samples that no Java object owns, and these are less than
+   * half of all samples. Such a result is listed after the results that name an owner.
    */
   private static boolean isRestWithoutHolder(Way way) {
     return way.holding() == Holding.NOBODY && way.share() < 0.5;

@@ -7,8 +7,9 @@ import java.util.function.LongSupplier;
  * A reading of all pools.
  *
  * @param began the time at which the reading began, in nanoseconds
- * @param longest the limit of the CPU time in nanoseconds for the buffers of one copy of a library.
- *     The chunks of the copy have a separate limit of equal length
+ * @param longest the limit of the CPU time, in nanoseconds, for reading the tracked buffers of one
+ *     copy of Netty. Reading the chunks of the pools in that copy has a separate limit of equal
+ *     length
  * @param cpuTime supplies the CPU time that the reading thread has used, in nanoseconds
  */
 record Look(long began, long longest, LongSupplier cpuTime) {

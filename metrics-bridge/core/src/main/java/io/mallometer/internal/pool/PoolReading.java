@@ -5,7 +5,7 @@ import io.mallometer.model.PoolReport.PoolOrigin;
 import java.util.List;
 
 /**
- * The memory of one kind of a library's pools, at one reading.
+ * The memory of a library's pools of one kind (pooled or adaptive), at one reading.
  *
  * @param chunkClasses prefixes of class names; each stack that allocates a chunk has a frame of
  *     such a class

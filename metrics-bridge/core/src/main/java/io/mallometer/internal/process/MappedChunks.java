@@ -92,7 +92,7 @@ final class MappedChunks {
    * large resident set.
    *
    * @param most the largest number of addresses to read
-   * @param searched the results of earlier searches
+   * @param searched the mappings in which earlier searches found no object
    */
   MappedChunks(AddressSpace memory, int most, Searched searched) {
     this.memory = memory;

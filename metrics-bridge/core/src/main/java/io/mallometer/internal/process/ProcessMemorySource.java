@@ -118,8 +118,8 @@ final class ProcessMemorySource implements MemorySource {
   }
 
   /**
-   * Makes the next {@link #read} read all values anew. That call also splits the resident set, if
-   * the next regular split is due within twice the present pause between splits. An early split
+   * Makes the next {@link #read} read all values anew. That read also splits the resident set,
+   * unless the next regular split is more than two pauses between splits away. An early split
    * postpones the next regular split, so frequent requests do not cause more splits.
    */
   @Override

@@ -76,7 +76,7 @@ final class ResidentSplit {
    * Divides the resident set.
    *
    * @param mappings all mappings of the process, ascending by address
-   * @param searched the results of earlier searches
+   * @param searched the mappings in which earlier searches found no object of malloc
    * @param ranges the ranges that the process mapped, ascending by address
    */
   static ResidentSplit of(

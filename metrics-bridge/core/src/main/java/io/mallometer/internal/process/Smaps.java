@@ -34,8 +34,8 @@ final class Smaps {
   private static final int PADDED_LINE = 16 + 8 + 3;
 
   /**
-   * The most bytes of a line that are read. Longer lines are cut. Paths by which memory of some
-   * kind is recognised are shorter.
+   * The most bytes of a line that are read; the rest is ignored. {@link MappingKinds} recognises
+   * memory only by paths that are shorter.
    */
   private static final int LONGEST_LINE = 4096;
 

@@ -8,7 +8,10 @@ public interface Modules {
 
   Optional<RecordedModule> at(long address);
 
-  /** Returns a count of the changes after which an address may be in another module. */
+  /**
+   * Returns how often the modules have changed. After a change, an address may be in another
+   * module.
+   */
   default int changes() {
     return 0;
   }

@@ -114,8 +114,8 @@ public final class SiteNaming {
           "GrowableArrayResourceAllocator::allocate");
 
   /**
-   * The beginning of the names of HotSpot's functions that allocate for Java code, such as direct
-   * buffers.
+   * The beginning of the names of HotSpot's functions that Java code calls through {@code Unsafe},
+   * for example to allocate direct buffers.
    */
   private static final String UNSAFE = "Unsafe_";
 

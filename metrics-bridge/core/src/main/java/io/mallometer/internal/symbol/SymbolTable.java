@@ -21,8 +21,9 @@ final class SymbolTable {
   private static final int PAGE_BYTES = 4_096;
 
   /**
-   * The most functions before an address that {@link #at} examines. The last function before the
-   * address may be too short to contain it, while an earlier and longer function does.
+   * The method {@link #at} examines at most this many functions that begin before an address. The
+   * nearest of them may be too short to contain the address, while an earlier and longer function
+   * does.
    */
   private static final int MOST_STEPS_BACK = 16;
 

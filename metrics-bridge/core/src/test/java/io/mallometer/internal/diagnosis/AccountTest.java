@@ -690,7 +690,10 @@ class AccountTest {
     assertThat(program.diagnosis().named()).containsExactly("a.Archive.pack", "a.Tokens.read");
   }
 
-  /** After 215 s, neither part grows enough to cause the state {@code WATCH} by itself. */
+  /**
+   * Growth must be observed for two minutes before it causes the state {@code WATCH} by itself. At
+   * second 215, it has been observed for only 95 s since the start-up.
+   */
   @Test
   void aCacheThatSurelyGrowsFasterIsNamedBeforeALeak() {
     Situation program = new Situation(Duration.ofSeconds(215), second -> 200 + 16.0 * second / 60);

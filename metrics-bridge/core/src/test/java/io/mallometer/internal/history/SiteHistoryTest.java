@@ -90,8 +90,8 @@ class SiteHistoryTest {
     assertThat(changes.from()).contains(START.plusSeconds(570));
     assertThat(changes.to()).contains(now.time());
     assertThat(changes.changes().get(0).allocatedObjects()).isPositive();
-    // A moment that is at least half of the requested time ago is used. The latest reading is never
-    // compared with itself.
+    // The moment at second 600 is only 4 s ago, less than half of 9 s, so an earlier moment is
+    // used. The latest reading is never compared with itself.
     assertThat(history.changes(Duration.ofSeconds(9), now).from()).contains(START.plusSeconds(585));
     assertThat(history.changes(Duration.ofSeconds(1), now).from()).contains(START.plusSeconds(600));
   }

@@ -243,8 +243,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * Searches memory twice for objects of site 1. Both searches find addresses of {@code others}
-   * objects only.
+   * Searches memory twice for {@code lost} and {@code others} objects of site 1. Both searches find
+   * the addresses of the {@code others}, but none of the {@code lost} objects.
    */
   private void searchTwice(LeakReport report, int lost, int others) {
     List<SearchedObject> sought = new ArrayList<>();

@@ -52,8 +52,8 @@ class VoidTimeTest {
     }
     assertThat(voidTime.secondsSince(START)).isEqualTo(5_000);
     assertThat(voidTime.secondsSince(at(9_000))).isEqualTo(500);
-    // The void time since second 100 is 4,950 s. But the oldest spans were merged into one that
-    // began earlier, and all of its void time counts.
+    // The void time since second 100 is 4,950 s. However, the oldest periods were merged into one
+    // that begins at second 0, and all void time of the merged period counts.
     assertThat(voidTime.secondsSince(at(100))).isEqualTo(5_000);
   }
 
@@ -63,9 +63,9 @@ class VoidTimeTest {
     for (int i = 1; i <= 8; i++) {
       read(500 * i, 500 * i, 2 * i);
     }
-    // Uses are at most 1,000 s apart, so a single use between second 0 and second 1,250 lies
-    // between second 250 and second 1,000. Of these 750 s, 20 s are void, which gives the first
-    // term. The second term is for two hidden uses in all 1,250 s, of which 30 s are void.
+    // The first term is for a single use. Uses are at most 1,000 s apart, so this use lies between
+    // second 250 and second 1,000. Of these 750 s, 20 s are void. The second term is for two hidden
+    // uses in all 1,250 s, of which 30 s are void.
     assertThat(voidTime.hiddenUseProbability(at(0), at(1_250), 1_000))
         .isCloseTo(20 / 750.0 + Math.pow(30 / 1_250.0, 2), within(1e-12));
     // The first term is for two hidden uses, each in its own span of 600 s, of which 20 s are void.

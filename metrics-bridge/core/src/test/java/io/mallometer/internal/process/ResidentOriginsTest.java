@@ -114,8 +114,8 @@ class ResidentOriginsTest {
   }
 
   /**
-   * A slot is larger than the object in it. The excess is known only as a sum over all slots, and
-   * must not be subtracted twice.
+   * Slots are pages that hold one sampled object each. Their unused bytes are known only as a sum.
+   * The sum must be subtracted once, and not from each mapping of slots.
    */
   @Test
   void theExcessOfSlotsIsTakenOnce() {

@@ -78,7 +78,8 @@ public record Request(
 
   private static String decoded(String path) {
     try {
-      // URLDecoder would make a plus a blank, but in a path a plus is a plus.
+      // URLDecoder would turn a plus sign into a blank, but a plus sign in a path stands for
+      // itself.
       return URLDecoder.decode(path.replace("+", "%2B"), StandardCharsets.UTF_8);
     } catch (IllegalArgumentException e) {
       throw new IllegalArgumentException("'" + path + "' is not correctly URL-encoded", e);

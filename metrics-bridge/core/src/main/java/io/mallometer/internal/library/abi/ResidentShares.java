@@ -11,9 +11,10 @@ import java.util.Arrays;
  * <p>A sample of probability p stands for 1/p objects of its size, so the share is the sum of
  * resident bytes / p over the sum of bytes / p.
  *
- * <p>A sample in a slot lies on a new page of its own. The objects that the sample stands for lie
- * on pages that the allocator reuses, and such pages are resident. A sample in a slot therefore
- * counts as resident if it is below {@link #SINGLY_MAPPED} bytes.
+ * <p>Some samples are in slots: each of them lies alone on new pages, which may not be resident.
+ * The objects that such a sample stands for lie on pages that the allocator reuses, and these pages
+ * are resident. A sample in a slot therefore counts as resident if it is below {@link
+ * #SINGLY_MAPPED} bytes.
  *
  * <p>A reading takes at most some 10 ms of CPU time, because only some samples and pages are looked
  * up.
@@ -79,8 +80,8 @@ final class ResidentShares {
 
   /**
    * Returns the addresses of the samples to look up, in ascending order, each with the sample's
-   * index in the low bits. Visits the array in bit-reversed order: the samples in slots come first
-   * in the array and would otherwise be the only ones looked up.
+   * index in the low bits. Visits the array in bit-reversed order: the samples in slots (pages of
+   * their own) come first in the array and would otherwise be the only ones looked up.
    */
   private static long[] chosen(ByteBuffer objects, int count) {
     int most = mostOfSite(objects, count);
