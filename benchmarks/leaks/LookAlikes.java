@@ -21,9 +21,9 @@ import java.util.concurrent.Callable;
 import java.util.zip.Deflater;
 
 /**
- * Kernels that look like leaks for a time. A kernel leaves its objects idle for 1 to 30 minutes,
- * and holds about 12 MB. Every kernel has its own method that allocates; the name of the method
- * identifies the kernel's call sites.
+ * Kernels, small pieces of programs, that look like leaks for a time. A kernel leaves its objects
+ * idle for 1 to 30 minutes, and holds about 12 MB. Every kernel allocates in a method of its own,
+ * whose name identifies the kernel's call sites.
  */
 final class LookAlikes {
 

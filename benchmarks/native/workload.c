@@ -105,8 +105,8 @@ DEEPER(sixth, seventh)
 DEEPER(fifth, sixth)
 DEEPER(fourth, fifth)
 
-/* Allocates with eight frames on the stack: main, timed, this function, and fourth to eighth. The C library's frames
- * are not among the eight. */
+/* Allocates with eight functions on the stack, besides those of the C library: main(), timed(), deep(), and the five
+ * functions from fourth() to eighth(). */
 static void deep(long operations) {
   for (long i = 0; i < operations; i++) free(allocated(fourth(64)));
 }

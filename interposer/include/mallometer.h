@@ -280,7 +280,8 @@ struct mallometer_message_status {
 
 /* A request above MALLOMETER_HUGE bytes, or above the size of a threshold (mallometer_threshold_open()). */
 struct mallometer_event {
-  /* The number of this request among all huge requests of the process, or of the threshold, from 1 on. */
+  /* The number of this request, from 1 on. mallometer_events() numbers the huge requests of the process.
+   * mallometer_threshold_read() numbers the requests above a threshold since the threshold was opened. */
   uint64_t number;
   /* CLOCK_REALTIME in nanoseconds at the kernel's latest tick, which is at most 10 ms before the request. */
   uint64_t realtime_ns;
@@ -394,20 +395,20 @@ struct mallometer_collection_counts {
  * old collection began. A sample was freed "at once" if a cleaner freed it within 5 s after the collection began, and
  * at most one other collection, young or old, had begun in the meantime.
  *
- * With marks_first, the library notices an old collection only after its marking, and objects allocated during the
- * marking survive it even if they are garbage. An object that was allocated in the 2 s before the library noticed a
- * collection therefore does not count as a survivor of that collection. There is one exception: the object counts if it
- * was freed at once, and no other old collection began during its life.
+ * With marks_first, the library notices an old collection only after its marking. Objects that are allocated during the
+ * marking survive the collection even if they are garbage. A sample allocated in the last 2 s before the library
+ * noticed the collection therefore counts as allocated after the collection. There is one exception: such a sample
+ * counts as allocated before the collection if it was freed at once and no other old collection began during its life.
  */
 struct mallometer_outlived {
   uint64_t collection; /* The number of this old collection, from 1 on; 0: no collection is described here. */
   uint32_t at_once;    /* Samples that were freed at once. */
   uint32_t otherwise;  /* Samples that were freed, but not at once. */
-  uint32_t again;      /* Samples of `at_once` and `otherwise` that had also survived an earlier old collection. */
+  uint32_t again;      /* Samples of `at_once` and `otherwise` allocated before the previous old collection. */
   uint32_t reserved;
-  double first_bytes;     /* Bytes of samples freed at once that had survived no earlier old collection. */
-  double again_bytes;     /* Bytes of samples freed at once that had survived an earlier old collection. */
-  double otherwise_bytes; /* Bytes of samples freed, but not at once, that had survived no earlier old collection. */
+  double first_bytes;     /* Bytes of the samples that `at_once` counts and `again` does not. */
+  double again_bytes;     /* Bytes of the samples that both `at_once` and `again` count. */
+  double otherwise_bytes; /* Bytes of the samples that `otherwise` counts and `again` does not. */
 };
 
 /*
@@ -687,8 +688,9 @@ struct mallometer_owners {
   uint32_t objects;
   uint32_t links;
   uint32_t left_out; /* Rows and values that were left out, because there was no room. */
-  /* candidates: the number of Java longs that may lead to samples through native memory. pointers: the number of
-   * pairs of a candidate and a sample to which the candidate leads; known after MALLOMETER_OWNERS_POINTERS. */
+  /* candidates: the number of Java longs that may be addresses of structures in native memory; equal longs count
+   * once. pointers: the number of pairs of a candidate and a sample where pointers lead from the candidate's
+   * structure to the sample; known after MALLOMETER_OWNERS_POINTERS. */
   uint32_t candidates;
   uint32_t pointers;
   /* next_objects: the number of objects whose referrers the next MALLOMETER_OWNERS_REFERRERS looks for.
@@ -707,11 +709,11 @@ struct mallometer_hold {
   uint32_t sample; /* The sample's index, below mallometer_owners.samples. */
   uint32_t freed;  /* 1 if the sample was freed. */
   uint32_t object; /* The object that contains the long; MALLOMETER_NONE: a static field. */
-  /* The numbers of the names (mallometer_owners_name()) of the class and of the field. MALLOMETER_NONE: unknown, or
-   * an element of an array. */
+  /* The class and the field that contain the Java long, as numbers for mallometer_owners_name(). MALLOMETER_NONE:
+   * the name is unknown, or the long is an element of an array and so has no field. */
   uint32_t class_name;
   uint32_t field_name;
-  uint32_t steps; /* The number of pointers in native memory from the long's target to the sample. */
+  uint32_t steps; /* The number of pointers in native memory between the Java long and the sample. */
 };
 
 /* Bits of mallometer_heap_object.kinds. */
@@ -986,11 +988,11 @@ MALLOMETER_API int mallometer_accesses(struct mallometer_access *accesses, uint3
  * searches once. It takes a tenth of one processor, and about 0.35 s of CPU time for each GiB. It reads at most
  * `most_bytes` of memory.
  *
- * An object to which the search finds no reference is probably lost. The search cannot find an address that is in a
- * register of a thread of `unread_threads`, moves during the search, is encoded, not aligned or swapped out, or is
- * stored in the kernel alone. One object without references is therefore no evidence of a leak. Several objects of a
- * site without references in two searches are evidence. Lost objects that point to each other have references and are
- * not found.
+ * An object to which the search finds no reference is probably lost. The search misses a reference in swapped memory,
+ * in the kernel's memory, or in a register of a thread that `unread_threads` counts. It also misses an address that is
+ * encoded or unaligned, or that the program moves during the search. One object without references is therefore no
+ * evidence of a leak. Several objects of a site without references in two searches are evidence. Lost objects that
+ * point to each other have references and are not found.
  *
  * While accesses are observed (mallometer_leaks_start), the search begins at the end of an epoch, the time between two
  * readings of accesses. It first reads the slots, the pages that hold one sampled object each. If that takes longer
@@ -1291,13 +1293,15 @@ MALLOMETER_API int mallometer_threshold_close(uint32_t number);
 /* ---- Owners -------------------------------------------------------------------------------------------- */
 
 /*
- * Begins to search for the Java objects that hold live samples of a call site: makes a JVMTI environment that may tag
- * objects, and reserves 10 MiB. End the search with mallometer_owners_end(). The functions of this section are for
- * threads of the JVM, one at a time, not for signal handlers, and allocate.
+ * Begins to search for the Java objects that hold live samples of a call site. Makes a JVMTI environment that may tag
+ * objects, and reserves 10 MiB. mallometer_owners_end() ends the search.
  *
- * -EBUSY: a search is under way; -ENODATA: call sites are not recorded, or the site has no live samples; -ESRCH: no
- * JVM in this process, or the calling thread is none of its threads; -ENOTSUP: the JVM refuses; -ENOMEM: no memory,
- * or a limit leaves too little.
+ * The functions of this section may be called only by threads of the JVM, and only by one thread at a time. They
+ * allocate, and must not be called by signal handlers.
+ *
+ * -EBUSY: a search is under way; -ENODATA: call sites are not recorded, or the site has no live samples; -ESRCH: no JVM
+ * in this process, or the calling thread is none of its threads; -ENOTSUP: the JVM refuses; -ENOMEM: no memory, or a
+ * limit leaves too little.
  */
 MALLOMETER_API int mallometer_owners_begin(uint32_t site, struct mallometer_owners *out);
 

@@ -13,7 +13,8 @@ int hook_calls;
 
 static void *(*real)(size_t);
 
-/* Memory that the program never accesses. The attach must not make it resident when it searches for words. */
+/* Zeros that the program never accesses. The attach searches writable data for words with the address of malloc. It
+ * must read only the beginning of the zeros, so that the rest does not become resident. */
 enum { ZEROS = 64 << 20 };
 __attribute__((section(".bss.zeros"))) char hook_zeros[ZEROS];
 

@@ -1,5 +1,5 @@
-/* Uses a library that replaces operator new and delete. With mallometer preloaded the program's objects must still
- * come from the library's pool, whether program or library frees them. */
+/* Uses a library that replaces operator new and delete. If mallometer is preloaded, the program's objects must still
+ * come from the library's pool, whether the program or the library frees them. */
 #include <new>
 
 #include "check.h"

@@ -1,5 +1,6 @@
-/* A native library in C++, for a program in C that opens it. It is built twice: with the shared C++ library, and with
- * a static copy of it, as many JNI libraries are. */
+/* A native library in C++, for a program in C that opens it. It is built with the shared C++ library, with a static
+ * copy of the C++ library, and with a static copy whose symbols are hidden. Many JNI libraries contain a static
+ * copy. */
 #include <cstdint>
 #include <cstring>
 #include <new>

@@ -49,7 +49,7 @@ static void halves_no_more_once_the_credit_rises(void) {
   uint32_t before = governor.halvings;
   CHECK(before >= 3 && before < GOVERNOR_MOST_HALVINGS && governor.credit_ns < 0);
   samples(&governor, now, SECOND, 4 * MILLISECOND, 10000);
-  CHECK(governor.halvings <= before + 1); /* another may follow while credit is below its value at the last halving */
+  CHECK(governor.halvings <= before + 1); /* a further halving if credit_ns is still below its value at the last one */
   CHECK(governor.credit_ns < 0);
 }
 
@@ -86,8 +86,7 @@ static void a_burst_is_halved_after_a_millisecond_for_twenty(void) {
   CHECK(burst_share(&burst, now + 5 * MILLISECOND, PPM) == 0.5);
   burst_spend(&burst, MILLISECOND, now + 10 * MILLISECOND);
   CHECK(burst_share(&burst, now + 10 * MILLISECOND, PPM) == 1.0 / 512);
-  /* With a target of 100 * PPM, a thread's probabilities are halved only after 5 ms of samples. This thread has
-   * spent 2 ms. */
+  /* A target of 100 * PPM halves a thread's probabilities only after 5 ms of samples. This thread has spent 2 ms. */
   CHECK(burst_share(&burst, now + 10 * MILLISECOND, 100 * PPM) == 1);
   burst_spend(&burst, SECOND, now + 10 * MILLISECOND);
   CHECK(burst_share(&burst, now + 10 * MILLISECOND, PPM) == 1.0 / 4096);

@@ -154,8 +154,8 @@ CASE(threads_answer_until_nobody_asks_any_more) {
   CHECK_EQUAL(answers, 2);
 }
 
-/* A thread must leave the fast path at its next allocation or free after a request, because only the slow path calls
- * the requested function. */
+/* A thread that is asked to call a function must leave the fast path at its next allocation or free, because only
+ * the slow path calls the function. */
 CASE(a_thread_that_is_asked_leaves_the_fast_path) {
   struct thread_block *block = as_new_thread();
   allocate_in(block, BYTES);

@@ -63,8 +63,8 @@ CASE(visits_are_billed) {
   CHECK_EQUAL(sampler_totals().time_ns, 64 * WORK_VISIT * UNIT_NS);
 }
 
-/* The clock stands still, so work seems to take no time. Each measurement must reduce the assumed time of a unit by
- * only an eighth. */
+/* The clock stands still, so the measured work seems to take no time. Each measurement must reduce the assumed time
+ * of a unit of work (sample/work.h) by only an eighth. */
 CASE(the_unit_changes_a_step_at_a_time) {
   start();
   given_stack = (struct own_stack){4096, UINTPTR_MAX - 4096};

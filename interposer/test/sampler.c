@@ -407,8 +407,8 @@ static void simulate(const struct kind *kind, unsigned *covered) {
 static bool all_runs;
 
 /* Returns the number of runs for a kind of call site, by default a quarter of all runs. Kinds with `is_close` get
- * all runs: 94.0 to 94.2 % of their intervals contain the true value, and a quarter of the runs could not show that
- * this share is above 94 %. */
+ * all runs, because 94.0 to 94.2 % of their intervals contain the true value. A quarter of the runs could not show
+ * that this share is at least 94 %. */
 static unsigned runs_of(const struct kind *kind) {
   return (kind->objects > 1000 ? 2000 : 20000) / (all_runs || kind->is_close ? 1 : 4);
 }
@@ -563,7 +563,8 @@ static void call_paths_of_a_jvm_are_found(const char *path_of_recording) {
   const unsigned char *first = recording;
   double of_paths = 0, of_stacks = 0;
   /*
-   * The shares vary by 0.003 (standard deviation) in single runs. Their means exceed the bounds below by about 0.009.
+   * The share of call paths with 5 samples, and the share of whole stacks with 5 samples, vary between runs by 0.003
+   * (standard deviation). The means over the runs are about 0.009 above the shares that the checks below require.
    */
   enum { RUNS = 4 };
   for (unsigned run = 0; run < RUNS; run++) {

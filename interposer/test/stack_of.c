@@ -118,7 +118,7 @@ static NOINLINE void each_way_through_each_frame(void) {
       CHECK(frame_is_in(1, (const void *)(uintptr_t)frames[f]));
       CHECK(frame_is_in(2, (const void *)(uintptr_t)outermost));
       CHECK(frame_is_in(3, (const void *)(uintptr_t)each_way_through_each_frame));
-      CHECK(event.frames >= 5); /* at least main() follows */
+      CHECK(event.frames >= 5); /* main() follows, at least */
     }
   }
 }

@@ -9,11 +9,12 @@ import java.util.List;
 import java.util.zip.Deflater;
 
 /**
- * Leaks 1 MB a second in forget() until mallometer gives this method the verdict leak. The
- * arguments are the longest time in seconds, and the time scale of the search for leaks.
+ * Leaks 1 MB a second in forget() until mallometer gives this method the verdict leak. The first
+ * argument is the time limit of the program in seconds. The second argument is the value of {@code
+ * leak.time-scale}, which divides all waiting times of leak detection.
  *
- * <p>Exits with 1 after the longest time, or if mallometer reports use() as a leak. use() frees all
- * its memory.
+ * <p>Exits with 1 at the time limit, or if mallometer reports use() as a leak. use() frees all its
+ * memory.
  */
 public final class Leaker {
 

@@ -197,9 +197,9 @@ extern HIDDEN struct thread_block uncounted_block;
 /* The calling thread's block, or one of the sentinels above. */
 DECLARE_THREAD_POINTER(struct thread_block, current_block);
 
-/* headroom_take() subtracts allocated bytes from `headroom`, the growth in bytes before an event takes the slow
- * path. headroom_give() adds freed bytes. Both return false if no headroom is left; the caller must then call
- * peak_flush_if_due() (totals.h). The sentinels above never have any headroom. */
+/* Headroom is the number of bytes that a thread may still allocate on the fast path. headroom_take() subtracts
+ * allocated bytes from it, and headroom_give() adds freed bytes. Both functions return false if no headroom is left;
+ * the caller must then call peak_flush_if_due() (totals.h). The sentinels above never have any headroom. */
 static inline bool headroom_take(struct thread_block *block, int64_t bytes) {
   return __builtin_expect(!local_sub_exhausts(&block->headroom, bytes), 1);
 }
@@ -209,8 +209,8 @@ static inline bool headroom_give(struct thread_block *block, int64_t bytes) {
 }
 
 /*
- * Marks the beginning of an event on the fast path; event_end() ends it. Headroom is the growth in bytes that the fast
- * path allows. Returns false if none is left; the caller must then take the slow path.
+ * Marks the beginning of an event on the fast path; event_end() ends it. Headroom is the number of bytes that the
+ * thread may still allocate on the fast path. Returns false if none is left; the caller must then take the slow path.
  *
  * With EVENTS_ARE_MARKED, the headroom is 0 during the event. A signal handler that allocates during the event sees the
  * 0 and counts in the shared block (event_block()), so the interrupted event overwrites none of the handler's counts.
@@ -218,8 +218,9 @@ static inline bool headroom_give(struct thread_block *block, int64_t bytes) {
  *
  * A handler may also run after the event has loaded the headroom and before the event stores the 0. The event later
  * overwrites the handler's change of the headroom. The lost change is less than HEADROOM_BYTES, and the next
- * peak_flush() corrects it. If the handler opened a scope, the thread keeps its headroom, and the scope misses the
- * peak, largest request and matches of events on the fast path until that peak_flush().
+ * peak_flush() corrects it. If the handler opened a scope (account/scopes.h), the thread should have no headroom, but
+ * keeps it until that peak_flush(). Its events on the fast path then do not raise the scope's peak and largest request,
+ * and the scope misses them when it matches frees with allocations.
  *
  * Relaxed accesses suffice, because only the thread itself needs the order of the mark, and other threads do not change
  * the headroom while the mark is set.
@@ -233,7 +234,7 @@ static inline bool event_mark(struct thread_block *block, bool exhausted) {
 
 static inline bool event_begin_allocation(struct thread_block *block, size_t usable_size, int64_t *left) {
   if (!EVENTS_ARE_MARKED) return headroom_take(block, (int64_t)usable_size);
-  /* An allocation only lowers the headroom, so a test of the result also finds a headroom that was negative before. */
+  /* A test of the difference is enough: if no headroom was left before, the difference is negative. */
   return event_mark(
       block, difference_exhausts(left, __atomic_load_n(&block->headroom, __ATOMIC_RELAXED), (int64_t)usable_size));
 }

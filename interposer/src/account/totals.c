@@ -228,9 +228,10 @@ static bool is_above_peak(uint64_t slacks) {
 }
 
 /*
- * Sums over all blocks if the estimate of the live bytes exceeds the peak by more than slack(). While n other threads
- * sum, the estimate must exceed the peak by more than (n + 1) * slack(), so that few threads sum at once. Even if those
- * threads are interrupted for long, the estimate can grow above this limit, and another thread then sums.
+ * Sums over all blocks if the estimate of the live bytes exceeds the peak by more than slack(). The excess must be
+ * larger by another slack() for each thread that is already summing, so that few threads sum at the same time.
+ * Interrupted threads cannot prevent a sum for good: the estimate then grows until the excess is large enough for
+ * another thread.
  */
 static void confirm_if_higher(void) {
   if (!is_above_peak(1)) return;
@@ -263,8 +264,9 @@ void peak_flush_shared(void) { flush_own(&shared_events, &shared_flushed); }
 static int64_t net_in(const struct mallometer_counters *sum) { return (int64_t)(allocated_in(sum) - freed_in(sum)); }
 
 /*
- * Bit i is set while window i is reserved. New windows take the numbers in turn, so that a closed window's number is
- * reused late: a sum over the blocks that began before the close may still raise window_peaks[] at that number.
+ * Bit i is set while window i is reserved. New windows take the numbers in turn, so that the number of a closed window
+ * is reused late. A thread that began to sum before a window was closed may still raise the window's entry of
+ * window_peaks[] afterwards.
  */
 static uint32_t windows_taken;
 static uint32_t windows_opened;

@@ -5,16 +5,19 @@
  * The live bytes are therefore never negative, and are too high by at most the bytes freed during the sum.
  *
  * The peak costs nothing on the fast path. All threads share one estimate of the live bytes. A thread updates its own
- * share of the estimate when its live bytes have grown by HEADROOM_BYTES, and when it ends. If the estimate then
- * exceeds the peak by more than a tolerance, the slack, the thread sums over all blocks. Each sum in progress raises
- * the tolerance by one slack. The thread also updates the shares of all other threads, because a thread that only frees
- * does not update its own share.
+ * share of the estimate when it has used up its headroom, and when it ends. Headroom is the number of bytes that the
+ * thread may still allocate before the update. It is HEADROOM_BYTES at first, and frees raise it. If the estimate then
+ * exceeds the peak by more than the slack, the thread sums over all blocks to find the true live bytes. The slack is
+ * 0.5 % of the peak, but at least 4 KiB for each block. The excess must be larger by one slack for each other sum in
+ * progress.
  *
- * The slack is 0.5 % of the peak, but at least 4 KiB for each block. The peak is too low by at most the slack plus
- * HEADROOM_BYTES for each thread. Frees raise a thread's headroom, the growth in bytes after which it updates its
- * share. Another thread lowers the headroom to HEADROOM_BYTES again, but the thread may overwrite that. The error is
- * then larger for some time. peak_error() assumes the largest number of threads that ever lived at the same time,
- * because the peak may date from that time.
+ * The thread that sums also updates the shares of all other threads, because a thread that only frees does not update
+ * its own share. It then lowers their headroom to HEADROOM_BYTES.
+ *
+ * The peak is too low by at most the slack plus HEADROOM_BYTES for each thread. The error is larger for some time if a
+ * thread overwrites its lowered headroom with a higher value, because it was counting an event at that moment.
+ * peak_error() assumes the largest number of threads that ever lived at the same time, because the peak may date from
+ * that time.
  */
 #ifndef MALLOMETER_ACCOUNT_TOTALS_H
 #define MALLOMETER_ACCOUNT_TOTALS_H
@@ -43,7 +46,8 @@ void totals_set_extra(uint64_t extra);
 void totals_set_baseline(int64_t baseline);
 void totals_reduce_baseline(int64_t bytes);
 
-/* The bytes counted so far, including `extra` for each object, without the baseline. */
+/* The bytes counted so far. They include `extra` bytes for each object (totals_set_extra()), and exclude the live
+ * bytes from before an attach (the baseline). */
 struct totals_bytes {
   uint64_t allocated, freed;
 };

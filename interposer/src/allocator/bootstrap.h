@@ -31,7 +31,7 @@ size_t bootstrap_size(const void *object);
 /* Must be called when the next allocator begins to serve. Sets `low_range_end`. */
 void bootstrap_finish(void);
 
-/* Returns whether objects of the buffer are above `low_range_end`. Known once the next allocator serves. */
+/* Returns whether objects of the buffer are above `low_range_end`. Meaningful only after bootstrap_finish(). */
 bool bootstrap_is_above_low_range(void);
 
 /*

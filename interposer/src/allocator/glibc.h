@@ -8,7 +8,8 @@
 
 #include "mallometer.h"
 
-/* Returns whether malloc is glibc's own. The next allocator must be known. Enters the loader. */
+/* Returns whether the process's malloc is glibc's own. May be called only if next_allocator_find() has returned
+ * true. Enters the loader. */
 bool glibc_serves(void);
 
 /* Writes a name such as "glibc 2.36". May be called only if glibc_serves(). */

@@ -15,7 +15,7 @@
 #define HEAP_BYTES ((uintptr_t)64 << 20)
 
 enum {
-  WINDOWS_OF_HEAP = 64, /* the number of pages to read of a heap of up to 64 MiB; more are read of a larger heap */
+  WINDOWS_OF_HEAP = 64, /* pages to read in each heap; in a heap above 64 MiB, one page for each MiB */
   MOST_WINDOWS = 16384, /* the most pages to read of all heaps, 1.5 us each */
   LEAST_WINDOWS = 16,   /* the fewest pages to read of a heap, even if all heaps together then exceed MOST_WINDOWS */
   MOST_HEAPS = 2048,

@@ -43,9 +43,10 @@ extern HIDDEN bool after_serves;
  * missing, and `next` must then not be used. Enters the loader, which may allocate; the caller serves these allocations
  * from the bootstrap buffer.
  *
- * If another library defines the program's malloc, the caller passes this library's own functions as `ours`. `next`
- * then gets the functions that the program's calls reach. Where such a function is this library's own, `next` gets the
- * definition behind this library. `after` is filled, too.
+ * `ours` is NULL if the program's malloc is this library's. If another library defines the program's malloc, `ours` has
+ * this library's own functions. `next` then gets the functions that the program's calls reach. Where such a function is
+ * this library's own, `next` gets the definition behind this library. If `ours` is not NULL, the functions behind this
+ * library are also stored in `after`, the variable declared above.
  */
 bool next_allocator_find(const struct next_allocator *ours);
 
@@ -76,8 +77,8 @@ void *program_function(const char *name);
  */
 void next_allocator_warm_up(void);
 
-/* Returns whether objects of the next allocator have memory tags. Memory before a tagged object must not be read. May
- * be called only when `next` serves. */
+/* Returns whether objects of the next allocator have memory tags. Memory before a tagged object must not be read.
+ * May be called only if next_allocator_find() has returned true. */
 bool next_allocator_tags_memory(void);
 
 /* Returns whether a malloc belongs to a sanitizer's runtime. While the runtime starts, none of the functions that it

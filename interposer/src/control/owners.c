@@ -133,8 +133,9 @@ static int step(uint32_t wanted) {
   if (!graph) return -ENODATA;
   if (!is_next || wanted > MALLOMETER_OWNERS_REFERRERS) return -EINVAL;
   int result = step_to(wanted);
-  /* After a search for referrers, `done` permits nothing but another search for referrers. Other steps would add
-   * holders, which would count as referrers. */
+  /* A search for referrers sets `done` to MALLOMETER_OWNERS_POINTER_HOLDERS, the step before it, so that only
+   * further searches for referrers may follow. Another step would find holders whose referrers are no longer looked
+   * for. */
   if (result == 0) done = wanted == MALLOMETER_OWNERS_REFERRERS ? MALLOMETER_OWNERS_POINTER_HOLDERS : wanted;
   return result;
 }

@@ -36,7 +36,8 @@
 #define IS_NEAR_LIMIT(charged, limit) ((charged) / 4 >= (limit) / 5)
 /* The termination message is written from 85 % of the limit on, until less than 80 % is used. */
 #define IS_SCARCE(used, limit, is_written) ((used) / ((is_written) ? 16 : 17) >= (limit) / 20)
-/* The least times between two termination messages: usually, and for new content during a fast rise of memory. */
+/* The shortest time between two termination messages: RISING_MESSAGE_PAUSE if memory rises fast and the message has
+ * new content, otherwise MESSAGE_PAUSE. */
 #define MESSAGE_PAUSE SECOND
 #define RISING_MESSAGE_PAUSE (10 * MILLISECOND)
 /* The seconds between two searches for the cgroup: the process may be moved to another one. */

@@ -38,9 +38,9 @@ enum recording_region_kind {
   /* The call sites of the latest fast rise of memory (struct recording_burst), in two slots in turn. */
   RECORDING_BURST = 8,
   /*
-   * The Java methods in the stacks of the rise in RECORDING_BURST, in two slots in turn. Tabs separate the fields of
-   * a line: the frame in hexadecimal digits, the class as in class files, the method, its source file, the line
-   * number.
+   * The names of the Java methods in the stacks of RECORDING_BURST. New records overwrite the two slots in turn. A line
+   * describes one frame. Its fields, separated by tabs, are the frame in hexadecimal digits, the class as in class
+   * files, the method, its source file, and the line number.
    */
   RECORDING_NAMES = 9
 };
@@ -109,8 +109,8 @@ enum recording_record_kind {
 #define RECORDING_STATUS_NOT_TOLD 0x80000000u
 /* Bits of recording_sample.flags in a sample. RECORDING_RECORD_EXIT has the exit status in this field instead. */
 enum recording_sample_flags {
-  /* Counting was off for some time or began with an attach. The live bytes then differ from the allocated minus the
-   * freed bytes. After an attach, Java's texts state the difference. */
+  /* Counting was off for some time, or began with an attach. The allocated minus the freed bytes are then not the
+   * live bytes. The bytes from before an attach are in the records that Java writes (such as RECORDING_MINUTES). */
   RECORDING_INCOMPLETE = 1u
 };
 

@@ -1,4 +1,4 @@
-/* Looks for programs and libraries that a header before each object (MALLOMETER_ACCOUNTING=header) would crash. See
+/* Looks for programs and libraries that would crash if each object had a header (MALLOMETER_ACCOUNTING=header). See
  * refusal.h. */
 #include "control/refusal.h"
 

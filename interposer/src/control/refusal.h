@@ -1,7 +1,7 @@
 /*
- * Detects programs that header accounting (a header before each object) would crash. Such a program has a loaded
- * object that calls the C library's malloc or free by internal names. These calls bypass this library, and might free
- * an object with a header.
+ * Detects programs that would crash if each object had a header (MALLOMETER_ACCOUNTING=header). Such a program has a
+ * loaded object that calls the C library's malloc or free by internal names. These calls bypass this library, and might
+ * free an object with a header.
  */
 #ifndef MALLOMETER_CONTROL_REFUSAL_H
 #define MALLOMETER_CONTROL_REFUSAL_H

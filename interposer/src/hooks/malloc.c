@@ -62,7 +62,7 @@ static void *large_malloc(size_t size, struct origin origin);
 static void *large_calloc(size_t bytes, struct origin origin);
 static void *large_realloc(void *object, size_t size, struct origin origin);
 
-/* ---- The counted route -------------------------------------------------------------------------------- */
+/* ---- Functions that count the usual requests (ROUTE_COUNTED) ------------------------------------------ */
 
 /* Returns whether the fast path serves a request of 1 byte to LARGEST_FAST_REQUEST bytes. Doubling a size above 2^63
  * overflows, so such a request may pass the test; the allocator then refuses it. */
@@ -191,12 +191,12 @@ static void *visit_sampler(void *object, size_t doubled, struct origin origin) {
                        origin);
 }
 
-/* ---- The counted route of large requests -------------------------------------------------------------- */
+/* ---- Functions that count large requests (ROUTE_COUNTED) ---------------------------------------------- */
 
 /*
- * Returns whether a request must take the complete route: its size is 0 or above `recorded_above`. The read is not
- * atomic, so the compiler can compare directly with memory. A thread that reads an outdated value acts as if the
- * request came before the change.
+ * Returns whether the functions of complete.h must serve a request, because its size is 0 or above `recorded_above`.
+ * The read is not atomic, so the compiler can compare directly with memory. A thread that reads an outdated value acts
+ * as if the request came before the change.
  */
 INLINE bool is_recorded(size_t size) { return size - 1 >= recorded_above; }
 
@@ -296,8 +296,9 @@ static OUT_OF_LINE void *count_to_match(void *object, size_t doubled, struct ori
   return scope_match_allocation(block, object, doubled);
 }
 
-/* The following functions serve a thread without headroom. They call own_block() again, because passing the block as
- * an argument would slow down the fast path. */
+/* The following functions count events of a thread that has used up its headroom, the bytes that it may allocate on
+ * the fast path. They call own_block() again, because passing the block as an argument would slow down the fast
+ * path. */
 static OUT_OF_LINE void *count_without_headroom(void *object, size_t doubled, struct origin origin) {
   struct thread_block *block = own_block();
   if (has_only_unmatched_scopes(block)) return count_in_scope(block, object, doubled, origin);
@@ -332,8 +333,8 @@ static OUT_OF_LINE void *count_large_without_headroom(void *object, size_t size,
   return scope_allocation(block, object, doubled_size(size));
 }
 
-/* Counts a realloc. While a scope matches frees with allocations, realloc takes the complete route instead, which
- * reports the old object's address to that scope. */
+/* Counts a realloc. While a scope matches frees with allocations, complete_realloc() serves realloc instead, because
+ * it reports the old object's address to the scope. */
 static OUT_OF_LINE void *count_move_without_headroom(void *moved, size_t old_size, size_t doubled,
                                                      struct origin origin) {
   struct thread_block *block = own_block();
@@ -345,7 +346,7 @@ static OUT_OF_LINE void *count_move_without_headroom(void *moved, size_t old_siz
   return count_in_scope(block, moved, doubled, origin);
 }
 
-/* ---- The complete route ------------------------------------------------------------------------------- */
+/* ---- Functions that call those of complete.h (ROUTE_COMPLETE) ----------------------------------------- */
 
 static void *completed_malloc(size_t size) { return complete_malloc(size, ORIGIN); }
 
@@ -373,7 +374,7 @@ static void *completed_new_aligned_nothrow(size_t size, size_t alignment, const 
   return unlikely(!object) ? operator_new_aligned_nothrow_fails(size, alignment, nothrow, ORIGIN) : object;
 }
 
-/* ---- The forwarded route: next.malloc, next.calloc and the functions below ---------------------------- */
+/* ---- Functions that only forward calls (ROUTE_FORWARDED), besides next.malloc and next.calloc --------- */
 
 static void forwarded_free(void *object) {
   if ((uintptr_t)object < low_range_end) return complete_free(object);
@@ -478,7 +479,7 @@ void hook_find_missing_functions(bool (*program_calls)(const char *name, const v
 #undef FIND
 }
 
-/* ---- The pointers to the functions of the open route -------------------------------------------------- */
+/* ---- Pointers to the functions that serve the program's calls at present ------------------------------ */
 
 static struct {
   void *(*malloc)(size_t size);

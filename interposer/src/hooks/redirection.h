@@ -20,11 +20,11 @@
 
 struct redirection {
   uint32_t words;       /* words of data that now point to this library; when undoing, words that were restored */
-  uint32_t refused;     /* words that the system does not let change */
+  uint32_t refused;     /* words that the system did not let this library change */
   /* words that no call reads, because the loader has rewritten the calls into direct jumps; these calls are not
    * counted */
   uint32_t ignored;
-  int error;            /* the errno value of a refused word */
+  int error;            /* the errno value of the latest failure; 0 if there was none */
   /* true if nothing was changed: the loader's lock could not be taken, the mappings could not be read, or other
    * threads forked without a pause */
   bool nothing_changed;
@@ -40,11 +40,11 @@ static inline bool redirection_met_forks(const struct redirection *redirection) 
 void *redirected_function(const char *name);
 
 /*
- * Redirects all words of data through which the program calls the allocator. The next allocator must be known, and
- * counting must be on. Takes the loader's lock. Only one thread may call this at a time.
+ * Redirects all words of data through which the program calls the allocator. next_allocator_find() must have returned
+ * true, and counting must be on. Takes the loader's lock. Only one thread may call this at a time.
  *
- * Returns NULL, or the reason of a failure as text. After a failure every word is as before the call, unless the
- * system refused to restore it; `refused` counts all refused changes.
+ * Returns NULL, or the reason of a failure as text. After a failure every word is as before the call, unless the system
+ * refused to restore it; `refused` counts all refused changes.
  */
 const char *redirection_apply(struct redirection *done);
 

@@ -13,9 +13,9 @@ enum hook_route {
   ROUTE_FORWARDED
 };
 
-/* Opens a route. `tracked`: objects may be samples. `matched`: a scope (account/scopes.h) checks for each freed
- * object whether it was allocated in the scope. May be called from any thread; other threads follow at their next
- * event. */
+/* Makes the functions of a route serve the program's calls of malloc and its family. `tracked`: objects may be
+ * samples. `matched`: a scope (account/scopes.h) checks for each freed object whether it was allocated in the scope.
+ * May be called from any thread; other threads follow at their next event. */
 void hook_open_route(enum hook_route route, bool tracked, bool matched);
 
 /*

@@ -1,4 +1,5 @@
-/* Finds the next allocator, and changes state and route accordingly. See start.h. */
+/* Finds the next allocator (the one behind this library), and chooses the functions that serve the program's calls.
+ * See start.h. */
 #include "hooks/start.h"
 
 #include <sched.h>

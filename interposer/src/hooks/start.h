@@ -1,6 +1,6 @@
 /*
  * The hook's start, at the first event of the process, and its switches: which allocator serves, where sizes come from,
- * and which route calls take.
+ * and which functions serve the program's calls.
  */
 #ifndef MALLOMETER_HOOKS_START_H
 #define MALLOMETER_HOOKS_START_H
@@ -35,8 +35,8 @@ bool hook_was_off(void);
 bool hook_attach(void);
 void hook_detach(void);
 
-/* Chooses the route again after a change of its inputs, such as whether call sites are recorded. May be called from any
- * thread. */
+/* Chooses again which functions serve the program's calls. Must be called after a change of a condition for this
+ * choice, such as whether call sites are recorded. May be called from any thread. */
 void hook_choose_route(void);
 
 /* Waits, for a second at most, until other threads have stored all routes that they chose before this call.

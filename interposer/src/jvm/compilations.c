@@ -107,8 +107,8 @@ static bool should_be_open(void) {
   return __atomic_load_n(&is_wanted, __ATOMIC_SEQ_CST) && __atomic_load_n(&is_known, __ATOMIC_SEQ_CST);
 }
 
-/* Opens or closes the memory. Returns -EBUSY if another thread is doing so; that thread checks again what is wanted
- * before it returns. */
+/* Opens the process's own memory for reading, or closes it, as should_be_open() says. Returns -EBUSY if that fails,
+ * or if another thread is in this function. The other thread calls should_be_open() again before it returns. */
 static int apply(void) {
   bool opens;
   int result;
@@ -245,8 +245,8 @@ static uint64_t samples_before(void) {
   return samples < FEWEST_BEFORE ? FEWEST_BEFORE : samples < MOST_SAMPLES ? samples : MOST_SAMPLES - 1;
 }
 
-/* Counts a sample of the thread's compilation, and looks up the method if samples_before() samples came before.
- * Returns the new `place->compilation`. */
+/* Counts a sample of the thread's compilation. Looks up the compiled method once samples_before() samples are
+ * already counted. Returns the new `place->compilation`. */
 static uint64_t count_sample(struct place *place, uint64_t task, uint64_t bits) {
   uint64_t known = __atomic_load_n(&place->compilation, __ATOMIC_RELAXED);
   if ((known & BITS_OF_COMPILATION) != (bits & BITS_OF_COMPILATION)) known = bits & BITS_OF_COMPILATION;

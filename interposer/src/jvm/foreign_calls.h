@@ -25,9 +25,10 @@ void foreign_calls_start(jvmtiEnv *tools, const void *in_jvm);
 size_t foreign_calls_footprint(void);
 
 /*
- * Returns the note, a frame that stands for the return address of the foreign call; 0 if no call was found, or if the
- * table of calls has no room. `caller` has the registers of the code that called native code. `outermost` is the
- * frame of the native function that Java called, 0 if Java called the hook itself. May be called inside of malloc.
+ * Returns an extra frame for a recorded stack: the note. It stands for the return address of a foreign call, a call of
+ * native code by compiled Java code. Returns 0 if no such call was found, or if the table of calls has no room.
+ * `caller` has the registers of the code that called native code. `outermost` is the frame of the native function that
+ * Java called; 0 if Java called a function of this library directly. May be called inside of malloc.
  */
 uint64_t foreign_calls_note(const struct registers *caller, uint64_t outermost);
 
@@ -35,9 +36,9 @@ uint64_t foreign_calls_note(const struct registers *caller, uint64_t outermost);
 bool is_foreign_call(uint64_t frame);
 
 /*
- * Removes the note at the beginning of the frames, and corrects the frames after it. Does not correct them if `tools`
- * is NULL, which means that the JVM must not be called. Returns the new number of frames, at most `capacity`. Must be
- * called by a thread of the JVM, outside of malloc.
+ * Removes the first frame, the one from foreign_calls_note(), and corrects the Java frames after it. Does not correct
+ * them if `tools` is NULL, which means that the JVM must not be called. Returns the new number of frames, at most
+ * `capacity`. Must be called by a thread of the JVM, outside of malloc.
  */
 uint32_t foreign_calls_correct(jvmtiEnv *tools, uint64_t *frames, uint32_t count, uint32_t capacity);
 

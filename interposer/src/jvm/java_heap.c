@@ -38,7 +38,7 @@ static bool find_static(const char *type, const char *field, uint64_t *address) 
   return vm_structs_field(type, field, true, address);
 }
 
-/* Finds a field of a structure whose name, depending on the version of the JVM, is one of the two `types`. */
+/* Finds a field of one of the JVM's structures. `types` has the structure's names in different versions of the JVM. */
 static bool find_in(const char *const types[2], const char *field, uint64_t *where) {
   return find(types[0], field, where) || find(types[1], field, where);
 }

@@ -102,7 +102,8 @@ void owner_graph_end(struct owner_graph *graph);
 /* Returns the number of the block that contains an address; -1 if there is none. */
 int owner_graph_block_at(const struct owner_graph *graph, uint64_t address);
 
-/* Adds a Java long of an object, or of a static field (NO_HEAP_OBJECT). Returns NULL if there is no room. */
+/* Adds a Java long that leads to a block. `object` is the number of the object that contains the long, or
+ * NO_HEAP_OBJECT if the long is in a static field. Returns NULL if there is no room. */
 struct owner_hold *owner_graph_add_hold(struct owner_graph *graph, uint32_t object);
 
 /* Adds an object; returns NO_HEAP_OBJECT if there is no room. */

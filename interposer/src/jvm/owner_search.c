@@ -310,7 +310,7 @@ static void with_objects(bool (*wants)(const struct heap_object *object), void (
 
 /* ---- Names ---------------------------------------------------------------------------------------------- */
 
-static uint32_t holds_from; /* the latest walk's first index in graph->hold; the class tags of earlier walks are gone */
+static uint32_t holds_from; /* the latest walk's first entry in graph->hold; older entries have outdated class tags */
 
 static void name_holds_of(jobject class, jlong tag) {
   owner_class_name(tools, class, memory->name);
@@ -484,9 +484,9 @@ static bool choose(const struct heap_object *holder) {
   return false;
 }
 
-/* Ends the choice of holders, after the first walk along references. The search does not look for referrers of
- * holders that it reached but did not choose. A holder that was not reached has no referrers, so its search counts
- * as done. */
+/* Ends the choice of holders, after the first walk along references. Holders that the walk reached but did not
+ * choose are no longer followed: the search does not look for their referrers. Holders that the walk did not reach
+ * are garbage. They are marked as expanded, because there are no referrers to look for. */
 static void drop_unchosen_holders(void) {
   for (uint32_t i = 0; i < graph->objects; i++) {
     struct heap_object *object = &graph->object[i];
@@ -674,8 +674,9 @@ static jint JNICALL on_chain_reference(jvmtiHeapReferenceKind kind, const jvmtiH
   return JVMTI_VISIT_OBJECTS;
 }
 
-/* Returns the name of a class if at least half of the objects whose referrers are sought refer to an object of their
- * own class. Otherwise returns NO_NAME. */
+/* Returns the name of a class whose objects form a chain, such as the nodes of a queue; NO_NAME if there is none.
+ * Considers the objects whose referrers the next walk looks for: at least half of them must refer to an object of
+ * their own class. */
 static uint32_t name_of_chain(void) {
   uint32_t looked_for = 0, chained = 0, name = NO_NAME;
   for (uint32_t i = 0; i < graph->objects; i++) looked_for += is_looked_for(&graph->object[i]);
@@ -712,8 +713,9 @@ static uint32_t object_of_entry(struct entry *entry) {
   return of_entry;
 }
 
-/* Records an entry as the referrer of an object of a chain. Sets `has_more`, because other objects of the chain may
- * also refer to that object. */
+/* Records the referrer of an object of a chain, such as a node of a queue. The referrer is the chain's entry: the
+ * root, or the object outside of the chain, through which the walk reached this object. Sets `has_more`, because
+ * other objects of the chain may also refer to the object. */
 static void link_to_entry(uint32_t number) {
   struct heap_object *object = &graph->object[number];
   object->has_more = true;

@@ -19,8 +19,9 @@
  * describe the thread's stack: its end and its size. */
 enum { MOST_WORDS = 16 };
 
-/* `end` and `bytes` are the offsets, in the JVM's structure of a thread, of the fields with the end and the size of
- * its stack. The range of `length` bytes from the offset `first` contains both fields. */
+/* Offsets in the JVM's structure of a thread. The field at offset `end` has the end of the thread's stack, and the
+ * field at offset `bytes` has the size of the stack. One read of `length` bytes at offset `first` copies both
+ * fields. */
 static struct {
   bool is_sought, is_known;
   uint64_t end, bytes, first, length;

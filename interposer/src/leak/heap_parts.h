@@ -12,9 +12,9 @@ struct heap_parts {
   /* Stores the number of collections so far, for a later is_unmoved(). Returns false if a collection is under way. */
   bool (*begin)(enum memory_copying by);
   /*
-   * Returns the end of the used part of the range from `begin` to *end. If `begin` is in a region or space of the heap
-   * that ends before *end, first sets *end to that end. The range then has at most one free part. Memory outside of the
-   * heap counts as used.
+   * Returns where the used part of the range from `begin` to *end ends. The range shall not cross the end of a region
+   * or space of the heap, so that it has at most one free part. If the region or space that contains `begin` ends
+   * before *end, its end is therefore first stored in *end. Memory outside of the heap counts as used.
    */
   uintptr_t (*used)(enum memory_copying by, uintptr_t begin, uintptr_t *end);
   bool (*is_unmoved)(enum memory_copying by);

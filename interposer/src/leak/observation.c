@@ -283,7 +283,8 @@ static void begin_to_observe(void) {
   open_slots(0);
 }
 
-/* Rests until a caller wants observation. Nothing is watched meanwhile, even if a caller asks for it. */
+/* Waits until a caller wants observation again. Meanwhile removes all watchpoints, even those that a caller has just
+ * requested. */
 static void rest(void) {
   __atomic_store_n(&rests, true, __ATOMIC_RELEASE);
   slots_accept(false);
@@ -425,8 +426,8 @@ void observation_forked(void) {
 
 bool observation_has_evidence(void) { return get(&started_ns) != 0; }
 
-/* Returns the state that callers see: OFF while no caller wants observation, STARTING until a resting thread observes
- * again. */
+/* Returns the state that callers see. OFF: no caller wants observation. STARTING: a caller wants observation, but
+ * the thread has not begun to observe, or has not yet begun again after rest(). */
 static int state_now(void) {
   int now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
   if (now != MALLOMETER_LEAKS_ON) return now;

@@ -1,20 +1,28 @@
 /*
- * Chooses which samples go into slots (pages of a single object, slots.h), and with which probability.
+ * Chooses which samples go into slots, and with which probability. A slot is the pages of a single sampled object
+ * (slots.h).
  *
- * Slots are few, so a sample is placed with a probability q that is fixed before the draw and stored with the object.
- * In statistics of slots alone, the object stands for 1 / (p q) objects, where p is the sampler's probability.
- * Definitions:
+ * Slots are few, so a sample is placed with a probability q. This q is fixed before the draw and stored with the
+ * object. In statistics of slots alone, the object stands for 1 / (p q) objects, where p is the sampler's probability.
  *
- * - B: the samples of a call site that are placed in an epoch, on average
+ * The probability q depends on these numbers:
+ *
+ * - B: how many samples of a call site are placed in an epoch, on average
  * - E: the number of epochs from a site's first sample to its first slot
  * - L: the number of a site's live objects in slots above which fewer of its samples are placed
- * - K: the site's samples from earlier epochs that are live, in slots or not
- * - f: the smaller of two free shares: of the slots of the size class, and of the memory for slots. For a site that has
- *   an object in a slot, f is lower by 0.1.
- * - r = max(0, min(1, 2 f))
- * - b = max(B, min(B (1 + K), L - live slots of the site))
- * - q = min(1, b / max(samples of the site in this epoch, in the epoch before)) * min(1, (r L / live slots of the
- *   site)^2)
+ * - n: the number of the site's samples in this epoch or in the epoch before, whichever is larger
+ * - k: the number of the site's samples from earlier epochs that are live, in slots or not
+ * - s: the number of the site's live objects in slots
+ * - f: the free share of the size class's slots or of the memory for slots, whichever is smaller. For a site with an
+ *   object in a slot, f is lower by 0.1: the last tenth is left for sites that have none.
+ *
+ * The probability is computed in these steps:
+ *
+ * - room = 2 f, but at least 0 and at most 1
+ * - wanted = max(B, min(B (1 + k), L - s)): how many samples of the site to place in an epoch
+ * - by_number = min(1, wanted / n)
+ * - by_slots = min(1, room L / max(1, s))
+ * - q = by_number * by_slots^2
  *
  * During a site's first E epochs, q is 0, because most call sites allocate only during start-up and keep what they
  * allocated.
@@ -22,8 +30,8 @@
  * A site that allocates much gets no more slots than other sites, because q falls with the number of its samples. A
  * site whose samples stay live gets more slots, until L of its objects are in slots. Otherwise few of the objects that
  * it keeps would be observed. Above L, the number of its slots grows only with the cube root of time. When few slots
- * are left, the shares of all sites shrink together, so that a new site still finds room. Without any slot left, q is
- * 0, and samples are counted as not placed.
+ * are left, q falls for all sites. Without any slot left, q is 0. A sample that would be placed if there were room is
+ * counted as not placed.
  */
 #ifndef MALLOMETER_LEAK_PLACEMENT_H
 #define MALLOMETER_LEAK_PLACEMENT_H
@@ -47,8 +55,8 @@ bool placement_start(void);
 
 size_t placement_footprint(void);
 
-/* Sets the bytes that the pages of slots may take beyond the sizes of their objects. With 0, no more objects are
- * placed. */
+/* Limits the memory overhead of slots, in bytes. The overhead is the size of the pages of all objects in slots,
+ * minus the sizes of these objects. With a limit of 0, no more objects are placed. */
 void placement_limit(size_t bytes);
 size_t placement_limited_to(void);
 

@@ -14,8 +14,8 @@
 #define SMALLEST_GRANULE_BITS 16u
 #define LARGEST_GRANULE_BITS 30u
 #define WORDS_AT_ONCE 8u
-/* The most address ranges that together contain all objects. A single range would be too large, because slots, the
- * brk heap and mappings lie far apart. */
+/* The maximum number of address ranges that cover the sought objects. One range would be too large, because slots
+ * (pages of single sampled objects), the brk heap and mappings lie far apart. */
 #define MOST_SPANS 4u
 #define GAP_BETWEEN_SPANS ((uintptr_t)1 << 40)
 

@@ -56,8 +56,8 @@ struct slot {
   uint32_t excess; /* the bytes of `taken` beyond the object's size */
   uint32_t usable;
   uint32_t next_free;
-  uint32_t unseen;   /* lowest 32 bits of a generation: accesses to the object of that generation cannot be seen */
-  uint32_t disowned; /* lowest 32 bits of a generation: the sample of that generation's object counts as freed */
+  uint32_t unseen;   /* the lowest 32 bits of the generation of an object whose accesses cannot be seen */
+  uint32_t disowned; /* the lowest 32 bits of the generation of the last object that was disowned */
   bool apart;        /* whether the slot is a mapping of its own */
   bool to_merge;
   uint64_t born; /* the time of the allocation, in the unit of `access` */
@@ -440,7 +440,8 @@ bool slot_retire(const struct slot_object *object) {
 
 /* ---- Merging the mappings of free slots ---------------------------------------------------------------- */
 
-/* Slots of larger classes are few, and a merge would make all their pages accessible. */
+/* slots_merge() merges only slots of the classes 0 and 1, which have the most slots. A merge makes whole slots
+ * accessible, and a slot of the other classes has 1 or 16 MiB. */
 #define CLASSES_TO_MERGE 2u
 
 /* Replaces the pages of adjacent slots by one accessible mapping of new pages. If that fails, these slots are never

@@ -80,8 +80,8 @@ uint32_t slot_class(size_t size, size_t alignment);
 /* Returns the bytes that an object takes in a slot beyond its size. */
 size_t slot_excess(size_t size, size_t alignment);
 
-/* Returns the share of a class's slots that is not in use, from 0 to 1. Also returns 0 if no slot is free and no
- * other slot may become a mapping of its own. */
+/* Returns the share of a class's slots that is not in use, from 0 to 1. Returns 0 if each unused slot needs a new
+ * mapping and the limit of slots_bound() is reached, because none of them can then be taken. */
 double slots_left(uint32_t class);
 
 size_t slots_excess(void);

@@ -54,7 +54,8 @@
  *   const void *frameless_caller(void)
  *       In a frameless function: the return address of the program's call.
  *   JUMP_TARGET(function)
- *       NEAR_VALUE of a pointer to a function that is called last, in the register from which it is called.
+ *       Like NEAR_VALUE, for a pointer to a function that is called by a jump (tail call). The value is in the
+ *       register that the jump needs.
  *   bool is_below_power(size_t number, exponent)
  *       Whether the number is below 2 to this constant power.
  *   size_t highest_bit(size_t nonzero)

@@ -48,9 +48,9 @@ static inline bool local_sub_exhausts(int64_t *word, int64_t amount) { return lo
   })
 
 /*
- * Additions on the fast path, by plain loads and stores. A signal handler between load and store uses other counters,
- * because the thread has marked its own before the event (account/thread_block.h). Two counts are loaded and stored
- * as a pair, whose halves are atomic (B2.2).
+ * A thread marks its counters while it counts an event (account/thread_block.h), because the additions below are plain
+ * loads and stores. A signal handler that interrupts an addition sees the mark and uses other counters. Two counts are
+ * loaded and stored as a pair, whose halves are atomic (Arm Architecture Reference Manual, B2.2).
  */
 #define EVENTS_ARE_MARKED true
 
@@ -60,9 +60,9 @@ static inline bool difference_exhausts(int64_t *difference, int64_t from, int64_
   return exhausted;
 }
 
-/* The counts of the classes are stored in descending order: the count of a class lies at `base` plus 8 * (63 -
- * class). A class is a result of highest_bit(), which has counted 63 - class leading zero bits. Their number is
- * still in a register, so the address needs only two registers. */
+/* The counts are stored from the highest class to the lowest: the count of a class lies 8 * (63 - class) bytes after
+ * `base`. highest_bit() computes a class from the number of leading zeros, which is 63 - class. This number is still
+ * in a register, so the address needs only two registers. */
 #define PLACE_OF_CLASS(class, classes) ((classes)-1 - (class))
 #define IS_PLACE_OF_CLASSES(offset, classes) ((offset) == (64 - (classes)) * sizeof(uint64_t))
 #define EVENT_ADD_ONE(base, class, offset)                                                    \

@@ -1,5 +1,6 @@
 /*
- * Finds the loaded object (executable or library) that contains an address, inside of malloc.
+ * Finds the loaded object (executable or library) that contains an address. loaded_object_at() may be called inside of
+ * malloc.
  *
  * glibc 2.35 and later have _dl_find_object, which takes no lock. Other functions of C libraries take the loader's
  * lock, which another thread may hold while it waits for this thread. Without _dl_find_object, this library uses its

@@ -45,7 +45,7 @@ static void find_first_stack(void) {
   first = (struct own_stack){lowest, page_of(end) + SMALLEST_PAGE};
 }
 
-/* ---- Later threads ------------------------------------------------------------------------------------- */
+/* ---- Threads other than the first ---------------------------------------------------------------------- */
 
 /* The bytes of a control block that are searched. The control block is larger in all versions of glibc since 2.17. */
 #define SEARCHED_BYTES 2048u

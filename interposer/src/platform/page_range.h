@@ -16,11 +16,12 @@
  * beginning. If there is no room, returns 0 and sets `why` to the reason for the user. */
 uintptr_t page_range_reserve(size_t bytes, const char **why);
 
-/* The pages are zero if they are opened for the first time or were cleared. Returns false if there is no memory. */
+/* Opens pages, that is, makes them readable and writable. They are zero if they are opened for the first time or
+ * were cleared. Returns false if there is no memory. */
 bool pages_open(uintptr_t begin, size_t bytes);
 
-/* Returns the memory of open pages to the system; they are zero at the next access. Returns false without a change if
- * they are locked. */
+/* Gives the memory of pages back to the system. The pages stay readable and writable, and are zero at the next
+ * access. Returns false, without a change, if the pages are locked. */
 bool pages_clear(uintptr_t begin, size_t bytes);
 
 void pages_unlock(uintptr_t begin, size_t bytes);
@@ -33,8 +34,8 @@ void pages_unlock(uintptr_t begin, size_t bytes);
 enum pages_mark { PAGES_EVEN, PAGES_ODD, PAGES_MERGED };
 bool pages_mark(uintptr_t begin, size_t bytes, enum pages_mark mark);
 
-/* Replaces pages in any state by one mapping of new pages, which are open and have the mark PAGES_MERGED. Returns
- * false if there is no memory; then the pages are closed, but stay reserved. */
+/* Replaces pages in any state by one mapping of new pages, which are readable and writable and have the mark
+ * PAGES_MERGED. Returns false if there is no memory; then the pages are inaccessible, but stay reserved. */
 bool pages_renew(uintptr_t begin, size_t bytes);
 
 /* Makes each of these pages a mapping of its own, without giving them memory. */

@@ -53,8 +53,8 @@ struct symbol_table *symbol_table_of(const struct link_map *object, const struct
   if (!table) return NULL;
   const ElfW(Dyn) **word = find_word(object);
   if (!word || !protected_word_is_writable(words, word)) return NULL;
-  /* The loader's word differs from `before` if another library has changed the word, or if another object was loaded
-   * at this address. A new copy is needed then. */
+  /* `*word` is the loader's pointer to the symbol table. It differs from `before` if another library has changed it,
+   * or if another object was loaded at this address. A new copy is needed then. */
   if (table->symbols && !table->installed && *word != table->before) table->before = NULL;
   if (table->symbols && table->before) return table;
   struct dynamic_section section = dynamic_section_read(object->l_ld, object->l_addr);

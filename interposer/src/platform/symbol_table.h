@@ -20,8 +20,8 @@
 
 struct symbol_table;
 
-/* Returns the copy of the object's table, and makes one if there is none. Returns NULL if the loader's word is not
- * where glibc has it or is not writable, if there is no memory, or if four objects already have copies. */
+/* Returns the copy of the object's table, and makes one if there is none. Returns NULL if the loader's pointer to
+ * the table is not found or not writable, if there is no memory, or if four objects already have copies. */
 struct symbol_table *symbol_table_of(const struct link_map *object, const struct protected_words *words);
 
 /* Changes the address of a function in the copy from `from` to `to`. Turns an IFUNC, whose address a resolver would
@@ -29,11 +29,12 @@ struct symbol_table *symbol_table_of(const struct link_map *object, const struct
 unsigned symbol_table_change(struct symbol_table *table, const char *name, uintptr_t from, uintptr_t to);
 
 /* Makes look-ups of functions use the copies of the symbol tables. Returns false if another library has changed one
- * of the loader's words that lead to the tables. */
+ * of the loader's pointers to the tables. */
 bool symbol_tables_install(void);
 
-/* Makes look-ups use the objects' own tables again. If another library has changed the loader's pointer to a copy,
- * the copy stays installed; the caller should then change the copy's addresses back (symbol_table_change()). */
+/* Makes look-ups use the objects' own tables again. If another library has changed the loader's pointer so that it
+ * no longer leads to the copy, the pointer is not changed back. The other library may still use the copy, so the
+ * caller should then change the copy's addresses back (symbol_table_change()). */
 void symbol_tables_remove(void);
 
 #endif

@@ -276,7 +276,7 @@ static uint32_t site_of(const uint64_t *frames, uint32_t count, bool may_be_new,
  * waits for them: a later call of call_sites_make_room() takes the step.
  */
 static uint32_t turn;
-static uint32_t inside[2]; /* The number of threads between enter() and leave(), for even and odd turns. */
+static uint32_t inside[2]; /* The number of threads between enter() and leave(), indexed by `turn` % 2 at enter(). */
 static bool forgetting;
 static enum { IDLE, SITES_LEAVE, NODES_LEAVE } step;
 static uint32_t latest_look; /* The time of the latest search for stale sites, in units of live_sample_birth(). */
@@ -393,8 +393,9 @@ static void forget_marked_sites(void) {
 
 static uint32_t room_taken(void);
 
-/* Takes the next of the three steps. Returns whether another step remains. Returns false after the last step, if
- * there is nothing to do, or if a thread is still taking a sample that it began before the previous step. */
+/* Takes the next of the three steps that forget sites: mark sites, forget them, reuse their stack nodes. Returns
+ * whether another step remains. Takes no step and returns false in two cases: there is nothing to do, or a thread is
+ * still taking a sample that it began before the previous step. */
 static bool take_step(void) {
   if (!earlier_sections_ended()) return false;
   if (step == IDLE && (room_taken() < 2 || !mark_stalest_sites())) return false;
@@ -804,7 +805,7 @@ static struct mallometer_site row_of(const struct site *site) {
   struct mallometer_site none = row;
   if (!hash) return none; /* The site is being written, or was forgotten. */
   if (!__atomic_load_n(&site->allocated.samples, __ATOMIC_ACQUIRE)) return none; /* The site has mappings only. */
-  /* `frames` is written before the hash; discard() may set it to 0 later. */
+  /* `frames` was written before the hash, so it is valid here. discard() may later set `frames` to 0. */
   row.frames = __atomic_load_n(&site->frames, __ATOMIC_RELAXED);
   copy_sums(&row.freed, &site->freed);
   copy_sums(&row.allocated, &site->allocated);

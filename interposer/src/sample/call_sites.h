@@ -56,8 +56,8 @@ struct sample {
   double probability;
   /* Whether nearly every allocation is sampled. */
   bool samples_all;
-  /* Whether the sample is a mapping of memory. It is not added to sums, and call_sites_record() then returns the
-   * number of its site instead of an address. */
+  /* Whether the sample is a mapping of memory. If so, call_sites_record() does not add the sample to sums, and
+   * returns the number of the sample's site instead of an address. */
   bool maps;
   /* The units of work that were done for the sample (sample/work.h). */
   uint32_t work;

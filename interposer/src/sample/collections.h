@@ -47,17 +47,17 @@ struct collections collections_now(void);
  * if unknown. */
 uint64_t collection_seen_ns(uint32_t old);
 
-/* Returns whether collections_now() first saw the latest old collection at most 5 s ago, and at most one other
- * collection has begun since then. */
+/* Returns whether the latest collection of the old generation has just begun: collections_now() first saw it at most
+ * 5 s ago, and at most one further collection of any kind has begun since then. */
 bool collection_just_began(struct collections now);
 
 /* Returns whether the JVM counts a collection of the old generation only after its marking (G1). */
 bool collections_mark_first(void);
 
 /*
- * Returns whether an object may have been allocated during the marking of the old collection with this number. The
- * collection keeps such an object even if it is unreachable. The marking is assumed to take the last 2 s before the
- * collection was first seen. Returns false if the time is unknown, or if collections_mark_first() is false.
+ * Returns whether an object may have been allocated during the marking of the old generation's collection with this
+ * number. The collection keeps such an object even if it is unreachable. The marking is assumed to take the last 2 s
+ * before the collection was first seen. Returns false if the time is unknown, or if collections_mark_first() is false.
  */
 bool allocated_while_marking(uint64_t born_ns, uint32_t old);
 

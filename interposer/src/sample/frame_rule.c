@@ -147,7 +147,7 @@ static uintptr_t description_of(uintptr_t pc, const struct loaded_object *object
   return low > 0 ? begin + (uintptr_t)(intptr_t)entries[low - 1].description : 0;
 }
 
-/* ---- The machine -------------------------------------------------------------------------------------- */
+/* ---- Executing the operations DW_CFA_* ---------------------------------------------------------------- */
 
 enum where { UNTOUCHED, AT_FRAME, AT_FRAME_POINTER, LOST };
 

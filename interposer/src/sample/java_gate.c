@@ -1,5 +1,5 @@
-/* Implements the gate by one pointer. While a thread may call functions of the JVM, `walks_java` is set in its
- * thread_block. See java_gate.h. */
+/* The gate between samples and the JVM is open while the pointer `java` is not NULL. A thread sets `walks_java` in
+ * its thread_block while it may call functions of the JVM. See java_gate.h. */
 #include "sample/java_gate.h"
 
 #include <stddef.h>

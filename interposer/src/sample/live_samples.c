@@ -26,7 +26,7 @@ static struct table {
   struct live entries[PLACES];
   struct home {
     uint8_t objects; /* the number of live samples whose first probe is this place; never changes after it is 255 */
-    uint8_t reach;   /* the highest probe at which one of these samples was ever stored */
+    uint8_t reach;   /* the highest probe at which a sample with this first probe was ever stored */
   } homes[PLACES];
 } * table;
 
@@ -95,7 +95,7 @@ static void filter_remove(uintptr_t address) {
 }
 
 /* Sets counts that are CLOSING to 0, because a forked child lacks the threads that would reset them. The bits of
- * these counts in live_filter may stay set; a free of an object with such a hash then searches the table in vain. */
+ * these counts in live_filter may stay set. A set bit only makes some frees search the table in vain. */
 void live_samples_forked(void) {
   if (!__atomic_load_n(&table, __ATOMIC_RELAXED)) return;
   for (uint8_t *closed = counts; (closed = memchr(closed, CLOSING, (size_t)(counts + LIVE_HASHES - closed)));)

@@ -314,8 +314,9 @@ static void take_every(struct sample *allocation, uint8_t *left) {
   take(allocation, 1);
 }
 
-/* Decides whether an allocation whose counter was at 0 is sampled, and draws the next counter. `drawn` is the level
- * of the old counter. */
+/* Decides whether to sample an allocation that found the counter of its call path at 0, and draws the counter's next
+ * value. `drawn` is the counter's level, perhaps with the mark UNFINISHED. At level n, each allocation reached this
+ * function with probability 2^-n. */
 __attribute__((noinline)) static void visit(struct sample *allocation, uint8_t drawn, uint8_t *left,
                                             uint8_t *level_of_left) {
   count_visit_cost(allocation->block);
@@ -344,9 +345,9 @@ void *sampler_visit(struct thread_block *block, void *object, size_t requested, 
   return allocation.object;
 }
 
-/* Level 0 means that every allocation comes here. A call path without a counter (large_path() returns NULL)
- * therefore has level 0. While the sampling interval is 0, the counter is marked as UNFINISHED, so that no sample is
- * taken when the counter reaches 0. */
+/* Decides whether to sample a large allocation. Allocations of a call path without a counter (large_path() returns
+ * NULL) always come here, that is, with probability 2^0, so their level is 0. While the sampling interval is 0,
+ * counters are marked as UNFINISHED, so that no sample is taken when they reach 0. */
 void *sampler_visit_large(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                           struct origin origin) {
   uint32_t tag = large_tag(origin, size_class(requested));

@@ -55,8 +55,9 @@
 /* The default of MALLOMETER_OVERHEAD_TARGET: the CPU time of samples, in millionths of one processor. */
 #define DEFAULT_OVERHEAD_TARGET 5000u
 
-/* Sets the mean number of bytes between samples of code that allocates much. 0 samples nothing; 1 samples every
- * allocation. May be called from any thread. */
+/* Sets the sampling interval: the mean number of allocated bytes between two samples of a call path. Samples are
+ * more frequent on call paths with few allocations, and less frequent on busy call paths. 0 samples nothing; 1
+ * samples every allocation. May be called from any thread. */
 void sampler_set_interval(size_t interval);
 
 size_t sampler_interval(void);
@@ -117,9 +118,9 @@ static inline bool large_filter_visits(struct thread_block *block, uint32_t tag)
 }
 
 /*
- * Decides whether to sample an allocation whose counter was at zero. `bytes` is the object's size as the counters count
- * it: the usable or the requested size. Returns the object's address, which may change. Does not allocate or lock;
- * preserves errno.
+ * Decides whether to sample an allocation for which filter_visits() returned true, because the counter of its call path
+ * was at 0. `bytes` is the size that the library counts for the object: the usable or the requested size. Returns the
+ * object's address, which may change. Does not allocate or lock; preserves errno.
  */
 void *sampler_visit(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                     struct origin origin);

@@ -136,7 +136,7 @@ void *memory_reserve(size_t bytes) {
   return begin;
 }
 
-/* Clears the memory. Only memory that was reserved last can be reserved again. */
+/* Clears the memory. If it is the last reserved part of `array`, it can be reserved again; otherwise it is lost. */
 void memory_give_back(void *memory, size_t bytes) {
   char *begin = memory;
   size_t whole = memory_whole_pages(bytes);

@@ -164,7 +164,7 @@ public final class VerdictsByHand {
 
   /**
    * Returns a verdict that says whether garbage collections free the site's objects. If {@code
-   * answer} is {@code OLD}, old collections free half of the bytes.
+   * answer} is {@code OLD}, collections of the old generation free half of the bytes.
    */
   public static SiteVerdict garbage(
       Verdict verdict, String site, double bytes, GarbageAnswer answer, double bytesPerSecond) {

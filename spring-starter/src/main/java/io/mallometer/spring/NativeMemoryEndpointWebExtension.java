@@ -50,9 +50,17 @@ public final class NativeMemoryEndpointWebExtension {
   }
 
   /**
-   * Returns a view, a report of call sites ({@code collapsed}, {@code flamegraph}, {@code pprof},
-   * {@code dhat}, {@code table}), the {@code page}, or the {@code evidence} bundle as a zip. The
-   * parameters of the query are those of {@link Views#answer}.
+   * Returns the answer for a name, which is one of:
+   *
+   * <ul>
+   * <li>the name of a view
+   * <li>{@code collapsed}, {@code flamegraph}, {@code pprof}, {@code dhat} or {@code table}: a
+   * report of call sites
+   * <li>{@code page}: the HTML page
+   * <li>{@code evidence}: the evidence bundle as a zip
+   * </ul>
+   *
+   * <p>The parameters of the query are those of {@link Views#answer}.
    *
    * @param view the name; 404 for an unknown one
    * @return 400 with the reason if a parameter is unknown or invalid; 501 with the reason if there

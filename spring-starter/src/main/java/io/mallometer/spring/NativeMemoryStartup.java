@@ -18,8 +18,8 @@ import org.springframework.core.metrics.StartupStep;
  * application.run(arguments);
  * }</pre>
  *
- * <p>Steps before the library counts have no tags. Only a preloaded library counts from the JVM's
- * start on.
+ * <p>A step has no tags if it begins before the library counts. Only a preloaded library counts
+ * from the JVM's start on.
  */
 public final class NativeMemoryStartup extends BufferingApplicationStartup {
 

@@ -150,7 +150,10 @@ final class NativeScopeObservationHandler implements ObservationHandler<Observat
     }
   }
 
-  /** Ends the thread's measurement. No event closes the scopes of a thread after a reset. */
+  /**
+   * Ends the thread's measurement, because a reset removes the thread's scopes without closing
+   * them.
+   */
   @Override
   public void onScopeReset(Observation.Context context) {
     Pieces pieces = context.get(Pieces.class);

@@ -83,7 +83,7 @@ final class Payload {
   void start(Map<String, String> options, Consumer<String> said) throws Exception {
     Map<String, String> given = new HashMap<>(options);
     given.put(AGENT_VERSION, Version.text());
-    @SuppressWarnings("unchecked") // Entry, in the same jar, has these types
+    @SuppressWarnings("unchecked") // class Entry implements BiConsumer with these type arguments
     BiConsumer<Map<String, String>, Consumer<String>> start =
         (BiConsumer<Map<String, String>, Consumer<String>>) entry.getConstructor().newInstance();
     start.accept(given, said);

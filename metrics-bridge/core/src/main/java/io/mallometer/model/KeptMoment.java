@@ -43,8 +43,8 @@ public enum KeptMoment {
   }
 
   /**
-   * Returns the percentage of the memory limit that memory exceeded at this moment; 0 if the moment
-   * does not depend on the limit.
+   * Returns the threshold that memory exceeded at this moment, as a percentage of the memory limit;
+   * 0 if the moment does not depend on the limit.
    */
   public int percent() {
     return percent;

@@ -29,7 +29,10 @@ public record LeakReport(
     Map<String, Garbage> garbage,
     String garbageReason) {
 
-  /** Creates a report without memory that waits for a garbage collection. */
+  /**
+   * Creates a report in which no memory waits for a garbage collection: {@code garbage} and {@code
+   * garbageReason} are empty.
+   */
   public LeakReport(Instant time, Observation observation, List<SiteVerdict> sites, String reason) {
     this(time, observation, sites, reason, Map.of(), "");
   }

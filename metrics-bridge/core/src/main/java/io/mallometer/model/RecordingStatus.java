@@ -25,7 +25,7 @@ public record RecordingStatus(
 
   private static final RecordingStatus OFF = new RecordingStatus(State.OFF, "", 0, "");
 
-  /** Returns the status if no recording was requested. */
+  /** Returns the status of a process for which no recording was requested. */
   public static RecordingStatus off() {
     return OFF;
   }

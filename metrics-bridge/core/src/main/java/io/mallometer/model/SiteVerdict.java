@@ -161,7 +161,7 @@ public record SiteVerdict(
       @Figure("Where an object of the site was last written") LastUse lastWrite,
       @Figure("What garbage collections tell about the objects") Garbage garbage) {
 
-    /** Creates grounds without garbage figures. */
+    /** Creates the evidence for a verdict on a site whose garbage is unknown. */
     public Grounds(
         LeakEvidence evidence, double confidence, LastUse lastAccess, LastUse lastWrite) {
       this(evidence, confidence, lastAccess, lastWrite, Garbage.NONE);

@@ -21,8 +21,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 /**
  * Attaches to JVMs at work, by default for some seconds on this JDK under one collector. {@code
  * -Dsoak.cycles=N} attaches and detaches N times on each JDK with each of its collectors. {@code
- * -Dsoak.seconds=N} compares for N seconds with an exact count and for N seconds with glibc's
- * statistics.
+ * -Dsoak.seconds=N} compares mallometer's counters with an exact count for N seconds, and with
+ * glibc's statistics for another N seconds.
  */
 @Tag("process")
 class AttachedUnderLoadTest {

@@ -36,8 +36,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class CompiledMethodTest {
 
   /**
-   * The last JDK before a gap in the tested JDKs, which resume at {@link #FIRST_OF_THE_NEXT}. JDK
-   * 22 to 24 do not describe the method that a compiler thread compiles.
+   * The test covers the JDKs from 17 to this one, and those from {@link #FIRST_OF_THE_NEXT} on. It
+   * leaves out JDK 22 to 24, which do not describe the method that a compiler thread compiles.
    */
   private static final int LAST_OF_THE_FIRST = 21;
 

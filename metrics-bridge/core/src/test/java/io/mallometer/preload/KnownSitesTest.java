@@ -18,8 +18,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Compares estimates with the true figures, for call sites of Unsafe and of libraries. Estimates
- * are exact if every allocation is sampled. Otherwise the true figures lie in at least the promised
- * share of the intervals.
+ * are exact if every allocation is sampled. Otherwise each estimate has an interval, and at least
+ * the share {@link #COVERED} of the intervals must contain the true figure.
  */
 @Tag("process")
 @Tag("alone")

@@ -177,9 +177,9 @@ record Expectations(
    * Fails if a leak may be hidden by allocations that have no call site, or that the library could
    * not track until they were freed.
    *
-   * <p>Allocations without a call site fail the test even if the process does not grow, because
-   * HotSpot's own memory varies by more than a test leaks. Allocations that were not tracked fail
-   * the test only if the process grows.
+   * <p>Allocations without a call site fail the test even if the memory of the process does not
+   * grow. HotSpot's own memory may shrink by more than the test leaks, and so hide the leak.
+   * Allocations that were not tracked fail the test only if the process grows.
    */
   private static void failIfUnknown(
       Series series, ExpectNoNativeGrowth noGrowth, UseByMetric figures) {
@@ -208,11 +208,11 @@ record Expectations(
   }
 
   /**
-   * Fails if memory keeps growing.
+   * Fails if memory keeps growing. If {@code butForFalls} is true, a garbage collection must
+   * confirm the growth: it must free at least the growth of one run. Otherwise the memory is that
+   * of a pool, which is emptied now and then.
    *
-   * <p>If {@code butForFalls} is true, memory grows only when runs that freed memory are ignored.
-   * Such growth counts as a leak only if a garbage collection now frees at least the growth of one
-   * run. If it frees less, the memory is that of a pool, which is emptied now and then.
+   * @param butForFalls whether memory grows only if the runs that freed memory are ignored
    */
   private static void failIfLasting(
       Map<String, Growth> growing,

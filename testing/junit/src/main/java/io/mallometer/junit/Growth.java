@@ -47,8 +47,8 @@ record Growth(
   private static final double DEVIATIONS = 1.96;
 
   /**
-   * The least total of the bytes that all runs kept, as a share of the median times the number of
-   * runs. Allowed bytes are subtracted from both.
+   * The mean of the bytes that the runs kept must be at least this share of their median. Allowed
+   * bytes are subtracted from both.
    */
   private static final double LASTING = 0.5;
 

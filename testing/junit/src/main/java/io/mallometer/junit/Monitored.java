@@ -69,7 +69,7 @@ final class Monitored {
    * Begins to monitor.
    *
    * @param of the threads to monitor; differs from the annotation if tests run in parallel
-   * @param look reads call sites for monitors that report stacks; this object closes it
+   * @param look reads call sites for monitors that report stacks; {@link #end} closes it
    * @param rows the CSV file; empty for none
    * @throws IllegalStateException with the reason, if monitoring is impossible
    */

@@ -12,7 +12,7 @@ import io.mallometer.model.ScopeCounts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Tests that {@code MeasuredTest} runs. */
+/** Sample tests, which {@code MeasuredTest} runs. */
 public class Measures {
 
   @Test

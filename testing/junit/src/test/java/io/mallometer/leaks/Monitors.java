@@ -13,7 +13,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Tests that {@code MonitorNativeTest} runs. */
+/** Sample tests, which {@code MonitorNativeTest} runs. */
 public class Monitors {
 
   private static final long MIB = 1 << 20;

@@ -44,8 +44,9 @@ final class ForwardingSocket implements Closeable {
   }
 
   /**
-   * Opens a socket at {@code file} that forwards to {@code other} until it is closed. If {@code
-   * other} exists already, {@code file} exists when the method returns.
+   * Opens a socket at {@code file} that forwards to {@code other} until it is closed. Creates
+   * {@code file} itself if {@code other} exists already. Otherwise, a thread creates {@code file}
+   * as soon as {@code other} exists.
    *
    * @throws IOException if another process listens at {@code file}, or the socket cannot be created
    */

@@ -13,9 +13,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Computes how the live bytes of each call site changed between two readings. The readings must be
- * at least a minute apart, or five minutes for a site with few samples ({@link
- * GrowthRates#shortest}). Other sites are left out.
+ * Computes how the live bytes of each call site changed between two readings. Leaves out a site if
+ * the readings are too close together: less than a minute apart, or less than five minutes for a
+ * site with few samples ({@link GrowthRates#shortest}).
  */
 final class SiteGrowth {
 

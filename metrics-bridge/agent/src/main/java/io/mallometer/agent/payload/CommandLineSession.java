@@ -19,17 +19,19 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * Answers the questions that the command line asks this JVM, such as {@code GET sites}. Opens a
- * {@code Mallometer} for the answers, and closes it two minutes after the last question. The {@code
- * Mallometer} polls every second, or at the interval of a running agent.
+ * Answers the questions that the command line asks this JVM, such as {@code GET sites}. Up to three
+ * instances of {@code Mallometer} take part:
  *
- * <p>While no agent runs, the application's own {@code Mallometer} answers GET, if it polls ({@link
- * ApplicationBridge}).
- *
- * <p>The command {@code attach} opens a further {@code Mallometer}, which polls until the command
- * {@code detach}, because names of Java frames and evidence of leaks must be collected between
- * questions, too. Until then, the {@code Mallometer} for answers polls at the interval of that
- * further {@code Mallometer}, and the application's own {@code Mallometer} does not answer GET.
+ * <ul>
+ * <li>{@code open} answers the questions. It is opened for a question, and closed two minutes after
+ * the last question. It polls at the interval of the agent or of {@code attached} if either polls
+ * already, and otherwise every second.
+ * <li>{@code attached} is opened if the command {@code attach} begins to count and no agent runs,
+ * and is closed by the command {@code detach}. It polls between questions, to collect names of Java
+ * frames and evidence of leaks.
+ * <li>The application's own {@code Mallometer} answers GET instead of {@code open} if it polls
+ * ({@link ApplicationBridge}), no agent runs, and {@code attached} is empty.
+ * </ul>
  */
 final class CommandLineSession {
 

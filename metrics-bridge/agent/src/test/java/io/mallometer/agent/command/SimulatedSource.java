@@ -7,7 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** A fake process. The test sets its answers to the command line. */
+/** A fake process for tests of the command line. A test defines how the process answers. */
 final class SimulatedSource implements Source {
 
   static final Instant START = Instant.parse("2026-01-01T12:00:00Z");

@@ -419,8 +419,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns the live bytes that are too new to judge: the excess over the maximum before the last
-   * five minutes.
+   * Returns how many live bytes are too new to judge: the present live bytes, minus the maximum of
+   * the live bytes in readings that are more than five minutes old.
    */
   private double bytesTooNew() {
     List<HistoryPoint> history = input.history();

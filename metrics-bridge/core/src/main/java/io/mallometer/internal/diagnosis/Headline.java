@@ -87,8 +87,9 @@ final class Headline {
   private final List<SiteVerdict> urgentSuspects;
 
   /**
-   * The part of memory that certainly grows faster than all urgent suspects, except itself if it is
-   * one: the confidence interval of its rate lies above theirs. Empty if there is none.
+   * The part of memory with the most growth, if it certainly grows faster than each other part that
+   * is an urgent suspect: the confidence interval of its rate lies above their intervals. Empty if
+   * there is no such part or no urgent suspect.
    */
   private final Optional<Row> fastest;
 

@@ -133,12 +133,15 @@ public final class HeldDiagnosis {
   }
 
   /**
-   * Returns whether the limit has changed.
+   * Returns whether the limit has changed. The first limit is not a change. Earlier sources are the
+   * sources since the latest change.
    *
    * <ul>
-   * <li>Its source had a limit before: the limit has changed if the value differs.
-   * <li>Its source is new: the limit has changed only if the machine is the new or an earlier
-   * source. Otherwise several limits may exist, and the new one may merely have become the nearest.
+   * <li>The limit's source had a limit before: the limit has changed if the value differs.
+   * <li>The source is new, and the new source or an earlier source is {@code MACHINE}: the limit
+   * has changed. {@code MACHINE} means that no limit is set.
+   * <li>The source is new, and neither it nor an earlier source is {@code MACHINE}: the limit has
+   * not changed. Several limits may be set, and another one may merely have become the nearest.
    * </ul>
    */
   private boolean isLimitChanged(Limit limit) {

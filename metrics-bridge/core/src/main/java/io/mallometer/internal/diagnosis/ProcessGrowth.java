@@ -24,8 +24,8 @@ import java.util.stream.IntStream;
  * @param steadiness the rate in the second half of the window, divided by the rate in the first
  *     half
  * @param recent the rate in the last five minutes, divided by the slope
- * @param lastTrough the last low point of memory that rises and falls, which ends the window; empty
- *     for other growth
+ * @param lastTrough the time of the last low point, if growth is measured between low points;
+ *     otherwise empty. The window ends at this time
  */
 record ProcessGrowth(
     Slope slope,
@@ -90,8 +90,8 @@ record ProcessGrowth(
    * or is known for too short a time.
    *
    * @param history the history, oldest first
-   * @param from the end of the start-up. Earlier points are used only to find low points, and for
-   *     their maximum, which later memory must exceed
+   * @param from the end of the start-up. Earlier points are used for two things: low points are
+   *     also found among them, and later memory must exceed their maximum
    * @param fewestFalls growth is measured between low points if memory fell at least this many
    *     times within ten minutes
    */

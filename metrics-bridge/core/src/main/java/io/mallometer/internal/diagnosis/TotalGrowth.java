@@ -36,8 +36,8 @@ final class TotalGrowth {
   private static final Duration A_WEEK = Duration.ofDays(7);
 
   /**
-   * A process is healthy if its readings exclude dangerous growth for this multiple of the time
-   * watched, but for at least a day and at most a week.
+   * A process is healthy if its readings rule out dangerous growth within a horizon. The horizon is
+   * this multiple of the time watched, but at least a day and at most a week.
    */
   private static final int EXCLUDED = 10;
 
@@ -82,13 +82,15 @@ final class TotalGrowth {
   private static final double WARM_UP = Math.log(3);
 
   /**
-   * The fastest growth in the second half of a window that can be a warm-up, in bytes per second.
+   * Growth counts as a warm-up only if it is slower than this in the second half of the window, in
+   * bytes per second.
    */
   private static final double WARM_UP_PER_SECOND = (1 << 19) / 60.0;
 
   /**
-   * Memory that cleaners free falls at garbage collections. If such memory has at least this many
-   * live bytes, a single fall in ten minutes is enough to measure growth between low points.
+   * A single fall in ten minutes is enough to measure growth between low points, if the call sites
+   * whose memory cleaners free have at least this many live bytes. Cleaners free the native memory
+   * of unreachable Java objects after a garbage collection, so a collection explains the fall.
    */
   private static final double LEAST_GARBAGE = 8 << 20;
 
@@ -207,9 +209,9 @@ final class TotalGrowth {
   }
 
   /**
-   * Returns the growth in bytes per second that the readings allow, if such growth could double the
-   * memory or reach the limit. Returns empty if the readings of any window rule this out; the
-   * process is healthy then.
+   * Returns the fastest growth, in bytes per second, that the readings do not rule out. Returns
+   * empty if the readings of one window rule out that growth doubles the memory or reaches the
+   * limit; the process is healthy then.
    */
   Optional<Double> possibleGrowth() {
     double least = Double.POSITIVE_INFINITY;

@@ -47,8 +47,8 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   static final long PACE_NANOS = 15_000_000_000L;
 
   /**
-   * Call sites are read after this pause if the cost allows it. Usually a division of the resident
-   * set, every 15 s, causes the reading earlier.
+   * Call sites are read again after this time, if the cost allows it. Usually they are read
+   * earlier: each time the resident set is divided into its parts, which happens every 15 s.
    */
   private static final long LATE_NANOS = 20_000_000_000L;
 
@@ -136,8 +136,8 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   }
 
   /**
-   * Reads when the resident set was just divided into its parts, so that the diagnosis compares
-   * values of the same moment.
+   * Reads the call sites if a reading of them is due. It usually is due just after the resident set
+   * was divided into its parts, so the diagnosis compares values of the same moment.
    */
   @Override
   public void read(Snapshot soFar) {

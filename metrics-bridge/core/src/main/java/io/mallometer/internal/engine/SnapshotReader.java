@@ -26,7 +26,7 @@ interface SnapshotReader {
    */
   default void read(Snapshot soFar) throws Exception {}
 
-  /** Returns a snapshot with the latest reading added. Any thread that polls calls this. */
+  /** Returns the snapshot with this reader's latest reading added. May be called on any thread. */
   default Snapshot show(Snapshot snapshot) {
     return snapshot;
   }
@@ -37,8 +37,8 @@ interface SnapshotReader {
   }
 
   /**
-   * Returns whether this reader takes part in the second reading after an urgent snapshot. Makes
-   * that reading due if necessary.
+   * Called if {@link #isUrgent} holds for the first snapshot of a poll. Returns whether this reader
+   * reads a second time in that poll, and makes the second reading due if necessary.
    */
   default boolean renew() {
     return false;

@@ -47,8 +47,9 @@ record FastRise(
   private static final long LATEST_NANOS = 5_000_000_000L;
 
   /**
-   * A sentence about a rise states the age of the description if the description is at least this
-   * old at the end of the run.
+   * The sentence says {@code in the last 0.3 s} if the rise was last described less than this time
+   * before the end of the run. Otherwise it says, for example, {@code in 0.3 s, 2.0 s before the
+   * end}.
    */
   private static final long ENDED_NANOS = 1_000_000_000L;
 
@@ -161,8 +162,8 @@ record FastRise(
   }
 
   /**
-   * Returns whether the rise lasted until {@code endNanos}: its memory was not freed again, and its
-   * latest description is less than 5 s older.
+   * Returns whether the rise lasted until {@code endNanos}: its memory was not freed again, and the
+   * library last described it less than 5 s before {@code endNanos}.
    */
   boolean lastedUntil(long endNanos) {
     return !sites.isEmpty() && endNanos - monotonicNanos < LATEST_NANOS;

@@ -34,7 +34,7 @@ import java.util.stream.Stream;
  * @param samples the samples, oldest first, denser towards the end; empty only if none was written
  * @param end the end of the run, as far as it was recorded
  * @param jvm what Java wrote about the JVM; empty if Java wrote nothing
- * @param profiles gzipped call sites of kept moments, the latest of each kind
+ * @param profiles the gzipped call sites at the latest moment of each kind, such as the peak
  * @param rise the latest fast rise of memory; empty if there was none
  */
 record RecordedLife(

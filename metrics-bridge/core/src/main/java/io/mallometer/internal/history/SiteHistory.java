@@ -32,8 +32,8 @@ import java.util.stream.Collectors;
 public final class SiteHistory {
 
   /**
-   * The largest distance between a requested time and the stored moment that stands for it. This is
-   * twice the step of old moments.
+   * The largest difference between a requested time and the time of the stored moment that is used
+   * for it. It is twice the interval of one minute at which older moments are stored.
    */
   private static final Duration TOO_FAR = Duration.ofMinutes(2);
 
@@ -117,10 +117,12 @@ public final class SiteHistory {
   }
 
   /**
-   * Returns the changes from an earlier stored moment until {@code now}. Let t be the time of
-   * {@code now} minus {@code over}. Chooses the moment nearest to t, but a moment in the last half
-   * of {@code over} only if there is no older one. If the first reading is more than {@link
-   * #TOO_FAR} after t, the changes begin with that reading, and the result says so.
+   * Returns the changes in a period until {@code now}. The period has the length {@code over} and
+   * ends at {@code now}. The changes begin at the stored moment nearest to the beginning of the
+   * period. A moment in the second half of the period is used only if no older moment is stored.
+   *
+   * <p>If the first reading came more than {@link #TOO_FAR} after the beginning of the period, the
+   * changes begin with that reading, and the result says so.
    */
   public SiteChanges changes(Duration over, CallSites now) {
     if (now.sites().isEmpty()) {

@@ -30,8 +30,8 @@ final class SiteRates {
           Duration.ofHours(1));
 
   /**
-   * The moment at the start of a window may be younger than the window by at most this time,
-   * because moments do not come at exact times.
+   * The stored moment that is used for the start of a window may be later than the start by at most
+   * this time, because moments are not stored at exact intervals.
    */
   private static final Duration EARLY = Duration.ofSeconds(3);
 
@@ -62,8 +62,8 @@ final class SiteRates {
   }
 
   /**
-   * Returns the site with its allocation rate. Sites with fewer than {@value #ENOUGH_SAMPLES}
-   * samples, which are most sites, are looked up only in the oldest moment.
+   * Returns the site with its allocation rate. Most sites have fewer than {@value #ENOUGH_SAMPLES}
+   * samples. Their rate is computed over the longest known window, without a look at shorter ones.
    */
   CallSite of(CallSite site) {
     if (youngestFirst.isEmpty() || !Double.isNaN(site.bytesPerSecond())) {

@@ -12,13 +12,13 @@ import org.jspecify.annotations.Nullable;
  * Decides whether a call site still allocates objects that become idle. The decision is based on
  * the times at which its idle objects were allocated.
  *
- * <p>These times are examined in one period, the time of arrivals. The period begins when the first
- * idle object was allocated. It ends {@code lag} seconds before the end of the observation, because
- * later objects cannot be idle yet. A steady leak spreads its allocations evenly over the time of
- * arrivals.
+ * <p>Only allocations in one period are examined. This examined period begins when the first idle
+ * object was allocated. It ends {@code lag} seconds before the end of the observation, because
+ * later objects cannot be idle yet. A steady leak spreads its allocations evenly over the examined
+ * period.
  *
  * <p>The caller judges the objects of several stacks in two ways: as if one stack had allocated all
- * of them, and with a separate time of arrivals for each stack. The first way alone would mistake
+ * of them, and with a separate examined period for each stack. The first way alone would mistake
  * several stacks that allocated once, one after the other, for a steady leak.
  */
 final class AllocationTrend {
@@ -42,8 +42,9 @@ final class AllocationTrend {
   private final List<Birth> laterBirths = new ArrayList<>();
 
   /**
-   * The thirds of the time of arrivals in which the {@link #laterBirths} lie: 0, 1 or 2 for each
-   * birth. Each site has its own time of arrivals.
+   * The third (0, 1 or 2) of the examined period in which each of the {@link #laterBirths} lies.
+   * Each site has its own examined period: from its first birth until objects are too young to be
+   * idle.
    */
   private final List<Integer> thirds = new ArrayList<>();
 
@@ -51,7 +52,10 @@ final class AllocationTrend {
   private final double threshold;
   private final double lag;
 
-  /** The length of the time of arrivals, in seconds. */
+  /**
+   * The length of the examined period in seconds: from the first birth until {@code lag} seconds
+   * before the end of the observation.
+   */
   private final double seconds;
 
   /**
@@ -134,11 +138,12 @@ final class AllocationTrend {
   }
 
   /**
-   * Returns a bound of the confidence interval of the late share. The late share is the weight of
-   * the {@link #laterBirths} in the thirds with the number {@code from} or a higher one, divided by
-   * the weight of all.
+   * Returns a bound of the confidence interval of a share: the weight of the late {@link
+   * #laterBirths}, divided by the weight of all.
    *
-   * @param without the number of the third whose births are left out; -1 leaves out none
+   * @param without the third whose births are left out; -1 leaves out none
+   * @param from the first third whose births are late: 1 or 2
+   * @param errors the distance from the share in standard errors; negative for the lower bound
    */
   private double shareBound(int without, int from, double errors) {
     List<Birth> all = new ArrayList<>(laterBirths.size());
@@ -185,7 +190,7 @@ final class AllocationTrend {
 
   /**
    * Returns the number of moments at which objects were born. Births within a small part ({@link
-   * LeakThresholds#MOMENT_SHARE}) of the time of arrivals count as one moment.
+   * LeakThresholds#MOMENT_SHARE}) of the examined period count as one moment.
    */
   private int moments() {
     int moments = 1;

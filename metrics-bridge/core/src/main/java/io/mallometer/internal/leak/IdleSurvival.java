@@ -16,9 +16,9 @@ final class IdleSurvival {
   private IdleSurvival() {}
 
   /**
-   * Returns the estimated share (0 to 1) of idle objects that stay idle. The estimate ends at the
-   * idle time that only the share {@link LeakThresholds#SURVIVAL_HORIZON} of these objects reach,
-   * because fewer objects tell little about longer idle times.
+   * Returns the estimated share (0 to 1) of idle objects that stay idle. Ignores idle times that
+   * were reached by at most the share {@link LeakThresholds#SURVIVAL_HORIZON} of the objects,
+   * because few objects would decide the result.
    *
    * @param live the site's live objects; only those in slots (pages of their own) count
    * @param threshold the least idle time, in seconds

@@ -244,9 +244,10 @@ final class LeakTest {
   }
 
   /**
-   * Returns whether births continue. Counts only stacks that have an object which outlasted the
-   * longest timeout, because old objects of one stack and new objects of another are no leak.
-   * Returns false if there is only one such stack, because each stack is also judged by itself.
+   * Returns whether several stacks together still allocate objects that become idle. Counts only
+   * stacks that have an object with an idle time above {@code leak.longest-timeout}. Otherwise old
+   * objects of one stack and new objects of another would look like a leak. Returns false if only
+   * one stack counts, because each stack is also judged by itself.
    */
   private boolean continueApart(List<AllocationTrend.Birth> births, double lag, long since) {
     Set<Integer> sites = outlasting();
@@ -280,8 +281,9 @@ final class LeakTest {
   }
 
   /**
-   * Returns whether several objects outlasted the longest timeout, one of them by a margin, and the
-   * idle times together exclude random use, as {@link LeakThresholds#EXCLUDED_GAPS} explains.
+   * Returns whether several objects have been idle for longer than {@code leak.longest-timeout},
+   * one of them by a margin. The idle times together must also exclude random use, as {@link
+   * LeakThresholds#EXCLUDED_GAPS} explains.
    */
   private boolean haveOutlasted() {
     double timeout = window.times().longestTimeoutSeconds();
@@ -329,8 +331,9 @@ final class LeakTest {
   }
 
   /**
-   * Counts the observed objects that are old enough to be idle. Besides the idle objects, these are
-   * the objects that would be idle if the program had used them only during their initialization.
+   * Returns the number of observed objects that are old enough to be idle. Idle objects always
+   * count. An object in use counts if its age exceeds the idle threshold by at least {@link
+   * LeakThresholds#LEAST_EPOCHS} epochs, the time in which it may have been initialized.
    */
   private int watched() {
     double least = threshold + LeakThresholds.LEAST_EPOCHS * window.epochSeconds();

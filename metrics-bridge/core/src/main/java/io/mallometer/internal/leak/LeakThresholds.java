@@ -2,8 +2,10 @@ package io.mallometer.internal.leak;
 
 /**
  * The numbers by which sites are judged, which are equal for all programs and sites. {@code
- * docs/explanation/leaks.md} explains them. Two numbers can be set: the floor (by the setting
- * {@code leak.workload}), and the time scale, which divides all times.
+ * docs/explanation/leaks.md} explains them. Three settings change the test: {@code leak.workload}
+ * sets the floor, the shortest idle time that can make an object part of a leak or pool. {@code
+ * leak.longest-timeout} sets the longest time for which the program does not access an object that
+ * it still needs. {@code leak.time-scale} divides all times, for tests.
  *
  * <p>A site is a leak if all these conditions hold:
  *
@@ -15,32 +17,34 @@ package io.mallometer.internal.leak;
  * #IDLE_FACTOR}), the {@link #LIFETIME_QUANTILE} quantile of the lifetime (times {@link
  * #LIFETIME_FACTOR}), and the {@link #GAP_QUANTILE} quantile of the gap between two uses (times
  * {@link #GAP_FACTOR}).
- * <li>Arrivals: objects that become idle keep arriving. The time of arrivals begins at the birth of
- * the first idle object. It ends before the present, because objects that were born later are too
- * young to be idle. The time of arrivals is long enough ({@link #ARRIVAL_SPAN}). Enough births are
- * in its last two thirds ({@link #ARRIVAL_SHARE}), at least one is in the middle third, and at
- * least {@link #FEWEST_IN_LAST_THIRD} are in the last third. The births are at {@link
- * #FEWEST_MOMENTS} moments or more. They have neither fallen off ({@link #FALLEN_SHARE}) nor ended
- * ({@link #ENDED_PROBABILITY}).
+ * <li>Arrivals: the site keeps allocating objects that become idle. The births of its idle objects
+ * are examined in one period. The examined period begins at the birth of the first idle object. It
+ * ends before the present, because objects that were born later are too young to be idle. The
+ * examined period is long enough ({@link #ARRIVAL_SPAN}). Enough births are in its last two thirds
+ * ({@link #ARRIVAL_SHARE}), at least one is in the middle third, and at least {@link
+ * #FEWEST_IN_LAST_THIRD} are in the last third. The births are at {@link #FEWEST_MOMENTS} moments
+ * or more. They have neither fallen off ({@link #FALLEN_SHARE}) nor ended ({@link
+ * #ENDED_PROBABILITY}).
  * <li>Staying: idle objects stay idle. At least a share of {@link #STAYING_SHARE} of the objects
  * that were idle for the threshold is neither used nor freed afterwards. {@link IdleSurvival}
  * estimates this share.
- * <li>Timeout: at least {@link #FEWEST_OUTLASTED} idle objects outlasted the longest timeout, one
- * of them by {@link #OUTLASTED_SECONDS}. Random use is excluded: let s be the longest timeout plus
- * {@link #OUTLASTED_SECONDS}. The idle times that are at least s / 2 have a sum of at least {@link
- * #EXCLUDED_GAPS} times s.
+ * <li>Timeout: at least {@link #FEWEST_OUTLASTED} objects have been idle for longer than {@code
+ * leak.longest-timeout}, and one of them for {@link #OUTLASTED_SECONDS} longer.
+ * <li>No random use: the idle times show that objects are not used at random times about s apart,
+ * where s is {@code leak.longest-timeout} plus {@link #OUTLASTED_SECONDS}. Idle times of at least
+ * s/2 count, and must add up to {@link #EXCLUDED_GAPS} times s.
  * <li>Size: the idle objects have {@link #LEAST_BYTES} or more.
  * </ul>
  *
- * <p>A site that fails only the condition on arrivals or on the timeout has the verdict UNUSED. A
- * site that fails the condition on staying has the verdict POOL.
+ * <p>A site that fails only the condition on arrivals, on the timeout or on random use has the
+ * verdict UNUSED. A site that fails the condition on staying has the verdict POOL.
  */
 public final class LeakThresholds {
 
   /**
-   * A call site must have at least this many idle samples to be a leak. Fewer may be outliers,
-   * which mislead any test by a fixed idle time, such as that of SWAT (Hauswirth and Chilimbi,
-   * 2004).
+   * A call site must have at least this many idle samples to be a leak, because a few idle samples
+   * may be outliers. Outliers mislead a test that compares idle times with a fixed limit, such as
+   * the test of SWAT (Hauswirth and Chilimbi, 2004).
    */
   static final int FEWEST_IDLE = 5;
 
@@ -58,22 +62,23 @@ public final class LeakThresholds {
   static final double LEAST_EPOCHS = 3;
 
   /**
-   * The least time of arrivals (from the first to the last possible birth of an idle object), as a
-   * multiple of the threshold. It excludes objects that a program allocates only at its start.
+   * The least length of the examined period, as a multiple of the least idle time. The examined
+   * period begins at the birth of the first idle object, and ends when objects are too young to be
+   * idle. The limit excludes objects that a program allocates only at its start.
    */
   static final double ARRIVAL_SPAN = 2;
 
   /**
-   * The share of a leak's births in the last two thirds of the time of arrivals must have a lower
-   * bound of at least this value. The share is 0.67 for steady births, and at most 0.27 for births
-   * that fall off like 1/t.
+   * A leak must have at least this share of its births in the last two thirds of the examined
+   * period ({@link #ARRIVAL_SPAN}). The lower bound of the estimated share is compared. The share
+   * is 0.67 for steady births, and at most 0.27 for births that fall off like 1/t.
    */
   static final double ARRIVAL_SHARE = 0.35;
 
   /**
-   * Births have fallen off if the upper bound of their late share is below this number. The late
-   * share is the births in the last third of the time of arrivals, divided by those in the first
-   * and last third. It is 0.5 for steady births.
+   * Births have fallen off if the last third of the examined period ({@link #ARRIVAL_SPAN}) has
+   * less than this share of the births in the first and the last third. The upper bound of the
+   * estimated share is compared. The share is 0.5 for steady births.
    */
   static final double FALLEN_SHARE = 0.25;
 
@@ -104,12 +109,15 @@ public final class LeakThresholds {
    */
   static final int FEWEST_MOMENTS = 4;
 
-  /** Births within this share of the time of arrivals count as one moment. */
+  /**
+   * Births count as one moment if they lie within this share of the examined period ({@link
+   * #ARRIVAL_SPAN}).
+   */
   static final double MOMENT_SHARE = 1 / 24.0;
 
   /**
-   * Births have ended if their present pause would have less than this probability at a steady
-   * rate.
+   * A site has stopped allocating objects that become idle if the pause since the latest such
+   * allocation is improbable: at a steady rate of allocations, its probability is below this value.
    */
   static final double ENDED_PROBABILITY = 0.02;
 
@@ -122,8 +130,8 @@ public final class LeakThresholds {
   static final double STAYING_SHARE = 0.7;
 
   /**
-   * The share of idle objects that stay idle is estimated only up to the idle time that this share
-   * of the objects has reached, because few objects are idle for very long.
+   * {@link IdleSurvival} ignores idle times that were reached by at most this share of the idle
+   * objects, because few objects would decide the result.
    */
   static final double SURVIVAL_HORIZON = 0.2;
 
@@ -139,9 +147,9 @@ public final class LeakThresholds {
   static final int FEWEST_FOR_GROWTH = 3;
 
   /**
-   * The shortest time over which a growth rate is computed, in seconds at time scale 1. With few
-   * samples the time is longer. A site without a new sample for half of this time may have stopped
-   * growing.
+   * The shortest time over which a growth rate is computed, in seconds; {@code leak.time-scale}
+   * divides it. With few samples the time is longer. A site without a new sample for half of this
+   * time may have stopped growing.
    */
   static final double GROWTH_RATE_SECONDS = 180;
 
@@ -156,8 +164,8 @@ public final class LeakThresholds {
   // ---- Thresholds for growing sites
 
   /**
-   * The windows of growth, in seconds at time scale 1, shortest first. Large objects that are born
-   * seldom need a longer window.
+   * The windows of growth in seconds, shortest first; {@code leak.time-scale} divides them. Large
+   * objects that are born seldom need a longer window.
    */
   static final double[] GROWTH_SECONDS = {90, 120, 180, 900, 3_600};
 
@@ -170,14 +178,15 @@ public final class LeakThresholds {
   static final double FEWEST_EFFECTIVE_BORN = 6;
 
   /**
-   * The largest share of the samples born in the window that may be born in one quarter of it. A
-   * larger share is a burst.
+   * A site grows only if no quarter of the window has more than this share of the samples that were
+   * born in the window. A larger share is a burst.
    */
   static final double MOST_IN_A_QUARTER = 0.6;
 
   /**
-   * The increase of a growing site must be at least this share of the bytes of its live objects
-   * that were born in the window. The rest of these bytes replaces freed objects.
+   * The live bytes of a growing site must increase by at least this share of its new bytes, which
+   * were allocated in the window and are still live. The rest of the new bytes replaces freed
+   * objects.
    */
   static final double KEPT_SHARE_OF_BORN = 0.5;
 
@@ -198,12 +207,12 @@ public final class LeakThresholds {
 
   // ---- Thresholds for unused memory
 
-  /** The least idle time of an unused object, in seconds at time scale 1. */
+  /** The least idle time of an unused object, in seconds; {@code leak.time-scale} divides it. */
   static final double UNUSED_SECONDS = 90;
 
   /**
-   * Memory is unused only if one of its objects has been idle for this time, in seconds at time
-   * scale 1.
+   * Memory is unused only if one of its objects has been idle for this time, in seconds; {@code
+   * leak.time-scale} divides it.
    */
   static final double LONGEST_UNUSED_SECONDS = 120;
 
@@ -221,21 +230,24 @@ public final class LeakThresholds {
    */
   static final double EXCLUDED_GAPS = 4.6;
 
-  // ---- Thresholds for objects that outlasted the longest timeout
+  // ---- Thresholds for objects that were idle for longer than leak.longest-timeout
 
   /**
-   * The time by which an object of a leak must outlast the longest timeout, in seconds at time
-   * scale 1.
+   * The idle time of at least one object of a leak must exceed {@code leak.longest-timeout} by this
+   * time or more, in seconds; {@code leak.time-scale} divides it.
    */
   static final double OUTLASTED_SECONDS = 300;
 
   /**
-   * An object counts as having outlasted the longest timeout only if the probability that a use of
-   * the object left no trace is at most this value.
+   * An object counts as idle for longer than {@code leak.longest-timeout} only if the probability
+   * that it was used meanwhile without leaving a trace is at most this value.
    */
   static final double HIDDEN_PROBABILITY = 0.01;
 
-  /** The fewest objects that outlasted the longest timeout; a single one may be an outlier. */
+  /**
+   * The fewest objects of a leak that were idle for longer than {@code leak.longest-timeout}; a
+   * single one may be an outlier.
+   */
   static final int FEWEST_OUTLASTED = 2;
 
   // ---- Thresholds for lost memory, of which searches found no address
@@ -248,12 +260,12 @@ public final class LeakThresholds {
    */
   static final double SEARCH_CREDIT_SECONDS = 6;
 
-  /** The shortest time between two searches, in seconds at time scale 1. */
+  /** The shortest time between two searches, in seconds; {@code leak.time-scale} divides it. */
   static final double SEARCH_PAUSE_SECONDS = 60;
 
   /**
-   * Memory is searched again after this time, in seconds at time scale 1, even if nothing changed
-   * and no CPU time is left.
+   * Memory is searched again after this time, even if nothing changed and the CPU time for searches
+   * is used up. In seconds; {@code leak.time-scale} divides it.
    */
   static final double SEARCH_REPEAT_SECONDS = 3_600;
 
@@ -290,13 +302,13 @@ public final class LeakThresholds {
 
   /**
    * A growing, unused site that was a leak in an earlier run is a leak again if its longest idle
-   * time has at least this value, in seconds at time scale 1.
+   * time has at least this value, in seconds; {@code leak.time-scale} divides it.
    */
   static final double KNOWN_UNUSED_SECONDS = 300;
 
   // ---- Evaluations, and the confidence in a verdict
 
-  /** The time between two evaluations, in seconds at time scale 1. */
+  /** The time between two evaluations, in seconds; {@code leak.time-scale} divides it. */
   static final double EVALUATION_SECONDS = 15;
 
   static final int EVALUATIONS_TO_CHANGE = 3;
@@ -304,9 +316,9 @@ public final class LeakThresholds {
   static final int EVALUATIONS_TO_CLEAR = 20;
 
   /**
-   * The probability that objects that outlasted the longest timeout are a leak: the share of right
-   * verdicts in {@code VerdictSimulationTest}, rounded down. It holds if no timeout is longer than
-   * the options say.
+   * The probability that objects with an idle time above {@code leak.longest-timeout} are a leak:
+   * the share of right verdicts in {@code VerdictSimulationTest}, rounded down. The program is
+   * assumed to have no timeout that is longer than this setting.
    */
   static final double CONFIDENCE = 0.95;
 

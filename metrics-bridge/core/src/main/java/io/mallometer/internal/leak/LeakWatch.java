@@ -39,12 +39,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * Starts the observation of objects, and evaluates its results on the poller's thread every 15 s.
  * If evaluations would take more than a thousandth of the time, they come less often, down to once
- * a minute. The time scale divides these times. Watchpoints show the latest accesses to objects of
- * the worst leaking sites.
+ * a minute. The setting {@code leak.time-scale} divides these times. Watchpoints show the latest
+ * accesses to objects of the worst leaking sites.
  */
 public final class LeakWatch {
 
-  /** The shortest time between two readings of accessed bits; the time scale divides this time. */
+  /**
+   * The shortest time between two readings of accessed bits; {@code leak.time-scale} divides it.
+   */
   private static final Duration SHORTEST_EPOCH = Duration.ofSeconds(5);
 
   private static final long LONGEST_NANOS = 60_000_000_000L;
@@ -79,7 +81,10 @@ public final class LeakWatch {
 
   private MallometerOptions detectorOptions = OFF;
 
-  /** The time scale with which the observation began; {@code NaN} while nothing is observed. */
+  /**
+   * The value of {@code leak.time-scale} with which the observation began; {@code NaN} while
+   * nothing is observed.
+   */
   private double observedScale = Double.NaN;
 
   private boolean everEvaluated;
@@ -240,8 +245,8 @@ public final class LeakWatch {
   }
 
   /**
-   * Evaluates, and schedules the next evaluation. A pause follows a failed evaluation, too, because
-   * it takes no less time.
+   * Evaluates, and schedules the next evaluation even if this one fails. The pause is also kept
+   * after a failure, because a failed evaluation takes as much time as a successful one.
    */
   private void evaluate() {
     MallometerOptions current = options;

@@ -64,7 +64,7 @@ final class LostMemory {
 
   /**
    * Whether a proof must wait for a garbage collection, because some call site has too few objects
-   * from before the latest one.
+   * that were allocated before the latest garbage collection.
    */
   private boolean awaitsCollection;
 
@@ -91,9 +91,9 @@ final class LostMemory {
   private long beforeWhole = Long.MIN_VALUE;
 
   /**
-   * The value of {@link #beforeCollection} when the latest pair of searches began. Objects born
-   * before this time are counted separately. {@link #provingNanos} is the value of {@link
-   * #beforeWhole} when the searches began.
+   * A time before the latest garbage collection that preceded the latest pair of searches. Objects
+   * that were born before this time are counted separately. {@link #provingNanos} is a time before
+   * the latest collection of the whole heap that preceded these searches.
    */
   private long eligibleNanos = Long.MIN_VALUE;
 
@@ -457,12 +457,15 @@ final class LostMemory {
   private static final class Count {
     private final Sums all = new Sums();
 
-    /** The objects from before the latest garbage collection that preceded the searches. */
+    /**
+     * The objects that were allocated before the latest garbage collection. Collections since the
+     * searches began do not count.
+     */
     private final Sums collected = new Sums();
 
     /**
-     * The number of objects from before the latest collection of the whole heap that preceded the
-     * searches.
+     * The number of objects that were allocated before the latest collection of the whole heap.
+     * Collections since the searches began do not count.
      */
     private int proving;
 

@@ -20,9 +20,9 @@ record LostObjects(int searched, int lost, EstimatedShare bytes, EstimatedShare 
 
   /**
    * Estimates the lost objects of a site. All idle objects count as lost, because a search misses
-   * lost objects whose addresses are in garbage or in unused memory. Younger objects count with the
-   * share that is lost among the samples. The result has no idle time, because it includes young
-   * objects.
+   * lost objects whose addresses are in garbage or in unused memory. The share of lost objects
+   * among the searched samples is assumed to hold for the objects that are too young to be idle.
+   * The result has no idle time, because it includes young objects.
    *
    * @param oldBytes the bytes that are old enough to be idle
    * @param oldObjects the objects that are old enough to be idle

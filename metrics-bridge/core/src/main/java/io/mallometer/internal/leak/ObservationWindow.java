@@ -51,8 +51,8 @@ record ObservationWindow(
   }
 
   /**
-   * Returns whether an object was idle for longer than the longest timeout, by a margin, and a use
-   * in the times without evidence is improbable.
+   * Returns whether an object was idle for longer than {@code leak.longest-timeout}, by a margin,
+   * and a use in the times without evidence is improbable.
    */
   boolean hasOutlasted(SampledObject object) {
     return idleSeconds(object) >= times.outlastedSeconds()

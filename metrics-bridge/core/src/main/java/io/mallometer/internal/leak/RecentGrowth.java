@@ -26,10 +26,13 @@ final class RecentGrowth {
   private static final double HOUR = 3_600;
   private static final int QUARTERS = 4;
 
-  /** The time for which all readings are stored, in seconds at time scale 1. */
+  /** The time for which all readings are stored, in seconds; {@code leak.time-scale} divides it. */
   private static final double ALL_SECONDS = 180;
 
-  /** The least time between two readings that are kept for an hour, in seconds at time scale 1. */
+  /**
+   * The least time between two readings that are kept for an hour, in seconds; {@code
+   * leak.time-scale} divides it.
+   */
   private static final double APART_SECONDS = 150;
 
   /**
@@ -61,7 +64,8 @@ final class RecentGrowth {
   private SamplesBySite latestSamples = new SamplesBySite(List.of());
 
   /**
-   * How much of the growth since each earlier reading only replaces objects from before an attach.
+   * Maps an earlier reading to the part of the growth since then in which new objects merely
+   * replace objects from before an attach.
    */
   private final Map<Reading, ReplacedBytes> replaced = new IdentityHashMap<>();
 

@@ -3,17 +3,18 @@ package io.mallometer.internal.leak;
 import io.mallometer.internal.leak.evidence.SampledObject;
 
 /**
- * Estimates how much of the growth of call sites between two readings only replaces objects from
- * before an attach.
+ * Estimates the part of the growth of call sites between two readings in which new objects merely
+ * replace objects from before an attach.
  *
  * <p>Objects from before an attach belong to no call site, so a site that replaces them seems to
- * grow. The freed bytes of these objects are estimated as one sum: the growth of all sites by their
- * samples, minus the growth by the exact counters. A sample that is live at both readings adds no
- * error, because it cancels out.
+ * grow. The exact counters also count the frees of these objects, but the growth of the sites does
+ * not. The freed bytes of all these objects together are therefore the growth of all sites,
+ * estimated from samples, minus the growth by the exact counters. A sample that is live at both
+ * readings adds no error, because it cancels out.
  *
- * <p>The sum does not show which site replaced the objects. Therefore {@link #mostBytes} returns an
- * upper bound, which verdicts use, and {@link #leastBytes} a lower bound, which rates use. Without
- * an attach both bounds are 0.
+ * <p>The sum of freed bytes does not show which site replaced the objects. Therefore {@link
+ * #mostBytes} returns an upper bound, which verdicts use, and {@link #leastBytes} a lower bound,
+ * which rates use. Without an attach both bounds are 0.
  */
 final class ReplacedBytes {
 
@@ -29,8 +30,8 @@ final class ReplacedBytes {
    *
    * @param changes the changes of each site's live bytes, by the array index of the site
    * @param variances the variances of these changes
-   * @param netChange the change of allocated less freed bytes, by the exact counters
-   * @param mostBefore the most bytes that were live at the attach; 0 without attach
+   * @param netChange the change of allocated minus freed bytes, by the exact counters
+   * @param mostBefore an upper bound of the bytes that were live at the attach; 0 without an attach
    */
   ReplacedBytes(float[] changes, float[] variances, double netChange, double mostBefore) {
     this.changes = changes;
@@ -50,10 +51,10 @@ final class ReplacedBytes {
   }
 
   /**
-   * Returns an upper bound of the growth of these sites that only replaces objects from before an
+   * Returns an upper bound of the bytes with which these sites replaced objects from before an
    * attach. The bound is the estimate of all freed bytes of such objects, plus the sampling error
-   * of the other sites. The sampling error of these sites is left out, because it changes their
-   * growth and the estimate equally.
+   * of the other sites. The sampling error of these sites is not added, because the growth with
+   * which the bound is compared contains the same error.
    */
   double mostBytes(Iterable<Integer> sites) {
     double others = variance;
@@ -64,9 +65,9 @@ final class ReplacedBytes {
   }
 
   /**
-   * Returns a lower bound of the growth of these sites that only replaces objects from before an
-   * attach. The bound is the estimate of all freed bytes of such objects, minus the most that all
-   * other sites can have replaced.
+   * Returns a lower bound of the bytes with which these sites replaced objects from before an
+   * attach. The bound is the estimate of all freed bytes of such objects, minus the most bytes with
+   * which the other sites can have replaced them.
    */
   double leastBytes(Iterable<Integer> sites) {
     double others = risen;

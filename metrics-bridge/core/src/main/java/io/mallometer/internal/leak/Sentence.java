@@ -85,8 +85,9 @@ public final class Sentence {
   }
 
   /**
-   * Describes the idle times of unused memory. If no object was ever used, the text also states
-   * above which frequency random uses are excluded.
+   * Describes the idle times of unused memory. If no object was used after its initialization, the
+   * text also says which random uses are excluded, such as {@code random use more often than every
+   * 2 h}.
    */
   private static String unused(Assessment shown) {
     String longest = atLeast(shown.idle().longestSeconds());

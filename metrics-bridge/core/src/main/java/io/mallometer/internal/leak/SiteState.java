@@ -9,11 +9,12 @@ import java.time.Instant;
  *
  * @param since the moment at which the verdict began
  * @param next the verdict of the latest evaluation
- * @param agreements the number of successive evaluations, up to the latest, that support a change.
- *     If {@code verdict} is a leak, they all spoke against a leak; otherwise they all had the
- *     verdict {@code next}. 0 if the latest evaluation confirmed {@code verdict}
- * @param shown the latest assessment that agreed with the verdict; for a healthy site, the latest
- *     assessment of all
+ * @param agreements the number of evaluations in a row, up to the latest, that support a change of
+ *     {@code verdict}; 0 if the latest confirmed {@code verdict}. An evaluation supports the end of
+ *     a leak if it speaks against a leak. It supports any other change if its verdict is {@code
+ *     next}
+ * @param shown the latest assessment that agreed with the verdict. While the verdict is healthy, it
+ *     is the latest assessment, even if that did not agree
  */
 record SiteState(Verdict verdict, Instant since, Verdict next, int agreements, Assessment shown) {
 
@@ -41,7 +42,8 @@ record SiteState(Verdict verdict, Instant since, Verdict next, int agreements, A
 
   /**
    * Returns whether the latest evidence of a leak is weaker than the shown evidence. The leak of an
-   * earlier run is weaker evidence than objects that outlasted the longest timeout.
+   * earlier run is weaker evidence than objects that were idle for longer than {@code
+   * leak.longest-timeout}.
    */
   private boolean isWeaker(Assessment latest) {
     return isLeak() && latest.known() != null && shown.known() == null && shown.lost() == null;

@@ -18,7 +18,7 @@ public final class Trend {
 
   /**
    * A series grows only if the later number is larger in at least this share of all pairs. A series
-   * with three even steps has a share of 0.75.
+   * that rises in three steps, between four levels of equal length, has a share of about 0.75.
    */
   private static final double RISING_PAIRS = 0.8;
 

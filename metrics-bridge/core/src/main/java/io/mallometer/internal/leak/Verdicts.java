@@ -164,7 +164,8 @@ final class Verdicts {
   private final Map<List<String>, List<CallSite>> names = new HashMap<>();
 
   /**
-   * The stacks that are no leaks, by name. Unlike {@link #names}, it does not separate libraries.
+   * The stacks that are no leaks, by the name of the site. Stacks of one name are in one list even
+   * if their libraries differ, unlike in {@link #names}.
    */
   private final Map<String, List<CallSite>> withoutLeaks = new HashMap<>();
 
@@ -210,7 +211,7 @@ final class Verdicts {
     failure = failure == null ? e : failure;
   }
 
-  // ---- Assessing stacks, each alone and all of a name together
+  // ---- Assessing single stacks, and groups of stacks with the same name
 
   void assess(List<CallSite> sites) {
     for (CallSite site : sites) {

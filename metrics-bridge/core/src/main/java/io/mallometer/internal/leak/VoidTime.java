@@ -23,13 +23,16 @@ final class VoidTime {
   /** {@link #hiddenUseProbability} stops multiplying when the product is below this probability. */
   private static final double NEGLIGIBLE = 1e-4;
 
-  /** A period, and how much of it was void. */
+  /** A period, and its void time: the time in which accesses may have left no trace. */
   private record Span(long beginNanos, long endNanos, long voidNanos) {}
 
   private final Deque<Span> spans = new ArrayDeque<>();
   private long known;
 
-  /** The void time after the end of the latest valid epoch. */
+  /**
+   * The void time (in which accesses may have left no trace) since the end of the latest valid
+   * epoch.
+   */
   private long pendingNanos;
 
   private long lastEndNanos;
@@ -67,18 +70,19 @@ final class VoidTime {
   }
 
   /**
-   * Returns an upper bound of the probability that every use between two moments was in void time
-   * and so left no trace. Assumes that uses are at most {@code timeout} seconds apart, and that
-   * void time is random.
+   * Returns an upper bound of the probability that all uses between two moments were hidden. A use
+   * is hidden if it was in void time, in which accesses may have left no trace. Assumes that uses
+   * are at most {@code timeout} seconds apart, and that void time is random.
    *
    * <p>There were at least n uses, where n is the number of timeouts that fit between the moments.
-   * The probability that a use was hidden is the share of void time in the interval in which the
-   * use must lie. The result is the sum of two probabilities:
+   * The result is the sum of two probabilities:
    *
    * <ul>
-   *   <li>There were exactly n uses, all hidden. Use k lies at most k timeouts after {@code from}.
-   *       It lies at most n + 1 - k timeouts before {@code to}, because n - k uses follow it.
-   *   <li>There were more uses, and n + 1 of them were hidden anywhere between the moments.
+   * <li>There were exactly n uses, and all were hidden. Each use then lies in a known interval: the
+   * uses before it limit how late it can be, and the uses after it how early. The share of void
+   * time in this interval is the probability that the use was hidden. These n probabilities are
+   * multiplied.
+   * <li>There were more than n uses, and n + 1 of them were hidden anywhere between the moments.
    * </ul>
    *
    * @param timeout the longest time between two uses, in seconds; 0 if nothing is used later
@@ -98,7 +102,10 @@ final class VoidTime {
     return Math.min(1, fewest + Math.pow(all, uses + 1));
   }
 
-  /** Returns the largest possible share of void time, from 0 to 1, between two moments. */
+  /**
+   * Returns an upper bound of the share, from 0 to 1, of the time between two moments in which
+   * accesses may have left no trace.
+   */
   private double voidPart(long from, long to) {
     long sum = 0;
     Iterator<Span> latestFirst = spans.descendingIterator();
@@ -113,7 +120,10 @@ final class VoidTime {
     return Math.min(1, sum / (double) Math.max(1, to - from));
   }
 
-  /** Returns the void time since a moment, in seconds. */
+  /**
+   * Returns the void time since a moment, in seconds: the time in which accesses may have left no
+   * trace.
+   */
   double secondsSince(long nanos) {
     long sum = 0;
     Iterator<Span> latestFirst = spans.descendingIterator();

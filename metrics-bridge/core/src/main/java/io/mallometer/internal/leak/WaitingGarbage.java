@@ -46,10 +46,15 @@ final class WaitingGarbage {
   private static final double ERRORS = 1.96;
 
   /**
-   * Memory of a site is taken for garbage only if the site has grown by at most this factor. If
-   * collections of the old generation free the memory, its live bytes are compared with those at
-   * the beginning of one of the last two such collections. If young collections free it, its live
-   * samples are compared with the mean number of samples that a young collection frees.
+   * The largest factor by which a site may have grown if its memory is taken for garbage. The
+   * comparison depends on the collections that free the memory:
+   *
+   * <ul>
+   * <li>Collections of the old generation: the live bytes of the site are compared with its live
+   * bytes at the beginning of one of the last two such collections.
+   * <li>Young collections: the number of live samples of the site is compared with the mean number
+   * of its samples that a young collection frees.
+   * </ul>
    */
   private static final double MOST_SINCE = 2;
 
@@ -60,8 +65,8 @@ final class WaitingGarbage {
   private static final double EVEN_SHARE = 0.25;
 
   /**
-   * The amount of garbage is estimated only if the last two old collections together freed at least
-   * this many samples.
+   * The amount of garbage is estimated only if the last two collections of the old generation
+   * together freed at least this many samples.
    */
   private static final int FEWEST_FREED = 10;
 
@@ -88,23 +93,24 @@ final class WaitingGarbage {
   private boolean isDelayed;
 
   /**
-   * The counts of collections and freed samples at the time when a cleaner was first seen to free
-   * samples of a call site, by the site's number. Earlier frees of the cleaner are counted as those
-   * of another thread, because a cleaner is recognized only after some seconds.
+   * Maps the number of a call site to the counts at the time when a cleaner was first seen to free
+   * samples of this site. Only later frees are used, because a cleaner is recognized some seconds
+   * after its first free, and counts as an ordinary thread until then.
    */
   private final Map<Integer, First> firstCleaned = new HashMap<>();
 
   /**
    * The counts at the time when a cleaner was first seen to free samples of one call site.
    *
-   * @param old the number of old collections that began before the cleaner was recognized
+   * @param old the number of collections of the old generation that began before the cleaner was
+   *     recognized
    */
   private record First(long old, long collections, long afterFirstYoung) {
 
     /**
-     * Returns how many samples cleaners freed on average per collection since these counts. A
-     * sample counts only if exactly one collection, a young one, came between its allocation and
-     * its free.
+     * Returns the mean number of samples that cleaners freed per garbage collection since this
+     * record was made. Counts only samples for which exactly one collection, a young one, came
+     * between the allocation and the free.
      */
     double ofEach(Cleaned freed, long now) {
       return (double) (freed.afterFirstYoung() - afterFirstYoung) / Math.max(1, now - collections);
@@ -112,9 +118,9 @@ final class WaitingGarbage {
   }
 
   /**
-   * Stores a reading. Skips one that comes within {@link #CLEANING} seconds after an old
-   * collection, because cleaners may not have freed everything yet. Never skips two readings in a
-   * row.
+   * Stores a reading. Skips one that comes within {@link #CLEANING} seconds after a collection of
+   * the old generation, because cleaners may not have freed everything yet. Never skips two
+   * readings in a row.
    *
    * @param now in seconds, by {@link System#nanoTime()}
    */
@@ -145,8 +151,9 @@ final class WaitingGarbage {
   }
 
   /**
-   * Returns how many of the latest old collections began after the cleaner was recognized. Frees of
-   * a cleaner that is not recognized yet are counted in {@link Outlived#otherwise}.
+   * Returns how many of the last {@link Cleaning#KNOWN} collections of the old generation began
+   * after the cleaner was recognized. Frees of a cleaner that is not recognized yet are counted in
+   * {@link Outlived#otherwise}.
    */
   private static int knownAlready(Cleaned freed) {
     int known = 0;
@@ -171,7 +178,7 @@ final class WaitingGarbage {
   }
 
   /**
-   * Returns when an old collection was noticed, in seconds; 0 if unknown.
+   * Returns when a collection of the old generation was noticed, in seconds; 0 if unknown.
    *
    * @param collection 0 for the latest
    */
@@ -214,12 +221,12 @@ final class WaitingGarbage {
 
     private final Live all = new Live();
 
-    /** The live samples that survived the last old collection. */
+    /** The live samples that survived the last collection of the old generation. */
     private final Live left = new Live();
 
     private final Live leftByBoth = new Live();
 
-    /** The live samples that have survived exactly two old collections. */
+    /** The live samples that have survived exactly two collections of the old generation. */
     private final Live leftSecond = new Live();
 
     private final Live leftByAny = new Live();
@@ -270,7 +277,7 @@ final class WaitingGarbage {
     /**
      * Returns the number of samples that survived a collection of the old generation.
      *
-     * @param collection 0 for the latest old collection, 1 for the one before it
+     * @param collection 0 for the latest such collection, 1 for the one before it
      */
     long samplesLeft(int collection) {
       return collection == 0
@@ -346,23 +353,25 @@ final class WaitingGarbage {
     }
 
     /**
-     * Returns the seconds in which the garbage of the last two old collections arose: since the old
-     * collection before them or, if that is unknown, since the first reading.
+     * Returns the seconds from the third last collection of the old generation to the last one. The
+     * garbage that the last two collections freed arose in this period. The period begins at the
+     * first reading if the time of the third last collection is unknown.
      */
     private double span() {
       return beganAt(0) - (beganAt(2) > 0 ? beganAt(2) : began);
     }
 
     /**
-     * Returns the share of bytes that cleaners freed within seconds after an old collection. Bytes
-     * that survived an earlier old collection are left out.
+     * Returns the share of new objects, by bytes, that cleaners freed within seconds after a
+     * collection of the old generation. An object is new if it survived no collection of the old
+     * generation before that one.
      */
     private double firstShare(Outlived freed, double left) {
       double met = freed.firstBytes() + freed.otherwiseBytes() + left;
       return met > 0 ? freed.firstBytes() / met : 0;
     }
 
-    /** Returns the live bytes that an old collection would free at this moment. */
+    /** Returns the live bytes that a collection of the old generation would free at this moment. */
     Estimate bytes() {
       double born = all.bytes - left.bytes;
       // Objects that survived the earlier collection were freed after the later one
@@ -414,7 +423,7 @@ final class WaitingGarbage {
   /**
    * Returns whether nearly all memory of the sites is taken for garbage that waits for a
    * collection. Returns false if one of several sites holds much memory that survived the last two
-   * old collections.
+   * collections of the old generation.
    *
    * @param suspect whether the sites would otherwise be suspects
    * @param waitsAlready whether the previous evaluation returned true

@@ -102,8 +102,9 @@ public final class BuiltInMonitors {
   // ---- The monitor of requests above a size
 
   /**
-   * Reports requests above a size, which the library watches. If the library cannot watch them,
-   * reports only huge requests.
+   * Reports requests above the size that the monitor's options state. A {@link RequestWatch} of the
+   * library stores these requests. If the library cannot open the watch, only requests that it
+   * records as huge are reported.
    */
   private static final class ThresholdMonitor implements RunningMonitor {
     private final MonitorOptions options;

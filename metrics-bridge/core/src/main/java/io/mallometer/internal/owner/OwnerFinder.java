@@ -94,8 +94,8 @@ public final class OwnerFinder {
             }
           }
         });
-    // A sample whose owner is kept is not reported as garbage, even if an unreachable object also
-    // has its address.
+    // A sample that has an owner is not reported as garbage, even if an unreachable object also
+    // contains the sample's address.
     ofGarbage.forEach(
         (field, group) -> {
           group.samples.keySet().removeAll(firm);
@@ -122,8 +122,9 @@ public final class OwnerFinder {
   }
 
   /**
-   * Returns whether no object refers to the object that contains the address. The address may then
-   * be left over from freed memory that malloc reused for the sample.
+   * Returns whether nothing refers to the object that contains the sample's address. The address in
+   * such an object may be out of date: it may be that of freed memory, which malloc reused for the
+   * sample.
    */
   private static boolean isGarbage(HeapGraph graph, Hold hold) {
     if (hold.object() == HeapGraph.NONE) {

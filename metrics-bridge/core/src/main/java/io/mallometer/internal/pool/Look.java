@@ -14,7 +14,10 @@ import java.util.function.LongSupplier;
  */
 record Look(long began, long longest, LongSupplier cpuTime) {
 
-  /** Returns a function that tests whether the thread has used {@code longest} since this call. */
+  /**
+   * Returns a function that tests whether the reading thread has used {@code longest} nanoseconds
+   * of CPU time since this call.
+   */
   BooleanSupplier time() {
     long end = cpuTime.getAsLong() + longest;
     return () -> cpuTime.getAsLong() - end >= 0;

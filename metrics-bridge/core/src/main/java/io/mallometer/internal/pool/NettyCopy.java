@@ -81,7 +81,10 @@ final class NettyCopy {
   private static final String POOLED = "pooled";
   private static final String ADAPTIVE = "adaptive";
 
-  /** The most access records of a buffer in which the record of its allocation is searched for. */
+  /**
+   * A buffer's access records form a list, the latest first. The search for the record of the
+   * allocation follows at most this many of them.
+   */
   private static final int MOST_RECORDS = 1_000;
 
   /**

@@ -263,8 +263,9 @@ public final class PoolWatch {
   }
 
   /**
-   * Removes a line of code if none of its buffers became late (live for a minute) in the last hour,
-   * and no late one was released.
+   * Removes lines of code from {@link #holdTimes}. A line is removed if none of its buffers became
+   * late in the last hour, and no late buffer was released. A buffer is late when it has been live
+   * for a minute.
    */
   private void forgetLines(long now) {
     holdTimes.values().forEach(time -> time.add(List.of(), List.of(), now));

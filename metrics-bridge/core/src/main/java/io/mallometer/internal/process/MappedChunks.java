@@ -13,9 +13,11 @@ import java.util.Map;
  *
  * <p>An object with a mapping begins with a header of two words: 0, and the size of its pages with
  * the second lowest bit set. The kernel joins neighbouring mappings, so a header may be at the
- * beginning of a mapping or behind another object. In memory of unknown kind, a header may be on
- * any resident page, and other data may look like a header. An object in memory of unknown kind
- * that is smaller than glibc's threshold of 128 KiB counts only next to another object.
+ * beginning of a mapping or behind another object.
+ *
+ * <p>In memory of unknown kind, a header may be on any resident page, and other data may look like
+ * a header. An object found there must have at least 128 KiB, glibc's threshold for a mapping, or
+ * lie next to another object.
  *
  * <p>If {@code [heap]} cannot grow, or if glibc uses huge pages, glibc maps 1 MiB or more for the
  * main arena. This memory begins with a chunk, and the size of each chunk leads to the next.

@@ -43,8 +43,8 @@ final class MetaspaceNodes {
   private final int most;
 
   /**
-   * The smallest difference so far between the committed bytes that the JVM reports and those of a
-   * choice of candidates.
+   * The difference between the committed bytes of {@link #best} and the committed bytes that the
+   * JVM reports. {@code best} is the set of candidates with the smallest difference so far.
    */
   private long missing = Long.MAX_VALUE;
 

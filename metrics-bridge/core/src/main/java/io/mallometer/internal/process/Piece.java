@@ -47,8 +47,8 @@ record Piece(Mapping mapping, Kind kind, Optional<MappedRange> range) {
    * Returns the pieces with their kinds.
    *
    * @param pieces the mappings, cut at the bounds of the ranges
-   * @param rules the kinds that {@link MappingKinds} finds, by the first address of the mapping; a
-   *     piece without an entry has the kind of the piece before it
+   * @param rules maps start addresses to the kinds that {@link MappingKinds} found. A piece whose
+   *     start address is missing has the kind of the piece before it
    */
   static List<Piece> of(List<Mapping> pieces, Map<Long, Kind> rules, List<MappedRange> ranges) {
     List<Piece> all = new ArrayList<>(pieces.size());

@@ -119,8 +119,8 @@ final class ProcessMemorySource implements MemorySource {
 
   /**
    * Makes the next {@link #read} read all values anew. That read also splits the resident set,
-   * unless the next regular split is more than two pauses between splits away. An early split
-   * postpones the next regular split, so frequent requests do not cause more splits.
+   * unless the wait for the next regular split is longer than twice the usual pause between splits.
+   * An early split postpones the next regular split, so frequent requests do not cause more splits.
    */
   @Override
   public void renew() {

@@ -19,8 +19,8 @@ public final class ProcessorShare {
   static final long PROBE_NANOS = 30_000_000;
 
   /**
-   * The longest duration of a measurement, in nanoseconds. A measurement that reaches this limit
-   * uses the CPU time until then.
+   * The longest duration of a measurement, in nanoseconds. A measurement that reaches this limit is
+   * computed from less CPU time than {@link #PROBE_NANOS}.
    */
   private static final long MOST_NANOS = 300_000_000;
 

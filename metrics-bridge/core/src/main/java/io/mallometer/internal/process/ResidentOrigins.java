@@ -48,9 +48,11 @@ final class ResidentOrigins {
   /**
    * Returns the stacks, most bytes first.
    *
-   * @param unlistedBytes the most bytes that the library takes in memory of unknown kind
-   * @param sites malloc's call sites
-   * @param attached whether the library was attached, so that earlier mappings are unknown
+   * @param unlistedBytes the most bytes that mallometer's library may have at addresses that it
+   *     does not report
+   * @param sites the call sites of malloc
+   * @param attached whether the library was attached after the program had started, so that it
+   *     recorded no earlier mappings
    */
   static List<ResidentStack> of(
       List<Piece> pieces,

@@ -142,9 +142,9 @@ final class ResidentSplit {
   }
 
   /**
-   * Marks inaccessible memory as reserved (addresses without memory) if no mapping has the kernel's
-   * flag {@code nr}, as with {@code vm.overcommit_memory=2}. Memory as small as the guards of a
-   * stack is not marked.
+   * Marks reserved address space if the kernel does not. The kernel marks it with the flag {@code
+   * nr}, which no mapping has with {@code vm.overcommit_memory=2}. Inaccessible anonymous memory
+   * that is larger than the guards of a stack then counts as reserved.
    */
   private static List<Mapping> withReservations(List<Mapping> mappings) {
     if (mappings.stream().anyMatch(Mapping::noReserve)) {

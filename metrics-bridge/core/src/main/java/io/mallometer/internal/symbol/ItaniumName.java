@@ -597,8 +597,9 @@ final class ItaniumName extends MangledName {
   /**
    * Reads a type, which becomes a substitution unless it is built in.
    *
-   * @param takesArguments whether template arguments after a template parameter are its own; after
-   *     a conversion operator, they are the operator's
+   * @param takesArguments whether template arguments that follow a template parameter belong to
+   *     that parameter; false for the type of a conversion operator, because they then belong to
+   *     the operator
    */
   private Name type(boolean takesArguments) {
     enter();

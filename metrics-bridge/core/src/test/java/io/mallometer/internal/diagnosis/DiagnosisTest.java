@@ -1152,7 +1152,7 @@ class DiagnosisTest {
     assertThat(HistoryPoint.of(attached).netBytes()).isEqualTo(-300_000 + size);
   }
 
-  // ---- Making verdicts and previous runs, and reading findings
+  // ---- Helpers for verdicts, previous runs and findings
 
   private static SiteVerdict growing(String site, double perHour, double live) {
     return VerdictsByHand.growing(Verdict.GROWING, site, perHour, live);

@@ -42,8 +42,9 @@ import java.util.function.LongFunction;
 import java.util.function.LongToDoubleFunction;
 
 /**
- * Simulates a process up to a certain age. Its parts of memory, in MiB, are functions of the second
- * since the start. It started at noon with a limit of 1,000 MiB, and its start-up ended at 12:02.
+ * Simulates a process up to a certain age. Functions give the size of each part of its memory, in
+ * MiB, at each second since the start. The process started at noon with a limit of 1,000 MiB, and
+ * its start-up ended at 12:02.
  */
 class Situation {
 

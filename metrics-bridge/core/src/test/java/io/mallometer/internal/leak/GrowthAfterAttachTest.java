@@ -102,8 +102,8 @@ class GrowthAfterAttachTest {
      * Creates a process.
      *
      * @param before the live bytes at the attach
-     * @param cache the bytes of a cache, included in {@code before}; the cache replaces them at a
-     *     constant rate within {@link #TURNOVER}
+     * @param cache the part of {@code before} that belongs to a cache. The cache frees these bytes
+     *     at a constant rate, the last ones {@link #TURNOVER} seconds after the attach
      */
     Process(double before, double cache) {
       this.before = before;

@@ -1326,7 +1326,7 @@ class LeakDetectorTest {
 
   // ---- Estimates
 
-  /** A tenth of the objects that are old enough to be idle is used. Samples are random. */
+  /** The program uses a tenth of the objects shortly before the evaluation. Samples are random. */
   @Test
   void theIntervalHoldsTheTruthIn94Of100Cases() {
     java.util.Random random = new java.util.Random(11);

@@ -57,19 +57,21 @@ class VoidTimeTest {
     assertThat(voidTime.secondsSince(at(100))).isEqualTo(5_000);
   }
 
-  /** An access in void time is not seen. Here 10 s of each 500 s are void. */
+  /** An access in void time is not observed. Here 10 s of each 500 s are void. */
   @Test
   void usesAreHiddenWithTheVoidPartOfTheTimeInWhichTheyCame() {
     for (int i = 1; i <= 8; i++) {
       read(500 * i, 500 * i, 2 * i);
     }
-    // The first term is for a single use. Uses are at most 1,000 s apart, so this use lies between
-    // second 250 and second 1,000. Of these 750 s, 20 s are void. The second term is for two hidden
-    // uses in all 1,250 s, of which 30 s are void.
+    // The first term is for exactly one use. It came between second 250 and second 1,000, because
+    // uses are at most 1,000 s apart. At most 20 s of these 750 s are void. The second term is for
+    // two uses that both came in void time, which is at most 30 s of all 1,250 s.
     assertThat(voidTime.hiddenUseProbability(at(0), at(1_250), 1_000))
         .isCloseTo(20 / 750.0 + Math.pow(30 / 1_250.0, 2), within(1e-12));
-    // The first term is for two hidden uses, each in its own span of 600 s, of which 20 s are void.
-    // The second term is for three hidden uses in all 2,400 s, of which 50 s are void.
+    // The first term is for exactly two uses, both in void time: one between second 400 and second
+    // 1,000, the other between second 1,400 and second 2,000. At most 20 s of each 600 s are void.
+    // The second term is for three uses that all came in void time, which is at most 50 s of all
+    // 2,400 s.
     assertThat(voidTime.hiddenUseProbability(at(0), at(2_400), 1_000))
         .isCloseTo(Math.pow(20 / 600.0, 2) + Math.pow(50 / 2_400.0, 3), within(1e-12));
     assertThat(voidTime.hiddenUseProbability(at(0), at(4_000), 0)).isZero();

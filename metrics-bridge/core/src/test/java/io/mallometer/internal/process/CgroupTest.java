@@ -142,7 +142,7 @@ class CgroupTest {
         .isEqualTo(Map.of("high", 89L, "max", 82L, "oom", 1L, "oom_kill", 1L));
   }
 
-  /** The items of a cgroup may add up to some pages more than its total. */
+  /** The sum of a cgroup's items may exceed its total by some pages. */
   @Test
   void tooManyItemsAreTakenFromThePageCache() {
     Map<String, String> files = files2();

@@ -650,8 +650,9 @@ class ResidentSplitTest {
   }
 
   /**
-   * A slot has pages of its own for one observed object. The slots have 30 MiB resident: 22 MiB of
-   * objects and 8 MiB beyond the objects. Another 2 MiB of the objects were never touched.
+   * A slot is one or more pages that hold a single observed object. The slots have 30 MiB resident:
+   * 22 MiB of objects and 8 MiB beyond the objects. Another 2 MiB of the objects were never
+   * touched.
    */
   @Test
   void anObjectInASlotIsMallocsAndTheRestOfItsPagesTheLibrarys() {

@@ -167,8 +167,8 @@ public final class HttpListener implements AutoCloseable {
     }
     long now = System.nanoTime();
     if (now - checked >= CHECK_NANOS) {
-      // At most two check intervals are subtracted from the time that a client has left, because
-      // this thread may have been late or asleep.
+      // The time that a client has left falls by at most two check intervals, because this thread
+      // may have been late or asleep.
       long passed = Math.min(now - checked, 2 * CHECK_NANOS);
       checked = now;
       // The loop needs a copy, because a check may close a connection and remove it from the set.

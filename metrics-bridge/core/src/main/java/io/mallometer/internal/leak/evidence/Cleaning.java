@@ -27,8 +27,8 @@ public record Cleaning(
     Map<Integer, Cleaned> sites) {
 
   /**
-   * The number of old collections, counted back from the latest, for which {@link Cleaned} has
-   * separate counts.
+   * The number of latest collections of the old generation for which {@link Cleaned} has separate
+   * counts.
    */
   public static final int KNOWN = 2;
 
@@ -37,7 +37,8 @@ public record Cleaning(
    *
    * @param samples their number
    * @param afterFirstYoung the number that were freed after exactly one collection, a young one
-   * @param old the samples freed after each of the latest old collections, the latest first
+   * @param old the samples freed after each of the latest collections of the old generation, the
+   *     latest first
    */
   public record Cleaned(long samples, long afterFirstYoung, List<Outlived> old) {
 
@@ -47,18 +48,17 @@ public record Cleaning(
   }
 
   /**
-   * The samples of a call site that were allocated before an old collection began and freed before
-   * the next one began.
+   * The samples of a call site that were allocated before a collection of the old generation began,
+   * and freed before the next such collection began.
    *
    * @param atOnce the number of samples that a cleaner freed within seconds after the collection
    * @param otherwise the number of all other samples
-   * @param again the number of samples that had survived an earlier old collection
-   * @param firstBytes the bytes of {@code atOnce} samples that had survived no earlier old
-   *     collection
-   * @param againBytes the bytes of {@code atOnce} samples that had survived an earlier old
-   *     collection
-   * @param otherwiseBytes the bytes of {@code otherwise} samples that had survived no earlier old
-   *     collection
+   * @param again the number of {@code atOnce} and {@code otherwise} samples that had already
+   *     survived a previous collection of the old generation
+   * @param firstBytes the bytes of {@code atOnce} samples that are not counted in {@code again}
+   * @param againBytes the bytes of {@code atOnce} samples that are also counted in {@code again}
+   * @param otherwiseBytes the bytes of {@code otherwise} samples that are not counted in {@code
+   *     again}
    */
   public record Outlived(
       long atOnce,

@@ -35,8 +35,9 @@ final class ObservedUse {
   private static final int OLD_COLLECTIONS = 3;
 
   /**
-   * The most attempts at one reading of the samples. A reading is repeated if an old collection
-   * began during the reading, because cleaners free sampled objects after a collection.
+   * The most attempts at one reading of the samples. A reading is repeated if a collection of the
+   * old generation began during the reading, because cleaners free sampled objects after a
+   * collection.
    */
   private static final int READINGS = 3;
 
@@ -90,7 +91,8 @@ final class ObservedUse {
   }
 
   /**
-   * Reads the live sampled objects, and what was observed of the objects of their sites.
+   * Reads the evidence: the live sampled objects, the observed use of each call site's objects, the
+   * exact counters, and the garbage collections.
    *
    * @param counters reads the exact counters; called before the objects are read
    */

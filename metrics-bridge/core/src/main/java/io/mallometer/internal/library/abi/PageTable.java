@@ -15,7 +15,10 @@ public final class PageTable implements AutoCloseable {
 
   static final long PAGE = 4096;
 
-  /** The most pages of one read: 8 KiB, for which the JDK needs no further buffer. */
+  /**
+   * The largest number of pages whose entries are read at a time. These entries take 8 KiB, for
+   * which the JDK allocates no buffer.
+   */
   private static final int MOST_AT_ONCE = 1_024;
 
   /**

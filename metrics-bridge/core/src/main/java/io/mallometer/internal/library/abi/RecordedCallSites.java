@@ -59,8 +59,8 @@ final class RecordedCallSites {
   private static final int MOST_OBJECTS = 65_536;
 
   /**
-   * The largest number of methods that are named at a time between readings, which takes some 60
-   * ms. The library's table has room for 16,384 methods.
+   * The largest number of methods whose names one call of {@link #nameMethods} requests. Requesting
+   * them takes some 60 ms. The library's table has room for 16,384 methods.
    */
   private static final int METHODS_AT_ONCE = 4_096;
 

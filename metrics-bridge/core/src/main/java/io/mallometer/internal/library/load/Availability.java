@@ -34,7 +34,10 @@ final class Availability {
   private static final List<String> OTHER_ALLOCATORS =
       List.of("/libjemalloc", "/libtcmalloc", "/libmimalloc");
 
-  /** Switches everything off. The library reads this variable too. */
+  /**
+   * The environment variable that switches mallometer off if its value is one of {@link #OFF}. The
+   * library reads this variable too.
+   */
   private static final String ENABLED_VARIABLE = "MALLOMETER_ENABLED";
 
   private static final List<String> OFF = List.of("false", "0", "no", "off");

@@ -24,7 +24,10 @@ final class Remedy {
                 "mallometer's command line (attach PID) starts counting; to count from the start: "));
   }
 
-  /** Returns instructions to start with the library, which this method unpacks. */
+  /**
+   * Returns how to preload the library at the next start of the program. Unpacks the library if
+   * possible.
+   */
   static String preload() {
     return preload("");
   }
