@@ -396,7 +396,7 @@ final class LookAlikes {
     return Held.block(Native.malloc(9000), 9000);
   }
 
-  /** A kernel that does not access its memory for a time. */
+  /** A piece of a program that does not access its memory for a time. */
   static final class LookAlike implements Kernel {
 
     enum Habit {

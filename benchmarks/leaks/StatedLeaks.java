@@ -77,7 +77,7 @@ final class StatedLeaks {
     }
   }
 
-  // ---- Kernels that lose memory
+  // ---- Leaks of memory to which no pointer is left
 
   /** Leaks 1 MiB a second for four minutes, from the second minute on. */
   static final class FastJnaBlocks extends Lost {
@@ -293,7 +293,7 @@ final class StatedLeaks {
     }
   }
 
-  // ---- Kernels that hold unused memory
+  // ---- Leaks of memory that is still referenced but never used again
 
   /** Leaks 200 KiB a minute. */
   static final class SmallAndSlow extends Kept {

@@ -280,10 +280,11 @@ final class Kernels {
     }
 
     /**
-     * Allocates the memory. Memory that stays reachable must be held by a static field, a thread or another owner, not
-     * by a field of this object.
+     * Allocates the memory. Memory that stays reachable must be held by a static field, a thread or
+     * another owner, not by a field of this object.
      *
-     * @throws Exception if this JVM lacks a feature: then the kernel is left out
+     * @throws Exception if the JVM lacks a feature that this {@link Kernel} needs; {@link Run} then
+     *     skips it
      */
     abstract void plant() throws Exception;
   }

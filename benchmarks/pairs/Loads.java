@@ -98,7 +98,7 @@ import software.amazon.awssdk.enhanced.dynamodb.mapper.annotations.DynamoDbParti
 public final class Loads {
   private static final int KIB = 1 << 10;
 
-  /** Whether to use the library as documented. Only pairs that compare a misuse with the documented use set this. */
+  /** Whether to use the library as documented. Some loads misuse it if this is false. */
   private static final boolean RIGHT = Boolean.getBoolean("right");
 
   private Loads() {}

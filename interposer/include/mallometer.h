@@ -393,22 +393,22 @@ struct mallometer_collection_counts {
 /*
  * Sums over the samples of a site that were allocated before an old collection began, and were freed before the next
  * old collection began. A sample was freed "at once" if a cleaner freed it within 5 s after the collection began, and
- * at most one other collection, young or old, had begun in the meantime.
+ * at most one young collection had begun in the meantime.
  *
- * With marks_first, the library notices an old collection only after its marking. Objects that are allocated during the
- * marking survive the collection even if they are garbage. A sample allocated in the last 2 s before the library
- * noticed the collection therefore counts as allocated after the collection. There is one exception: such a sample
- * counts as allocated before the collection if it was freed at once and no other old collection began during its life.
+ * With G1 (mallometer_collection_counts.marks_first is 1), the library notices an old collection only after its
+ * marking, which is assumed to take 2 s. Garbage that was allocated during the marking survives the collection. A
+ * sample that was allocated in these 2 s therefore counts as allocated after the collection began. However, it counts
+ * as allocated before the collection began if it was freed at once and no other old collection began during its life.
  */
 struct mallometer_outlived {
   uint64_t collection; /* The number of this old collection, from 1 on; 0: no collection is described here. */
   uint32_t at_once;    /* Samples that were freed at once. */
   uint32_t otherwise;  /* Samples that were freed, but not at once. */
-  uint32_t again;      /* Samples of `at_once` and `otherwise` allocated before the previous old collection. */
+  uint32_t again;      /* The samples in `at_once` and `otherwise` that had survived an earlier old collection. */
   uint32_t reserved;
-  double first_bytes;     /* Bytes of the samples that `at_once` counts and `again` does not. */
-  double again_bytes;     /* Bytes of the samples that both `at_once` and `again` count. */
-  double otherwise_bytes; /* Bytes of the samples that `otherwise` counts and `again` does not. */
+  double first_bytes;     /* Bytes of the samples freed at once that had survived no earlier old collection. */
+  double again_bytes;     /* Bytes of the samples freed at once that had survived an earlier old collection. */
+  double otherwise_bytes; /* Bytes of the samples not freed at once that had survived no earlier old collection. */
 };
 
 /*
@@ -492,8 +492,8 @@ struct mallometer_object {
    * Between last_access_ns and mallometer_observation.epoch_end_ns there was no access.
    */
   uint64_t last_access_ns;
-  /* The address with all bits inverted. mallometer_search_start() would take a copy of the address itself for a
-   * reference to the object. */
+  /* The address with all bits inverted, so that mallometer_search_start() does not count this field as a reference
+   * to the object. */
   uint64_t inverted_address;
 };
 
@@ -576,8 +576,9 @@ struct mallometer_site_evidence {
   /* The time from the latest access to an object until its free. An epoch is the time between two readings of
    * accesses, and an access counts as made at the end of its epoch. */
   struct mallometer_durations idle_before_free;
-  /* The time between two accesses to an object, each counted as made at the end of its epoch. At least one epoch
-   * without access lies between the two epochs. */
+  /* Idle times between accesses to an object. The library reads at the end of each epoch whether the object was
+   * accessed. An idle time lasts from the end of an epoch with an access to the end of the next epoch with an
+   * access. It counts only if an epoch without access lies between the two. */
   struct mallometer_durations gaps;
 };
 
@@ -630,13 +631,14 @@ struct mallometer_searched {
   uint64_t searched_bytes;
   uint64_t resident_bytes;
   uint64_t swapped_bytes;
-  /* objects: the number of live samples that the search looks for, at most an equal share of 8,192 for each site.
+  /* objects: the number of live samples that the search looks for; with n sites, at most 8,192 / n for each site.
    * left_out: the number of further live samples of these sites. */
   uint32_t objects;
   uint32_t left_out;
   /*
-   * Threads whose registers could not be read, although the registers may contain addresses. Such a thread ran, or
-   * waited for something other than a condition variable. UINT32_MAX if the number of threads is unknown.
+   * The number of threads whose registers the search could not read. It can read them only while a thread waits for a
+   * condition variable. References in the other threads' registers are missed. UINT32_MAX if the number of threads is
+   * unknown.
    */
   uint32_t unread_threads;
   uint32_t reserved;
@@ -669,8 +671,8 @@ enum mallometer_owners_step {
   /* Follows pointers in native memory to samples whose own address is in no Java long. The walk starts at the
    * addresses that Java longs contain. The program runs meanwhile. */
   MALLOMETER_OWNERS_POINTERS = 2,
-  /* Walks over the Java heap again, and finds the objects or static fields that contain the Java longs from which
-   * MALLOMETER_OWNERS_POINTERS has reached samples. Stops the JVM. */
+  /* MALLOMETER_OWNERS_POINTERS has led from some Java longs to samples. This step walks over the Java heap again,
+   * and finds the objects and static fields that contain these longs. Stops the JVM. */
   MALLOMETER_OWNERS_POINTER_HOLDERS = 3,
   MALLOMETER_OWNERS_REFERRERS = 4 /* Finds the referrers of the objects of the step before. Stops the JVM. */
 };
@@ -693,8 +695,8 @@ struct mallometer_owners {
    * structure to the sample; known after MALLOMETER_OWNERS_POINTERS. */
   uint32_t candidates;
   uint32_t pointers;
-  /* next_objects: the number of objects whose referrers the next MALLOMETER_OWNERS_REFERRERS looks for.
-   * next_classes: 1 if these objects have one class, 2 if they have several classes, 0 if there are no objects. */
+  /* The next step MALLOMETER_OWNERS_REFERRERS will look for the referrers of `next_objects` objects. next_classes: 1
+   * if these objects have one class, 2 if they have several classes, 0 if there are no objects. */
   uint32_t next_objects;
   uint32_t next_classes;
   int32_t pointers_error; /* 0, or the -errno that makes MALLOMETER_OWNERS_POINTERS impossible here. */
@@ -704,16 +706,17 @@ struct mallometer_owners {
 
 #define MALLOMETER_NONE UINT32_MAX
 
-/* A Java long that leads to a sample. */
+/* A Java long (a field or array element of type long) with an address in a sample, or with an address from which
+ * native pointers lead to a sample. */
 struct mallometer_hold {
   uint32_t sample; /* The sample's index, below mallometer_owners.samples. */
   uint32_t freed;  /* 1 if the sample was freed. */
-  uint32_t object; /* The object that contains the long; MALLOMETER_NONE: a static field. */
+  uint32_t object; /* The Java object that contains the address; MALLOMETER_NONE: a static field contains it. */
   /* The class and the field that contain the Java long, as numbers for mallometer_owners_name(). MALLOMETER_NONE:
    * the name is unknown, or the long is an element of an array and so has no field. */
   uint32_t class_name;
   uint32_t field_name;
-  uint32_t steps; /* The number of pointers in native memory between the Java long and the sample. */
+  uint32_t steps; /* Pointers to follow in native memory to reach the sample; 0: Java contains its address. */
 };
 
 /* Bits of mallometer_heap_object.kinds. */
@@ -754,8 +757,8 @@ struct mallometer_heap_link {
   uint32_t referrer; /* MALLOMETER_NONE: a root. */
   /* A jvmtiHeapReferenceKind: 2 field, 3 array element, 8 static field, 21 JNI global, 24 local variable, ... */
   uint32_t kind;
-  /* The number of the name of the field or, if the referrer is a local variable, of the variable's method.
-   * MALLOMETER_NONE: unknown. */
+  /* A number for mallometer_owners_name(). It names the field that refers to the object, or the method whose local
+   * variable does. MALLOMETER_NONE: the name is unknown. */
   uint32_t name;
   uint64_t thread; /* The Java id of the thread, if the referrer is a local variable; 0: none. */
 };
@@ -877,16 +880,17 @@ MALLOMETER_API int mallometer_sites(struct mallometer_site *sites, uint32_t capa
 
 /*
  * Copies the frames of a call site, innermost first: return addresses up to the first that belongs to no loaded object,
- * then Java frames. -EINVAL also: the site is unknown or was forgotten; -ENODATA: call sites are not recorded.
+ * then Java frames. -EINVAL: `frames` is NULL, or the site is unknown or was forgotten; -ENODATA: call sites are not
+ * recorded.
  *
  * A Java frame has its highest bit set, which no address has. The lowest 16 bits are the bytecode index (0xffff:
  * unknown, or a native method). The bits between are the number of the method for mallometer_method_name() (all ones:
  * unknown). A stack of a compiler thread may begin with the method that the thread compiles, as a Java frame with the
  * bytecode index 0xfffe.
  *
- * Compiled Java code may call native code through the foreign-function interface. The library then asks the JVM for the
- * true frames, if the calling thread is one of the JVM's threads. The number of true frames may differ from
- * mallometer_site.frames.
+ * Compiled Java code may call native code through the foreign-function interface. The Java frames that were recorded
+ * for such a call are wrong. If the calling thread is one of the JVM's threads, mallometer_site_stack() asks the JVM
+ * for the right frames. Their number may differ from mallometer_site.frames.
  */
 MALLOMETER_API int mallometer_site_stack(uint32_t number, uint64_t *frames, uint32_t capacity);
 
@@ -932,17 +936,17 @@ MALLOMETER_API int mallometer_jvm_attach(void);
 
 /*
  * Asks the JVM for the name of a method; numbers are consecutive from 0. Must be called by a thread of the JVM, and
- * before the class is unloaded. Allocates. Not for signal handlers. -EINVAL also: no method has that number yet;
- * -ESRCH: the class was unloaded; -ENODATA: Java frames are off, or the calling thread is not the JVM's.
+ * before the class is unloaded. Allocates. Not for signal handlers. -EINVAL: `method` is NULL, or no method has that
+ * number yet; -ESRCH: the class was unloaded; -ENODATA: Java frames are off, or the calling thread is not the JVM's.
  */
 MALLOMETER_API int mallometer_method_name(uint32_t number, struct mallometer_method *method);
 
 /*
  * Counts the JVM's garbage collections, copies rows about the samples that cleaners freed, and returns the number of
- * rows. A cleaner is a thread that frees the native memory of unreachable Java objects. The function recognizes a
- * cleaner only if the thread waits during a call, so call the function every few seconds. With a capacity of 0 the
- * function looks at no thread. Must be called by a thread of the JVM. Allocates. Not for signal handlers. -ENODATA: no
- * call sites, or no counts (`reason`).
+ * rows. A cleaner is a thread that frees the native memory of unreachable Java objects. The function looks at the
+ * stacks of threads. It recognizes a cleaner only while the cleaner waits for work, so call the function every few
+ * seconds. With a capacity of 0 it looks at no stacks. Must be called by a thread of the JVM. Allocates. Not for signal
+ * handlers. -ENODATA: call sites are not recorded, or collections cannot be counted, and out->reason says why.
  */
 MALLOMETER_API int mallometer_collections(struct mallometer_collection_counts *out, struct mallometer_cleaned *rows,
                                           uint32_t capacity);
@@ -972,8 +976,8 @@ MALLOMETER_API int mallometer_evidence(struct mallometer_site_evidence *evidence
 /*
  * Starts to record the latest accesses to objects of at most 4 call sites. The library sets hardware watchpoints on the
  * sites' youngest objects in slots (pages that hold one sampled object each). A count of 0 ends the recording. Not for
- * signal handlers. -EINVAL also: too many sites; -ENODATA: nothing is observed; -ENOTSUP: watchpoints do not work, and
- * mallometer_observation.watch_reason says why.
+ * signal handlers. -EINVAL: `sites` is NULL and `count` is not 0, or there are too many sites; -ENODATA: nothing is
+ * observed; -ENOTSUP: watchpoints do not work, and mallometer_observation.watch_reason says why.
  */
 MALLOMETER_API int mallometer_watch(const uint32_t *sites, uint32_t count);
 
@@ -998,8 +1002,8 @@ MALLOMETER_API int mallometer_accesses(struct mallometer_access *accesses, uint3
  * readings of accesses. It first reads the slots, the pages that hold one sampled object each. If that takes longer
  * than a 128th of the epoch, this epoch has no result, because accesses by the program meanwhile are lost.
  *
- * Not for signal handlers. -EINVAL also: too few or many sites; -EBUSY: a search runs; -ENODATA: call sites are not
- * recorded; -ECHILD: in the child of a fork; -EAGAIN: no thread could be started, or there is no memory.
+ * Not for signal handlers. -EINVAL: `sites` is NULL, or `count` is 0 or above 64; -EBUSY: a search runs; -ENODATA: call
+ * sites are not recorded; -ECHILD: in the child of a fork; -EAGAIN: no thread could be started, or there is no memory.
  */
 MALLOMETER_API int mallometer_search_start(const uint32_t *sites, uint32_t count, uint64_t most_bytes);
 
@@ -1019,7 +1023,7 @@ MALLOMETER_API int mallometer_self(struct mallometer_report *self);
  * Starts to record into a file: a thread of the library writes the counters once a second. mallometer_recording()
  * reports whether that works, also after -EIO. Opens files and starts a thread; not for signal handlers.
  *
- * -EINVAL also: path is empty or longer than 700 bytes; -EBUSY: this process records already, or is starting to;
+ * -EINVAL: `path` is NULL, empty or longer than 700 bytes; -EBUSY: this process records already, or is starting to;
  * -ENODATA: not counting; -EIO: recording failed.
  */
 MALLOMETER_API int mallometer_record(const char *path);
@@ -1033,9 +1037,9 @@ MALLOMETER_API int mallometer_record(const char *path);
  * the sites were read: 85, 90 or 95 when memory reached that percentage of the limit, 0 at the peak. For other kinds
  * `percent` is 0. `content` may be NULL if `length` is 0.
  *
- * -EINVAL also: `kind` or `percent` has none of these values; -EMSGSIZE: the text of call sites is too long; -ENODATA:
- * the process does not record; -EBUSY: another thread writes a record of this kind; -EIO: the file was truncated, or
- * its file system failed.
+ * -EINVAL: `kind` or `percent` has none of these values, or `content` is NULL and `length` is not 0; -EMSGSIZE: the
+ * text of call sites is too long; -ENODATA: the process does not record; -EBUSY: another thread writes a record of this
+ * kind; -EIO: the file was truncated, or its file system failed.
  */
 MALLOMETER_API int mallometer_recording_write(uint32_t kind, uint32_t percent, const char *content, uint32_t length);
 
@@ -1065,7 +1069,7 @@ MALLOMETER_API int mallometer_message_stop(void);
  */
 MALLOMETER_API int mallometer_message_sentence(const char *sentence, uint32_t length);
 
-/* Reads whether there is a termination message, the path of its file, and why there is none. */
+/* Reads the state of the termination message: whether it is on, the path of its file, and the reason if it is off. */
 MALLOMETER_API int mallometer_message(struct mallometer_message_status *out);
 
 /*
@@ -1089,7 +1093,7 @@ MALLOMETER_API int mallometer_trim(void);
 /* Bits of the options of mallometer_scope_open(). */
 enum mallometer_scope_options {
   MALLOMETER_SCOPE_THREAD = 0,   /* Counts events of the calling thread. */
-  MALLOMETER_SCOPE_PROCESS = 1u, /* Counts events of all threads instead. */
+  MALLOMETER_SCOPE_PROCESS = 1u, /* Counts events of all threads of the process. */
   MALLOMETER_SCOPE_MATCHED = 2u  /* Matches frees with allocations by address. Not with MALLOMETER_SCOPE_PROCESS. */
 };
 
@@ -1168,16 +1172,17 @@ MALLOMETER_API int mallometer_scope_open(uint32_t options);
 
 /*
  * Reads an open scope, from any thread. An event in another thread during the reading may be counted in part. An event
- * in a signal handler that interrupts the opening or the reading may be counted in part, too. -EINVAL also: no such
- * scope is open.
+ * in a signal handler that interrupts the opening or the reading may be counted in part, too. -EINVAL: `figures` is
+ * NULL, or no such scope is open.
  */
 MALLOMETER_API int mallometer_scope_read(uint32_t number, struct mallometer_scope *figures);
 
 /*
- * Copies the live samples among the retained objects of a scope with matches. The samples show the call sites of these
- * objects. Call this from the scope's own thread while the scope is open. -EINVAL also: no such scope is open; -EPERM:
- * the scope belongs to another thread; -ENODATA: the scope has no matches (flag MALLOMETER_SCOPE_HAS_MATCHES), or call
- * sites are not recorded.
+ * Copies the live samples that were allocated within a scope and not freed by the scope's thread. The samples show the
+ * call sites of the memory that remains. The scope must have been opened with MALLOMETER_SCOPE_MATCHED. Call this from
+ * the scope's own thread while the scope is open. -EINVAL: `objects` is NULL, or no such scope is open; -EPERM: the
+ * scope belongs to another thread; -ENODATA: frees were not matched with allocations (MALLOMETER_SCOPE_HAS_MATCHES is
+ * not set), or call sites are not recorded.
  */
 MALLOMETER_API int mallometer_scope_objects(uint32_t number, struct mallometer_object *objects, uint32_t capacity);
 
@@ -1210,8 +1215,8 @@ static inline int mallometer_unhook(int number, struct mallometer_scope *statist
  *
  * A callback must not
  *
- * - take a lock that a thread may hold while it allocates or frees, since that is a deadlock: the allocator's, the
- *   loader's (dlopen, dlsym, first use of a lazily bound function), stdio's;
+ * - take a lock that a thread may hold while it allocates or frees, because that may deadlock. Such locks are those of
+ *   the allocator, of stdio, and of the loader (dlopen, dlsym, first use of a lazily bound function);
  * - call Java, fork, leave by longjmp or an exception, end the thread, or register or unregister monitors;
  * - read or write the object, which may be sampled, or freed already.
  *
@@ -1240,7 +1245,7 @@ struct mallometer_monitor {
  * tells its cost). Other threads may be switching the path at the same time. The call waits, without a lock and for a
  * second at most, until they have finished.
  *
- * -EINVAL also: both functions are NULL; -ENODATA: not counting; -EAGAIN: 8 are registered.
+ * -EINVAL: `monitor` is NULL, or both of its functions are; -ENODATA: not counting; -EAGAIN: 8 are registered.
  */
 MALLOMETER_API int mallometer_monitor_register(const struct mallometer_monitor *monitor);
 
@@ -1282,7 +1287,7 @@ MALLOMETER_API int mallometer_threshold_open(uint64_t bytes, uint32_t thread);
  * Copies the requests that were stored since the last reading, oldest first. Requests beyond `capacity` are copied by
  * the next reading. Events are numbered from 1 on, so a gap in the numbers shows how many were missed. `total` receives
  * the number of all requests above the size since the threshold was opened; it may be NULL. Only one thread at a time
- * may read a threshold. -EINVAL also: no such threshold.
+ * may read a threshold. -EINVAL: `events` is NULL, or there is no such threshold.
  */
 MALLOMETER_API int mallometer_threshold_read(uint32_t number, struct mallometer_event *events, uint32_t capacity,
                                              uint64_t *total);
@@ -1310,16 +1315,17 @@ MALLOMETER_API int mallometer_owners_begin(uint32_t site, struct mallometer_owne
  * step and may be repeated, but no other step may follow it. Steps that walk over the heap stop the program for at
  * least about a second for each GiB of live objects, and cannot be interrupted: estimate that time first.
  *
- * -EINVAL also: the step is out of order; -ENODATA: no search, or all referrers are known; -EPERM: native memory
- * cannot be read (mallometer_owners.pointers_error); -ENOMEM, -ESRCH, -EIO: the JVM failed.
+ * -EINVAL: `out` is NULL, or the step is out of order; -ENODATA: no search, or all referrers are known; -EPERM: native
+ * memory cannot be read (mallometer_owners.pointers_error); -ENOMEM, -ESRCH, -EIO: the JVM failed.
  */
 MALLOMETER_API int mallometer_owners_step(uint32_t step, struct mallometer_owners *out);
 
-/* Copies rows of an enum mallometer_owners_rows. -EINVAL also: no such rows; -ENODATA: no search. */
+/* Copies the rows of one kind (enum mallometer_owners_rows). -EINVAL: `rows` is NULL, or there is no such kind;
+ * -ENODATA: there is no search. */
 MALLOMETER_API int mallometer_owners_rows(uint32_t kind, void *rows, uint32_t capacity);
 
-/* Copies the name that has this number, cut to `bytes`. -EINVAL also: bytes is 0, or no such number; -ENODATA: no
- * search. */
+/* Copies the name with this number, cut to `bytes`. -EINVAL: `name` is NULL, `bytes` is 0, or there is no such
+ * number; -ENODATA: there is no search. */
 MALLOMETER_API int mallometer_owners_name(uint32_t number, char *name, uint32_t bytes);
 
 /* Ends the search and frees its memory. -ENODATA: there is no search. */

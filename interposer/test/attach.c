@@ -548,8 +548,8 @@ static void works_under(int refusals) {
   nothing_differs();
 }
 
-/* Forbids reading /proc/self/maps after the attach. The detach then cannot restore the changed words: later calls
- * still pass through the library, but are not counted. */
+/* Forbids reading /proc/self/maps after the attach. The detach then cannot restore the pointers that the attach
+ * changed: later calls still pass through the library, but are not counted. */
 static void counts_on_without_mappings(void) {
   attach();
   uint32_t words = report().words;
@@ -565,8 +565,9 @@ static void counts_on_without_mappings(void) {
   CHECK_EQUAL(mallometer_allocations(&end), mallometer_allocations(&start));
 }
 
-/* Detaches while the process has no free descriptors, so that no changed word can be restored. A later attach and
- * detach with free descriptors restores every word. */
+/* Detaches while the process has no free file descriptor, so that the library cannot open /proc/self/maps. The
+ * detach then cannot restore the pointers that the attach changed. A later attach and detach with free descriptors
+ * restores them all. */
 static void goes_back_when_mappings_can_be_read(void) {
   struct rlimit few, limit;
   CHECK_EQUAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
@@ -615,7 +616,7 @@ static void passes_on_when_nothing_goes_back(void) {
   attach();
   filter(REFUSE_OPENING | REFUSE_FILE);
   int result = FUNCTION(mallometer_detach)();
-  if (result == 0) nothing_differs(); /* the changed words were all on writable pages */
+  if (result == 0) nothing_differs(); /* the pointers to restore were all on writable pages */
   CHECK(result == 0 || (result == -EACCES && report().words_refused > 0));
   CHECK_EQUAL(differences_since(&before).protections, 0);
   CHECK_EQUAL(report().mode, MALLOMETER_MODE_NONE);

@@ -104,9 +104,9 @@ static void caches_are_no_part_of_it(bool are_read) {
   for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
   int64_t difference = (int64_t)(in_use() - counters().live_bytes);
   printf("live bytes are %" PRId64 " off, of %" PRIu64 "\n", difference, counters().live_bytes);
-  /* The difference has two causes. glibc counts this thread's cache as live. The cache of another thread may have
-   * been reported only at that thread's first malloc or free after the attach. That call had then already changed
-   * the cache. */
+  /* The difference has two causes. glibc counts free chunks in this thread's cache as live. If the library could not
+   * read the cache of another thread, that thread reported its cache during its first malloc or free after the
+   * attach, and this call may have changed the cache before the report. */
   CHECK(difference >= -(int64_t)counters().baseline_error_bytes && difference < 65536);
   detach();
 }
@@ -280,8 +280,9 @@ static void *free_chunks_of_first_arena(void *unused) {
   return unused;
 }
 
-/* Frees chunks in the first of many arenas. The heaps of all arenas have more pages than the library reads for its
- * estimate. The library would read the first arena's heap last, because new heaps get lower addresses. */
+/* Frees chunks in the first of many arenas. All heaps together have more pages than the library reads for its
+ * estimate. The library must not skip the first arena's heap, which comes last in address order, because new heaps
+ * get lower addresses. */
 static void free_chunks_behind_arenas(unsigned arenas) {
   pthread_t threads[arenas], first;
   mallopt(M_MMAP_MAX, 0);

@@ -160,7 +160,7 @@ static void a_rise_of_something_else_is_not_described(void) {
   quiet_seconds(2);
   CHECK(!rise(80 * MIB, 10 * MIB));
   CHECK_EQUAL(burst_pause_ns(), 50 * MS);
-  CHECK(rise(80 * MIB, 80 * MIB)); /* a description requires a site that allocated a quarter of the rise */
+  CHECK(rise(80 * MIB, 80 * MIB)); /* a rise is described only if call sites allocated a quarter of it */
   CHECK_EQUAL(burst_pause_ns(), 5 * MS);
 }
 
@@ -291,8 +291,8 @@ static void the_sites_of_a_method_are_added_up(void) {
   says(burst, UNSAFE CART LAMBDA BUFFERS, "in the last 0.3 s Cart$Line.zip (Cart.java:12) allocated 120 MiB");
 }
 
-/* The line names the method that the JVM's compiler is compiling, even a method of the JDK. This method does not run,
- * so it has no line number. */
+/* burst_line() names the method that the JVM's compiler is compiling, even a method of the JDK. The compiled method
+ * does not run, so it has no line number. */
 static void a_compiled_method_is_named_as_one(void) {
   const uint64_t compiled = compiled_frame(5), running = java_frame(5, 0);
   char names[200];

@@ -45,8 +45,8 @@ static inline struct mallometer_report self(void) {
   return s;
 }
 
-/* Returns the size of an object as the library counts it: glibc's chunk size, or the usable size (the requested size
- * with MALLOMETER_ACCOUNTING=header). */
+/* Returns the size of an object as the library counts it: glibc's chunk size if self().byte_unit says so, otherwise
+ * malloc_usable_size(). With MALLOMETER_ACCOUNTING=header, malloc_usable_size() is the requested size. */
 static inline uint64_t unit_size(void *object) {
   extern size_t malloc_usable_size(void *);
   uint64_t usable = malloc_usable_size(object);

@@ -33,7 +33,8 @@ int main(void) { return 77; }
 
 static bool marked;
 
-/* The distance, in instructions, between the interruptions of successive runs of a case. */
+/* A run of a case is interrupted `apart` instructions later than the previous run; 13 * `apart` in cases with
+ * scopes. */
 static int64_t apart = 5;
 
 static struct mallometer_counters counted(void) { return marked ? snapshot() : thread_snapshot(); }
@@ -156,8 +157,8 @@ static void no_block_is_lost(void) {
 /* ---- Routes: the functions that serve malloc and free ------------------------------------------------- */
 
 /*
- * The distance, in instructions, between the interruptions of successive rounds. The distance is small, so that some
- * round interrupts the library between its choice of the functions for malloc and free and the store of this choice.
+ * A round is interrupted STRIDE instructions later than the previous round. STRIDE is small, so that some round
+ * interrupts the library between its choice of the functions for malloc and free and the store of this choice.
  */
 enum { STRIDE = 7 };
 

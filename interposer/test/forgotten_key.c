@@ -1,7 +1,7 @@
 /*
- * Uses thread keys (pthread_key_t) that the program has not created. Reading such a key returns NULL and setting it
- * fails. An exception is the key that mallometer has created: mallometer must not mistake a value that the program
- * stores there for its own.
+ * Uses thread keys (pthread_key_t) that the program has not created. pthread_getspecific() then returns NULL, and
+ * pthread_setspecific() fails. This does not hold for the key that mallometer has created: the program can store a
+ * value there, and mallometer must not mistake it for its own.
  */
 #include <errno.h>
 #include <gnu/libc-version.h>

@@ -259,8 +259,8 @@ static NOINLINE void *by_malloc(size_t size) {
   return object;
 }
 
-/* An object in a slot must have room for its bytes, keep its contents in a realloc, and be counted with the same
- * bytes when it is allocated and freed. */
+/* The library moves sampled objects to slots, pages of their own. An object in a slot must have room for its bytes,
+ * keep its contents in a realloc, and be counted with the same bytes when it is allocated and freed. */
 static void behaves(void *(*allocate)(size_t), size_t size) {
   enum { COUNT = 6 };
   void *slots[COUNT];
@@ -364,8 +364,8 @@ static void freed_past_the_hook(void) {
   for (unsigned i = 0; i < COUNT; i++) free(slots[i]);
 }
 
-/* A call of glibc's own realloc shrinks the objects by unmapping their last pages. The library must not use such a
- * slot again. */
+/* A direct call of glibc's realloc shrinks an object in a slot by unmapping the slot's last pages. The library must
+ * not use this slot for another object. */
 static void made_smaller_past_the_hook(void) {
   enum { COUNT = 6 };
   const size_t large = 10 * page_size, small = page_size * 5 / 4;
@@ -1079,7 +1079,7 @@ static void estimates_have_no_bias(void) {
 /* The slots must take at most 1 MiB although nothing is freed, and a new call site must still get a slot. */
 static void memory_is_bounded(void) {
   enum { FULL_ROUNDS = 30 };
-  const unsigned sites = (unsigned)(60 * 4096 / page_size); /* slots of one page for all these sites fit into 1 MiB */
+  const unsigned sites = (unsigned)(60 * 4096 / page_size); /* a page for each site takes at most 240 KiB in all */
   epochs_of(10);
   start();
   CHECK(observed().limit_bytes == 1 << 20);

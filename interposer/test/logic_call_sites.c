@@ -149,7 +149,7 @@ CASE(frees_by_other_threads_are_told_once_a_cleaner_frees_of_the_site) {
   full++;
   become_cleaner();
   CHECK(deallocate(OBJECT_1));
-  thread_sampling(current_block)->cleaner = 2; /* makes this thread an ordinary one */
+  thread_sampling(current_block)->cleaner = 2; /* NO_CLEANER: this thread no longer counts as a cleaner */
   CHECK(!is_cleaner_thread() && deallocate(OBJECT_2));
   CHECK_EQUAL(copy_cleaned(&row), 1);
   CHECK(row.samples == 1 && row.old[0].at_once == 1 && row.old[0].otherwise == 1);
@@ -973,7 +973,8 @@ static uint32_t frames_at_usual_interval(uintptr_t caller) {
   return sites[before].frames;
 }
 
-/* The last quarter of the table of call sites is left to the program. New stacks of the JVM must be cut there. */
+/* Once three quarters of the table of call sites are taken, new stacks of the JVM's own code must be shortened to
+ * seven frames. The rest of the table is left to stacks of the program. */
 CASE(the_jvm_leaves_the_last_quarter_to_the_program_at_any_interval) {
   enum { WHOLE = 41 + DEEP_IN_JAVA };
   start();

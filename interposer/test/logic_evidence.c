@@ -177,7 +177,7 @@ CASE(a_site_waits_for_its_epochs) {
   CHECK(place(SITE, 1));
 }
 
-/* The bytes of a slot that its object does not use count against the limit. */
+/* The limit bounds slots_excess(): the bytes of the pages in slots that the objects there do not use. */
 CASE(the_limit_bounds_what_slots_take) {
   start();
   become_old(SITE);

@@ -524,7 +524,8 @@ CASE(where_uses_cannot_be_read_the_start_fails) {
   start_that_fails("the given use cannot be read (error 13)");
 }
 
-/* The second and the third reading fail. The library must repeat its test readings, and then start. */
+/* The start tests whether accessed bits can be read. The second and the third reading fail, so the library must
+ * repeat the test, which then succeeds. */
 CASE(where_uses_can_be_read_at_last_the_start_does_not_fail) {
   given_readings_before = 1;
   fail_readings(2, EACCES);

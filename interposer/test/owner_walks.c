@@ -380,7 +380,8 @@ static void a_walk_for_links_without_memory_says_nothing(void) {
   end();
 }
 
-/* A walk over references fails after it has reported all of them. The next walk must find all of them. */
+/* Lets the first walk over references fail after it has reported all references. The second walk must find all of
+ * them. */
 static void a_queue_of_holders_is_chosen_from_after_a_failure(void) {
   struct object *handle = root = new_handle(0);
   for (int i = 1; i < BLOCKS; i++) {
@@ -403,8 +404,8 @@ static void a_queue_of_holders_is_chosen_from_after_a_failure(void) {
   end();
 }
 
-/* A search for objects that hold addresses must be refused after the first walk over references: other objects have
- * tags by then, too, and the library could not tell which ones hold addresses. */
+/* Once references have been walked, the steps that search for objects with addresses must fail with -EINVAL. Such a
+ * step could find objects whose referrers are no longer looked for. */
 static void no_holders_are_looked_for_behind_the_first_link(void) {
   keep();
   begin();

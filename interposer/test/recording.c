@@ -303,7 +303,8 @@ static void start_message(void) {
   CHECK_EQUAL(mallometer_message_sentence("The cause is known", 18), 0);
 }
 
-/* Waits until the file has a message, or is empty if `wanted` is false. Returns false after `longest` seconds. */
+/* Waits for a message in the file if `wanted` is true, otherwise for an empty file. Returns false after `longest`
+ * seconds. */
 static bool await_message(bool wanted, double longest) {
   char text[2000];
   for (double end = seconds() + longest; seconds() < end; pause_ms(10)) {
@@ -412,7 +413,7 @@ static int message_of_a_rise(const char *end) {
  * rise of its own memory. */
 static int message_of_a_forked_child(void) {
   start_message();
-  pause_ms(1500); /* lets the parent's thread look for rises */
+  pause_ms(1500); /* lets the parent's recording thread watch for fast rises of memory */
   CHECK_EQUAL(mallometer_message_stop(), 0);
   pid_t child = fork();
   if (child == 0) exit(message_of_a_rise("message_exit"));

@@ -283,7 +283,7 @@ static void a_hot_large_path_is_visited_seldom_and_a_new_one_at_once(void) {
     CHECK(visits_large(other, SIZE));
     CHECK_EQUAL(sampler_totals().samples - before, of);
   }
-  /* The filter must not skip any path after a change of the interval. */
+  /* The first allocation of a call path after a change of the interval must reach the sampler. */
   sampler_set_interval(65536);
   CHECK(visits_large(site_beside(3, SIZE), SIZE));
 }
@@ -445,7 +445,7 @@ static void intervals_hold_what_they_promise(void) {
 
 /* A kind of allocation in a recording of a real JVM, which recorded.py has written. */
 struct recorded_kind {
-  unsigned stack; /* the number of the call stack, including its Java frames; 0 for all stacks with few allocations */
+  unsigned stack; /* identifies the whole stack of native and Java frames; 0 for all stacks with few allocations */
   size_t size;
   unsigned thread;
   struct origin origin;
@@ -611,7 +611,7 @@ static void samples_are_billed_their_work(void) {
   sampler_set_target(0);
   work_of_sample = 1000;
   CHECK_EQUAL(billed_for_a_sample(), 25000);
-  sampler_measure(); /* measures no work, so the time of a unit stays */
+  sampler_measure(); /* no work is measured, so the time of a unit of work stays 25 ns */
   CHECK_EQUAL(billed_for_a_sample(), 25000);
   work_of_rehearsal = 1000000;
   sampler_measure();

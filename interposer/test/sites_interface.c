@@ -143,8 +143,8 @@ static void write_copy(const char *path, const char *content, size_t bytes) {
   CHECK_EQUAL(fclose(file), 0);
 }
 
-/* Opens more libraries than mallometer has room for modules. The libraries are copies of one file, because the
- * loader does not load the same file twice. */
+/* Opens 1,030 libraries, more than the table of 1,024 modules can hold. The libraries are copies of one file,
+ * because the loader does not load the same file twice. */
 static void frames_without_room_for_a_module_are_counted(const char *path) {
   static char content[MIB];
   FILE *library = fopen(path, "rb");

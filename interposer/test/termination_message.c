@@ -349,7 +349,7 @@ static void is_left_for_good(const char *why) {
   CHECK_EQUAL(message_start(path), -EBUSY);
 }
 
-/* ---- Ends during a write, temporary failures, cancellation ----------------------------------------------- */
+/* ---- Stop and exit during a write, failed writes, cancellation ------------------------------------------- */
 
 static bool writes, may_write;
 
@@ -563,7 +563,7 @@ static void changed_files_are_left_alone(void) {
   CHECK_EQUAL(read_file(), MESSAGE_BYTES);
 }
 
-/* ---- Forks, restarts of the message, texts ------------------------------------------------------------- */
+/* ---- Forks, message_start() after message_stop(), the message's text ----------------------------------- */
 
 static void forked_child(void) {
   message_forked();

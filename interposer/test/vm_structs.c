@@ -259,8 +259,8 @@ static void number_ids(void) {
 
 static const void *environment_of_thread(void) { return &structure.words[63]; }
 
-/* Takes samples as during a compilation: the compiler's environment lies on the thread's stack and points to `task`.
- * Returns the last sample's frame for the compiled method; 0 if it has none. */
+/* Simulates a compilation: the compiler's environment lies on the thread's stack and points to `task`. Takes
+ * `samples` samples. Returns the frame that the last sample has for the compiled method; 0 if it has none. */
 static __attribute__((noinline)) uint64_t frame_of_samples(int samples, uint64_t task) {
   volatile uint64_t environment[2] = {0, task};
   uint64_t frame = 0;
@@ -448,7 +448,7 @@ static void check_switch(void) {
   start_compilations();
   CHECK(memory_users == 1 && compilations_switch(false) == 0 && memory_users == 0);
   CHECK(sampled_frame() == 0 && compilations_switch(false) == 0);
-  start_compilations(); /* does not switch names on again */
+  start_compilations(); /* must not switch the names of compiled methods on again */
   CHECK(memory_users == 0 && sampled_frame() == 0);
   CHECK(compilations_switch(true) == 0 && memory_users == 1 && sampled_frame() == compiled_frame(KNOWN_METHOD));
   stops_in_read = true;
@@ -459,7 +459,7 @@ static void check_switch(void) {
   __atomic_store_n(&stops_in_read, false, __ATOMIC_RELEASE);
   CHECK(compilations_switch(false) == 0 && memory_users == 0);
   CHECK(pthread_join(reader, NULL) == 0);
-  /* 0 if the reader took its last samples after names were switched off */
+  /* 0 if the reader took its last samples after the names of compiled methods were switched off */
   CHECK(frame == 0 || frame == compiled_frame(KNOWN_METHOD));
 }
 

@@ -15,7 +15,10 @@ import org.rocksdb.Options;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksIterator;
 
-/** Fills a store with random records of 1 KiB, reads them all, and keeps the store open until its input ends. */
+/**
+ * Fills a store with random records of 1 KiB, reads them all, and keeps the store open until
+ * standard input ends.
+ */
 public final class Stores {
 
   private static final int RECORD = 1024;

@@ -6,7 +6,6 @@ from row import Row, without_jdk
 TOPIC = "Spring Boot"
 BEFORE = ("2.7.18", "3.2.12", "3.4.13")
 SINCE = ("spring-boot-3.version", "spring-boot-4.0.version", "spring-boot-4.version")
-QUICK = "3.4.13"
 
 WARNINGS = {r"^WARNING: .*(native|restricted|Restricted|System::load)": "the JDK's warning, from JNA", "^$": "its end"}
 
@@ -23,7 +22,6 @@ def rows(context):
             workshop.spring(jdk, here, boot, True).with_variables(**workshop.preload(here)),
             says=f"Native memory is not shown: mallometer needs Spring Boot 3.5 or newer, and this is {boot}",
             observe=observe.no_beans,
-            quick=boot == QUICK,
         )
     if 25 not in context.jdks:
         yield without_jdk(TOPIC, 25)

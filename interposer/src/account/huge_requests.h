@@ -4,10 +4,10 @@
  * with its own threshold, which can be added and removed. The fast path compares a large request only with
  * `recorded_above`, the smallest threshold.
  *
- * The rings have no lock. A writer marks an entry as incomplete, fills it, and then stores its number in it. A
- * reader's copy is complete if the entry has the same number before and after the copy. Gaps in the numbers show
- * which entries a reader missed. The ring of a watch keeps the first 64 requests after each reading and only counts
- * the others, which need no stack walk.
+ * The rings have no lock. A writer marks an entry as incomplete, fills it, and then stores the request's number in it.
+ * A reader's copy is complete if the entry has the same number before and after the copy. Gaps in the numbers show
+ * which requests a reader missed. A watch keeps the first 64 requests since it was last read. It only counts further
+ * requests, which therefore need no stack walk.
  */
 #ifndef MALLOMETER_ACCOUNT_HUGE_REQUESTS_H
 #define MALLOMETER_ACCOUNT_HUGE_REQUESTS_H

@@ -30,7 +30,8 @@ static struct place {
   _Alignas(64) uint64_t running;
 } places[MOST_MONITORS];
 
-/* Has a bit for each used place. The bit is set before the bit in `monitors`, and cleared after the last call. */
+/* Bit i is set while places[i] is in use. monitor_add() sets it before the bit in `monitors`. monitor_remove()
+ * clears it after the monitor's last callback has returned. */
 static uint32_t taken;
 
 uint32_t monitors;

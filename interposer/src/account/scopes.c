@@ -255,9 +255,10 @@ static void unlink_abandoned(struct thread_block *block) {
 }
 
 /*
- * Unlinks the calling thread's closed scopes. A signal handler that interrupted an event or a use of the list only sets
- * a request, and the thread unlinks them later. Otherwise choose_reports() would set block->headroom (the bytes that
- * the thread may allocate without a report) in the handler, and the interrupted event would overwrite it.
+ * Unlinks the calling thread's closed scopes. A signal handler that interrupted an event must not do this:
+ * choose_reports() sets block->headroom (the bytes that the thread may allocate without a report), and the interrupted
+ * event would overwrite the new value. A handler that interrupted code that uses the list must not do it either. In
+ * these cases the function sets a request, and the thread unlinks the scopes later.
  */
 static void unlink_or_postpone(struct thread_block *block) {
   if (thread_scoping(block)->is_held || is_in_event(block)) {
@@ -534,8 +535,9 @@ static void abandon(struct scope *scope, uint64_t closing, struct mallometer_sco
   struct thread_block *block = scope->block;
   if (!change_state(scope, closing, ABANDONED)) {
     /*
-     * The state is ORPHANED if the measured thread has ended. Otherwise a signal handler of this thread has forked, and
-     * this process is the child, where scopes_forked() has freed or abandoned the record.
+     * The measured thread may have ended. The state is then ORPHANED, and the record is freed below. In any other
+     * state, a signal handler of this thread has forked, and this process is the child: scopes_forked() has already
+     * freed or abandoned the record, so there is nothing to do.
      */
     if (!change_state(scope, with_state(closing, ORPHANED), CLOSING)) return;
     *out = (struct mallometer_scope){0};

@@ -32,8 +32,8 @@
 #define MOST_MATCHED 49152u
 
 struct scope {
-  /* The highest net bytes (allocated minus freed) of the thread's block during the scope. The thread writes this
-   * field. */
+  /* The highest thread_net() (allocated minus freed bytes) of the measured thread during the scope. That thread
+   * writes this field. */
   int64_t peak_net;
   uint64_t largest_doubled;
   struct scope *outer;
@@ -114,8 +114,9 @@ int scope_close(uint32_t number, struct mallometer_scope *out);
 
 /*
  * Returns the open scope with this number, for scope_retains(). The scope must measure the calling thread, which owns
- * `block`. On failure returns NULL and sets *error: -EINVAL if there is no such scope, -EPERM if it measures another
- * thread, -ENODATA if it does not match frees, its table has overflowed, or counting was off for some time.
+ * `block`, and must have a table of its live objects. On failure returns NULL and sets *error: -EINVAL if there is no
+ * such scope, -EPERM if it measures another thread, -ENODATA if it has no table, the table has overflowed, or counting
+ * was off for some time.
  */
 const struct scope *scope_find_own(uint32_t number, const struct thread_block *block, int *error);
 bool scope_retains(const struct scope *scope, const void *object);

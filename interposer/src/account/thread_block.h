@@ -68,7 +68,7 @@ enum thread_request {
 
 struct thread_block {
   /*
-   * The headroom in bytes: the growth of the thread's live bytes before an event takes the slow path. If
+   * The headroom: the number of bytes that the thread may still allocate on the fast path. Frees raise it. If
    * EVENTS_ARE_MARKED, the value is 0 while an event is being counted. Other threads may only withdraw the headroom
    * (headroom_withdraw()) or lower it (flush_all() in totals.c), and never overwrite the 0 of an event.
    */
@@ -114,8 +114,8 @@ struct large_path {
 /* The state of a thread in scopes (account/scopes.h). Net bytes are the allocated minus the freed bytes of the block.
  * Only the owner writes these fields, except that flush_all() (totals.c) writes `limit` and `report_peak_at`. */
 struct thread_scoping {
-  /* An allocation raises no scope's peak while the thread's net bytes are at most `limit`. It raises no scope's
-   * largest request if its doubled_size() is at most `largest_doubled`. */
+  /* An allocation can raise a scope's peak only if the thread's net bytes exceed `limit`. It can raise a scope's
+   * largest request only if the doubled_size() of the request exceeds `largest_doubled`. */
   _Alignas(256) int64_t limit;
   uint64_t largest_doubled;
   /* The net bytes above which a thread in a scope calls peak_flush() (totals.h), which notices a new peak of the
@@ -149,8 +149,8 @@ struct slab {
    * differ by a multiple of the page size. */
   uint8_t unused[2048];
   struct of_sampler {
-    /* The level for which each counter in `filter` was drawn. With level n, the sampler examines an allocation with
-     * probability 2^-n. */
+    /* The sampling levels of the counters in `filter`. With level n, a counter is drawn such that the sampler
+     * examines each allocation with probability 2^-n. */
     uint8_t levels[FILTER_BUCKETS];
     struct large_path large_paths[LARGE_PATHS];
   } of_sampler[BLOCKS_IN_SLAB];
@@ -183,8 +183,8 @@ static inline struct thread_scoping *thread_scoping(struct thread_block *block) 
   return (struct thread_scoping *)((uint8_t *)block + offsetof(struct slab, others));
 }
 
-/* The value of `headroom` in the sentinels below, whose events must take the slow path. It is so low that no number
- * of frees raises it above 0. */
+/* The value of `headroom` in a block whose thread must take the slow path at each event, such as the sentinels
+ * below. It is so low that no number of frees raises it above 0. */
 #define NO_HEADROOM (INT64_MIN / 2)
 
 /* Stands for the block of a thread that has had no event. */
@@ -209,18 +209,19 @@ static inline bool headroom_give(struct thread_block *block, int64_t bytes) {
 }
 
 /*
- * Marks the beginning of an event on the fast path; event_end() ends it. Headroom is the number of bytes that the
- * thread may still allocate on the fast path. Returns false if none is left; the caller must then take the slow path.
+ * Marks the beginning of an event on the fast path; event_end() ends it. `exhausted` means that the thread has no
+ * headroom left (bytes that it may allocate on the fast path). Returns false in this case; the caller must then take
+ * the slow path.
  *
- * With EVENTS_ARE_MARKED, the headroom is 0 during the event. A signal handler that allocates during the event sees the
- * 0 and counts in the shared block (event_block()), so the interrupted event overwrites none of the handler's counts.
- * If a handler leaves by longjmp, the 0 stays, and the thread's later events are counted in the shared block.
+ * With EVENTS_ARE_MARKED, block->headroom is 0 during the event. A signal handler that allocates during the event sees
+ * the 0 and counts in the shared block (event_block()), so the interrupted event overwrites none of the handler's
+ * counts. If a handler leaves by longjmp, the 0 stays, and the thread's later events are counted in the shared block.
  *
- * A handler may also run after the event has loaded the headroom and before the event stores the 0. The event later
- * overwrites the handler's change of the headroom. The lost change is less than HEADROOM_BYTES, and the next
- * peak_flush() corrects it. If the handler opened a scope (account/scopes.h), the thread should have no headroom, but
- * keeps it until that peak_flush(). Its events on the fast path then do not raise the scope's peak and largest request,
- * and the scope misses them when it matches frees with allocations.
+ * A handler may also run after the event has loaded block->headroom and before the event stores the 0. event_end() then
+ * overwrites the handler's change of block->headroom. The lost change is less than HEADROOM_BYTES, and the next
+ * peak_flush() corrects it. If the handler opened a scope (account/scopes.h), it also withdrew the headroom, and this
+ * is lost, too. Until the next peak_flush(), the thread's events then stay on the fast path, which does not report them
+ * to the scope.
  *
  * Relaxed accesses suffice, because only the thread itself needs the order of the mark, and other threads do not change
  * the headroom while the mark is set.
@@ -234,7 +235,7 @@ static inline bool event_mark(struct thread_block *block, bool exhausted) {
 
 static inline bool event_begin_allocation(struct thread_block *block, size_t usable_size, int64_t *left) {
   if (!EVENTS_ARE_MARKED) return headroom_take(block, (int64_t)usable_size);
-  /* A test of the difference is enough: if no headroom was left before, the difference is negative. */
+  /* The old headroom needs no test of its own: if it was 0 or less, the difference is 0 or less, too. */
   return event_mark(
       block, difference_exhausts(left, __atomic_load_n(&block->headroom, __ATOMIC_RELAXED), (int64_t)usable_size));
 }
@@ -285,8 +286,7 @@ static inline int64_t thread_net(const struct thread_block *block) {
  * then takes the slow path until the headroom is renewed. May be called from any thread. */
 static inline void headroom_withdraw(struct thread_block *block) {
   int64_t left = __atomic_load_n(&block->headroom, __ATOMIC_RELAXED);
-  /* Must not overwrite a 0 that marks an event. Without EVENTS_ARE_MARKED, 0 only means that the block has had no
-   * event. */
+  /* A 0 marks an event that is being counted if EVENTS_ARE_MARKED, and must not be overwritten. */
   while (!(EVENTS_ARE_MARKED && left == 0) && !__atomic_compare_exchange_n(&block->headroom, &left, NO_HEADROOM, false,
                                                                            __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
   }
@@ -339,8 +339,8 @@ static inline struct thread_block *event_block(void) {
  */
 bool thread_block_would_recurse(size_t requested);
 
-/* Excludes the calling thread's events from all sums, until thread_block_return() restores the returned block. Must
- * enclose the library's own work. */
+/* Must be called before and after the library's own work. Events of the calling thread are not counted between the
+ * two calls. `block` is the result of thread_block_leave(). */
 struct thread_block *thread_block_leave(void);
 void thread_block_return(struct thread_block *block);
 

@@ -195,9 +195,9 @@ static void set_peak_report(struct thread_block *block, int64_t net) {
 
 /*
  * Updates the share of every thread in `estimated_live`, the estimate of the process's live bytes, because a thread
- * that only frees does not update its own. Also lowers each thread's headroom to HEADROOM_BYTES if frees have raised it
- * higher. The headroom is the growth in bytes after which the thread updates its share. If the thread overwrites the
- * lowered value, the next call lowers it again.
+ * that only frees does not update its own share. Also lowers the headroom of each thread to HEADROOM_BYTES if it is
+ * higher. Headroom is the number of bytes that a thread may still allocate before it updates its share; frees raise it.
+ * If the thread overwrites the lowered value, the next call lowers it again.
  */
 static void flush_all(void) {
   int64_t change;
@@ -228,10 +228,9 @@ static bool is_above_peak(uint64_t slacks) {
 }
 
 /*
- * Sums over all blocks if the estimate of the live bytes exceeds the peak by more than slack(). The excess must be
- * larger by another slack() for each thread that is already summing, so that few threads sum at the same time.
- * Interrupted threads cannot prevent a sum for good: the estimate then grows until the excess is large enough for
- * another thread.
+ * Sums over all blocks if the estimate of the live bytes exceeds the peak by more than slack(). While n other threads
+ * are summing, the excess must be more than n + 1 times slack(), so that few threads sum at the same time. A thread
+ * that is interrupted while it sums therefore delays other threads only until the excess has grown by another slack().
  */
 static void confirm_if_higher(void) {
   if (!is_above_peak(1)) return;
@@ -288,8 +287,9 @@ int peak_window_open(const struct mallometer_counters *sum) {
   window_starts[number] = net_in(sum);
   __atomic_store_n(&window_peaks[number], net_in(sum), __ATOMIC_RELAXED);
   __atomic_fetch_or(&windows, 1u << number, __ATOMIC_RELEASE);
-  /* Lowers each thread's headroom, the growth in bytes after which it updates the estimate of the live bytes, to at
-   * most HEADROOM_BYTES. Otherwise growth might be noticed too late for the new window's peak. */
+  /* Lowers the headroom of each thread to HEADROOM_BYTES if it is higher. Headroom is the number of bytes that a
+   * thread may still allocate before it updates the estimate of the live bytes. With more headroom, growth might be
+   * noticed too late for the new window's peak. */
   flush_all();
   return number;
 }

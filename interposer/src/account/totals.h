@@ -8,8 +8,8 @@
  * share of the estimate when it has used up its headroom, and when it ends. Headroom is the number of bytes that the
  * thread may still allocate before the update. It is HEADROOM_BYTES at first, and frees raise it. If the estimate then
  * exceeds the peak by more than the slack, the thread sums over all blocks to find the true live bytes. The slack is
- * 0.5 % of the peak, but at least 4 KiB for each block. The excess must be larger by one slack for each other sum in
- * progress.
+ * 0.5 % of the peak, but at least 4 KiB for each block. While n other threads are summing, the estimate must exceed the
+ * peak by more than n + 1 times the slack.
  *
  * The thread that sums also updates the shares of all other threads, because a thread that only frees does not update
  * its own share. It then lowers their headroom to HEADROOM_BYTES.
@@ -61,9 +61,11 @@ int64_t totals_live_at(int64_t net);
 uint64_t totals_live(const struct mallometer_counters *sum);
 
 /*
- * A peak window: the peak of the net bytes since a point in time. Method and error are those of the process's peak.
- * peak_window_open() gets the sum at the beginning of the window. It returns the window's number, or -1 if
- * MOST_PEAK_WINDOWS are in use.
+ * A peak window measures the net bytes (allocated minus freed) since a point in time, and the peak of these net bytes.
+ * The peak is found like the process's peak, with the same error (peak_error()).
+ *
+ * peak_window_open() opens a window; `sum` has the process's counters at that time. Returns the window's number, or -1
+ * if MOST_PEAK_WINDOWS windows are in use.
  */
 #define MOST_PEAK_WINDOWS 32
 struct peak_window {
@@ -84,8 +86,8 @@ struct peak_window peak_window_read(uint32_t number, const struct mallometer_cou
  */
 void peak_flush(struct thread_block *block);
 
-/* Must be called when an event of the calling thread finds that block->headroom is used up. While a scope (scopes.h)
- * measures the thread, its headroom is always used up, and peak_flush() is due only when the net bytes exceed
+/* Must be called when an event of the calling thread finds block->headroom used up. A thread in a scope (scopes.h)
+ * never has headroom. Its net bytes (allocated minus freed) decide instead: peak_flush() is called if they exceed
  * report_peak_at. */
 static inline void peak_flush_if_due(struct thread_block *block) {
   if (!block->reporting.scoped || thread_net(block) > thread_scoping(block)->report_peak_at) peak_flush(block);

@@ -27,7 +27,8 @@ bool glibc_has_chunks_at(enum memory_copying by, uintptr_t address, uintptr_t be
 
 bool glibc_chunk_is_free(enum memory_copying by, const struct free_chunk *chunk);
 
-/* Finds the first free chunk that begins in words copied from this address. */
+/* Finds the first free chunk that begins in the memory at `address`. `words` is the caller's copy of that memory, of
+ * `count` words. Returns false if there is none. */
 bool glibc_free_chunk_in(enum memory_copying by, const uintptr_t *words, size_t count, uintptr_t address,
                          struct free_chunk *chunk);
 

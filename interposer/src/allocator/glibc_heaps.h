@@ -8,8 +8,8 @@
  * another chunk, as in a list of small free chunks ("fast bin").
  *
  * Memory is read through /proc/self/mem, because a heap may shrink meanwhile. Only private anonymous mappings are
- * searched for heaps. A swapped page is not read; it counts as many free chunks, because glibc's statistics would wait
- * for the page.
+ * searched for heaps. Swapped pages are not read. Each counts as 300 free chunks, because glibc's statistics would wait
+ * for the page about as long as for 300 chunks.
  */
 #ifndef MALLOMETER_ALLOCATOR_GLIBC_HEAPS_H
 #define MALLOMETER_ALLOCATOR_GLIBC_HEAPS_H

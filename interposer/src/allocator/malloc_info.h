@@ -5,10 +5,10 @@
  *
  * The text is XML of a fixed form (version 1, unchanged since glibc 2.10). Unknown elements are skipped.
  *
- * malloc_trim() returns the end of the main heap, and the whole pages inside each free chunk, except fast bins. The
- * text states the size and number of the free chunks of each class. Each chunk is assumed to keep 48 bytes and, on
- * average, one page at its two edges. The estimate is too low for a class that also has chunks smaller than these kept
- * bytes.
+ * malloc_trim() gives two kinds of memory back to the kernel: the end of the main heap, and the whole pages inside each
+ * free chunk that is not in a fast bin. The text states the size and number of the free chunks of each class. Each
+ * chunk is assumed to keep 48 bytes and, on average, one page at its two edges. The estimate is too low for a class
+ * that also has chunks smaller than these kept bytes.
  */
 #ifndef MALLOMETER_ALLOCATOR_MALLOC_INFO_H
 #define MALLOMETER_ALLOCATOR_MALLOC_INFO_H

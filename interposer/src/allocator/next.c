@@ -141,8 +141,9 @@ bool next_allocator_bypass_executable(void) {
  * musl's calloc calls malloc by name, and its memalign and posix_memalign call aligned_alloc by name. Such a call
  * reaches this library, which would count the object twice. The functions below replace musl's.
  *
- * calls_this_library() tests the object that a function returned. Before the next allocator serves, this library takes
- * objects from the bootstrap buffer. An object in that buffer shows that the function called this library.
+ * While the next allocator is being found, this library's functions return objects from the bootstrap buffer.
+ * calls_this_library() gets an object that a function of the next allocator returned. An object in the bootstrap buffer
+ * shows that this function has called this library.
  */
 enum { CLEARED_AT_ONCE = 4096 };
 

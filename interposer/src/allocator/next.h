@@ -39,14 +39,15 @@ extern HIDDEN struct next_allocator after;
 extern HIDDEN bool after_serves;
 
 /*
- * Fills `next` with the functions that come after this library in the search order. Returns false if a function is
+ * Finds the functions to which this library passes calls, and stores them in `next`. Returns false if a function is
  * missing, and `next` must then not be used. Enters the loader, which may allocate; the caller serves these allocations
  * from the bootstrap buffer.
  *
- * `ours` is NULL if the program's malloc is this library's. If another library defines the program's malloc, `ours` has
- * this library's own functions. `next` then gets the functions that the program's calls reach. Where such a function is
- * this library's own, `next` gets the definition behind this library. If `ours` is not NULL, the functions behind this
- * library are also stored in `after`, the variable declared above.
+ * - `ours` is NULL if the program's calls of malloc reach this library. `next` then gets the functions that come after
+ *   this library in the search order.
+ * - `ours` has this library's own functions if the program's calls of malloc reach another library. `next` then gets
+ *   the functions that the program's calls reach. A function of this library is replaced by the next definition in the
+ *   search order. `after` gets the functions that come after this library, if there are any.
  */
 bool next_allocator_find(const struct next_allocator *ours);
 
@@ -98,7 +99,8 @@ void *next_operator(const char *mangled_name, const void *caller, bool of_alloca
 /* Returns whether a function belongs to the object that defines malloc. Enters the loader. */
 bool next_allocator_contains(const void *function);
 
-/* Sets a pointer to a function of the object that defines malloc. If there is none, sets NULL and returns false. */
+/* Finds a function by its name in the library or executable that defines the next allocator's malloc. Stores the
+ * function's address in the pointer at `function`. If there is no such function, stores NULL and returns false. */
 bool next_allocator_function(void *function, const char *name);
 
 #endif

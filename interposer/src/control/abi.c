@@ -423,9 +423,10 @@ int mallometer_configure(uint32_t option, uint64_t value) {
 }
 
 /*
- * Adds bytes that glibc has subtracted from its mapped bytes, but had never added. They are bytes of slots (pages of
- * one sampled object each) that glibc has unmapped. `retired_bytes` is the size of such slots that this library has
- * noticed. If glibc has unmapped others, the corrected mapped bytes may still be negative, and are set to 0.
+ * Corrects glibc's figures by the bytes of slots (pages of one sampled object each). glibc subtracts a slot's bytes
+ * when it unmaps the slot, but has never added them. `retired_bytes` has the bytes of the unmapped slots that this
+ * library has noticed. It may not have noticed all of them. If the mapped bytes are therefore still negative, they are
+ * set to 0.
  */
 static void add_slot_bytes(struct mallometer_allocator_state *figures) {
   uint64_t retired = slots_totals().retired_bytes, mapped = figures->mapped_bytes + retired;

@@ -30,8 +30,8 @@ static void begin_without_baseline(void) { snapshot_begin(MALLOMETER_UNKNOWN, to
 /*
  * glibc counts the free chunks in a thread's cache as live, so the baseline at first contains them. If the caches of
  * other threads cannot be read, each thread reports the bytes in its cache at its next event, and the baseline is
- * reduced by these bytes. Each thread that has not reported may make the baseline too high by the most bytes of a
- * cache.
+ * reduced by these bytes. A thread that has not reported may make the baseline too high by up to
+ * GLIBC_CACHE_MOST_BYTES.
  */
 enum { MOST_THREADS = 16384 };
 static uint32_t unreported[MOST_THREADS]; /* thread ids, 0 for a thread that has reported */
@@ -170,8 +170,9 @@ static bool wait_until_others_sleep(struct totals_bytes *counted) {
   }
 }
 
-/* Adds 64 KiB to the error for events in progress, unless all other threads slept before and after the readings and
- * the counters did not change. The allocations of glibc's report are not counted. */
+/* Adds 64 KiB to the error, because other threads may be inside malloc or free, and glibc and this library count an
+ * object at different moments of the call. Adds nothing if all other threads slept before and after the readings and
+ * the counters did not change. The calling thread's own allocations are not counted meanwhile. */
 static struct reading read_in_use(void) {
   enum { USUAL_OBJECTS = 65536 };
   struct thread_block *block = thread_block_leave();

@@ -2,10 +2,10 @@
  * The baseline: the bytes that a process had live before counting began. This part also checks whether the counters
  * still agree with glibc's live bytes.
  *
- * The baseline is glibc's live bytes minus the bytes counted until then. Other threads may allocate meanwhile, so the
- * library also computes a bound of the baseline's error: the bytes that these threads count during glibc's report, plus
- * 64 KiB for events in progress unless all of them sleep. The library asks glibc for a report only if the report will
- * hold each lock for less than 10 ms.
+ * The baseline is the live bytes that glibc reports, minus the bytes counted until then. Other threads may allocate
+ * during glibc's report, so the library also computes a bound of the baseline's error. The bound is the bytes that
+ * other threads count during the report. 64 KiB are added if another thread may be inside malloc or free. The library
+ * asks glibc for a report only if the report will hold each lock for less than 10 ms.
  */
 #ifndef MALLOMETER_CONTROL_BASELINE_H
 #define MALLOMETER_CONTROL_BASELINE_H

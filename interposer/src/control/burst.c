@@ -16,15 +16,17 @@
 
 #define SECOND UINT64_C(1000000000)
 #define MILLISECOND UINT64_C(1000000)
-/* The pauses between looks: usually, above half of the memory limit, and during a rise. A look tests whether memory
- * rises. It takes 10 to 30 us, mostly to wake up. */
+/* The recorder's thread looks regularly whether memory rises. A look takes 10 to 30 us, mostly to wake up. The
+ * thread pauses between looks for QUIET_PAUSE, for TIGHT_PAUSE if more than half of the memory limit is charged, or
+ * for RISING_PAUSE during a rise. */
 #define QUIET_PAUSE (100 * MILLISECOND)
 #define TIGHT_PAUSE (50 * MILLISECOND)
 #define RISING_PAUSE (5 * MILLISECOND)
 /* During a rise, the pause is at least this multiple of the CPU time of the latest look. Looks then take at most 2.5
  * % of a processor. */
 #define PAUSE_OF_COST 40u
-/* A rise that lasts longer is not sudden: the pause between looks is then TIGHT_PAUSE. */
+/* A rise is no longer sudden when it has lasted for this time. The thread then looks at memory less often: the pause
+ * is TIGHT_PAUSE, no longer RISING_PAUSE. */
 #define SUDDEN_TIME (15 * SECOND)
 /* A rise ends when memory has not grown for this time. */
 #define STILL_TIME (3 * SECOND)
@@ -80,7 +82,8 @@ static struct recording_burst draft, copy;
 static uint64_t frames_of_a_site[MOST_FRAMES];
 static struct mallometer_method asked;
 
-/* The frames of one rise whose names were requested. Only the thread that asks the JVM uses them. */
+/* The stack frames whose method names have been requested from the JVM. They belong to the rise of memory that began
+ * at `begin_ns`. Used by no thread but the one that requests the names. */
 static struct {
   uint64_t begin_ns;
   uint64_t frames[MOST_NAMES];

@@ -6,11 +6,11 @@
  * call site. It replaces the baseline every 10 s, and after each second in which memory hardly grew but differs from
  * the baseline.
  *
- * The thread polls the total sampled bytes 10 times a second, or 20 times above half of the limit. It reads the
- * anonymous memory when the sampled bytes have grown by half of `least_rise` (usually a 16th of the limit) since the
- * baseline. A rise begins when the anonymous memory has grown by `least_rise`. The thread then describes the rise up to
- * 200 times a second, in at most 2.5 % of a processor. A rise is not described if the call sites explain less than a
- * quarter of it, because the Java heap or mappings grew then.
+ * The thread polls the total sampled bytes every 100 ms, or every 50 ms while more than half of the memory limit is
+ * charged. It reads the anonymous memory when the sampled bytes have grown by half of `least_rise` (usually a 16th of
+ * the limit) since the baseline. A rise begins when the anonymous memory has grown by `least_rise`. The thread then
+ * describes the rise up to 200 times a second, in at most 2.5 % of a processor. A rise is not described if the call
+ * sites explain less than a quarter of it, because the Java heap or mappings grew then.
  *
  * The description has the numbers and stacks of call sites. The names of the methods come later, from a thread that may
  * wait for the JVM (jvm/java_thread.h), which calls burst_names(). The recorder's thread calls all other functions.
@@ -38,8 +38,8 @@ bool burst_leaves_room(const struct memory_reading *reading);
 /* Returns the nanoseconds until the next call of burst_look(). */
 uint64_t burst_pause_ns(void);
 
-/* Tests whether memory rises. Returns a description of the rise that should be written, or NULL. `now` is
- * monotonic_ns(). */
+/* Tests whether memory rises. Returns a new description of the rise, which the caller must write to the recording;
+ * NULL if there is no new description. `now` is monotonic_ns(). */
 const struct recording_burst *burst_look(const struct memory_cgroup *cgroup, const struct memory_reading *known,
                                          uint64_t now);
 

@@ -1,5 +1,6 @@
-/* The settings from the environment, read once when the process starts (docs/reference/settings.md). For an invalid
- * value the library writes one line to standard error and uses the default; for MALLOMETER_ATTACH it uses off. */
+/* The settings from the environment, read once when the process starts (docs/reference/settings.md). If a value is
+ * invalid, the library writes one line to standard error and uses the setting's default. An invalid
+ * MALLOMETER_ATTACH counts as "off". */
 #ifndef MALLOMETER_CONTROL_CONFIGURATION_H
 #define MALLOMETER_CONTROL_CONFIGURATION_H
 

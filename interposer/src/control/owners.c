@@ -133,9 +133,9 @@ static int step(uint32_t wanted) {
   if (!graph) return -ENODATA;
   if (!is_next || wanted > MALLOMETER_OWNERS_REFERRERS) return -EINVAL;
   int result = step_to(wanted);
-  /* A search for referrers sets `done` to MALLOMETER_OWNERS_POINTER_HOLDERS, the step before it, so that only
-   * further searches for referrers may follow. Another step would find holders whose referrers are no longer looked
-   * for. */
+  /* A search for referrers may be followed by further searches for referrers, but by no other step: the referrers of
+   * holders found later would stay unknown. `done` is therefore set to the step before MALLOMETER_OWNERS_REFERRERS,
+   * even if that step was skipped. */
   if (result == 0) done = wanted == MALLOMETER_OWNERS_REFERRERS ? MALLOMETER_OWNERS_POINTER_HOLDERS : wanted;
   return result;
 }

@@ -1,4 +1,4 @@
-/* The start, forks and switches of the library in a process. See process.h. */
+/* Starts the library in a process, handles forks, and switches counting on and off. See process.h. */
 #include "control/process.h"
 
 #include <errno.h>

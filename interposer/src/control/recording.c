@@ -165,8 +165,8 @@ static void hand_names_over(void) {
   }
 }
 
-/* Records new method names from the thread that asks the JVM. Sets `are_new` to whether there were any. Returns false
- * if the file is gone. */
+/* Takes the new method names that another thread has stored in `names`, and writes them to the recording. Sets
+ * `are_new` to whether there were any. Returns false if the recording's file is gone. */
 static bool take_names(bool *are_new) {
   size_t length = __atomic_load_n(&names_bytes, __ATOMIC_ACQUIRE);
   *are_new = length > 0;
@@ -325,13 +325,13 @@ static bool goes_on(void) {
    * would end the new recorder's Java thread. */
   java_thread_end();
   (void)__atomic_exchange_n(&has_thread, false, __ATOMIC_SEQ_CST);
-  /* While `has_thread` is set, a new recording or message starts no thread. If one has begun meanwhile, the present
-   * thread goes on and serves it. */
+  /* A recording or message that began while `has_thread` was set has started no thread. The present thread then goes
+   * on and serves it, unless another recorder's thread was started meanwhile. */
   return (is_recording() || message_is_on()) && !__atomic_exchange_n(&has_thread, true, __ATOMIC_SEQ_CST);
 }
 
-/* Touches the pages of the variables only in the first call. At a later call, the thread that asks the JVM for names
- * may still write to `names`. */
+/* Makes the memory of the variables resident, in the first call only. memory_touch() rewrites bytes, and at a later
+ * call the thread that asks the JVM for names may be writing to `names`. */
 static void prepare(void) {
   if (prepared) return;
   prepared = true;

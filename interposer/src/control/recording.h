@@ -28,7 +28,7 @@ struct recording_writer {
  * error. */
 int recording_start(const char *path, const struct recording_writer *origin);
 
-/* Starts the termination message, as mallometer_message_start() does, with or without a recording. */
+/* Starts the termination message, as mallometer_message_start() does. The process need not have a recording. */
 int recording_start_message(const char *path, const struct recording_writer *origin);
 
 int recording_write(uint32_t kind, uint32_t percent, const char *content, uint32_t length);

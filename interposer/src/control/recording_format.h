@@ -35,7 +35,8 @@ enum recording_region_kind {
    * 85, 90 and 95 % of the memory limit were exceeded. A record's slot follows from its sequence number, so the
    * writer skips numbers to reach a slot. */
   RECORDING_PROFILES = 7,
-  /* The call sites of the latest fast rise of memory (struct recording_burst), in two slots in turn. */
+  /* The call sites of fast rises of memory (struct recording_burst). The region has two slots, for the latest two
+   * records. */
   RECORDING_BURST = 8,
   /*
    * The names of the Java methods in the stacks of RECORDING_BURST. New records overwrite the two slots in turn. A line
@@ -171,11 +172,12 @@ struct recording_grown {
   uint64_t stack[RECORDING_MOST_FRAMES];
 };
 
-/* The description of a fast rise of memory. In the file it follows the frame of its record. */
+/* The description of a fast rise of memory. In the file it follows the first RECORDING_FRAME_BYTES bytes of its
+ * record. */
 struct recording_burst {
   uint64_t begin_monotonic_ns;
-  /* The memory that the kernel charges to the cgroup, before the rise and when the rise was described. Without a
-   * memory limit, the anonymous memory of the process counts instead. */
+  /* The bytes that the kernel charges to the cgroup: `begin_bytes` before the rise, `charged_bytes` when this
+   * description was made. Without a memory limit, both are the anonymous memory of the process. */
   uint64_t begin_bytes;
   uint64_t charged_bytes;
   /* RECORDING_UNKNOWN without a limit. */

@@ -223,8 +223,9 @@ bool zone_hook(struct zone *zone) {
     memcpy(&row->own, zone, bytes);
     __atomic_store_n(&row->zone, zone, __ATOMIC_RELEASE); /* published first, because our functions look it up */
   }
-  /* Another tool may have changed members since an earlier attach. Such a member's function becomes the original. A
-   * member that still is this library's function is skipped, because the entry already has the original. */
+  /* Another tool may have replaced functions of the zone since an earlier attach. row->own then gets the tool's
+   * function, which this library's function calls. A member that still is this library's function is skipped,
+   * because row->own already has the function to call. */
 #define TAKE(member, since)                                             \
   if (HAS(zone, member, since) && zone->member != our_##member) {       \
     __atomic_store_n(&row->own.member, zone->member, __ATOMIC_RELEASE); \

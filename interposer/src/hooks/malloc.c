@@ -47,7 +47,7 @@
 /* ORIGIN for code that serves functions with a stack frame and functions without one (FRAMELESS_CALLS). `frameless`
  * must be a compile-time constant. */
 #define ORIGIN_IN(frameless) ((frameless) ? (struct origin){frameless_caller(), __builtin_dwarf_cfa()} : ORIGIN)
-#define INLINE static inline __attribute__((always_inline)) /* ORIGIN in an inlined function is that of its caller */
+#define INLINE static inline __attribute__((always_inline)) /* inlined code has its caller's return address (ORIGIN) */
 #define OUT_OF_LINE __attribute__((noinline))
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
@@ -264,7 +264,8 @@ INLINE bool has_only_unmatched_scopes(const struct thread_block *block) {
   return memcmp(&block->reporting, &usual, sizeof usual) == 0 && !is_in_event(block);
 }
 
-/* Returns whether the thread left the fast path only because it is in scopes, of which at least one is matched. */
+/* Returns whether scopes are the only reason why the thread left the fast path, and at least one of the scopes is
+ * matched: it checks for each freed object whether it was allocated in the scope. */
 INLINE bool has_only_matched_scopes(const struct thread_block *block) {
   const struct reporting usual = {SCOPED | SCOPED_MATCHED, 0};
   return memcmp(&block->reporting, &usual, sizeof usual) == 0 && !is_in_event(block);
@@ -275,7 +276,7 @@ static OUT_OF_LINE void *visit_sampler_in_scope(void *object, size_t doubled, st
   return scope_allocation(own_block(), object, doubled);
 }
 
-/* Counts an allocation while no open scope of the thread matches frees with allocations. Leaves rare cases to tail
+/* Counts an allocation of a thread whose scopes do not match frees with allocations. Leaves rare cases to tail
  * calls, so no register has to be saved. */
 INLINE void *count_in_scope(struct thread_block *block, void *object, size_t doubled, struct origin origin) {
   counter_add(&block->events.allocated_bytes, glibc_usable_size(object));
@@ -374,7 +375,7 @@ static void *completed_new_aligned_nothrow(size_t size, size_t alignment, const 
   return unlikely(!object) ? operator_new_aligned_nothrow_fails(size, alignment, nothrow, ORIGIN) : object;
 }
 
-/* ---- Functions that only forward calls (ROUTE_FORWARDED), besides next.malloc and next.calloc --------- */
+/* ---- Functions that only forward calls (ROUTE_FORWARDED) ----------------------------------------------- */
 
 static void forwarded_free(void *object) {
   if ((uintptr_t)object < low_range_end) return complete_free(object);
@@ -408,7 +409,7 @@ static void *forwarded_new_nothrow(size_t size, const void *nothrow) {
   return unlikely(!object) ? operator_new_nothrow_fails(size, nothrow, ORIGIN) : object;
 }
 
-/* ---- A test before each route, used if the bootstrap buffer is not below all other objects ---------------- */
+/* ---- free and realloc if the bootstrap buffer is not below all other objects --------------------------- */
 
 static void (*free_of_route)(void *object);
 static void *(*realloc_of_route)(void *object, size_t size);
@@ -501,8 +502,9 @@ static struct {
 #define BY_ROUTE(route, completed, counted, forwarded) \
   ((route) == ROUTE_COUNTED ? (counted) : (route) == ROUTE_FORWARDED ? (forwarded) : (completed))
 
-/* Returns this library's operator for `form` on a route; `route_free` serves every form of delete. This library
- * needs operators of its own, because objects from an allocator's operator new would not be counted. */
+/* Returns this library's operator for `form`, a variant of new or delete. `route` says whether the operator counts
+ * or only forwards calls. `route_free` is the operator for every variant of delete. This library needs operators of
+ * its own, because objects from an allocator's operator new would not be counted. */
 static operator_function *own_operator(enum operator_form form, enum hook_route route, void (*route_free)(void *)) {
   switch (form) {
     case NEW:

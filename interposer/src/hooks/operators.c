@@ -53,9 +53,9 @@ static bool is_cxx_library(const struct link_map *object) {
 }
 
 /*
- * Returns another library's operator that must serve a form instead of this library's; NULL if there is none. Skips the
- * C++ library's operator, which does the same as this library's. Skips the allocator's operator if malloc_leads_here is
- * true.
+ * Returns another library's operator for a form (variant) of new or delete, if that operator must serve instead of this
+ * library's; otherwise NULL. Skips the C++ library's operator, which does the same as this library's. Skips the
+ * allocator's operator if malloc_leads_here is true.
  */
 static operator_function *other_definition(enum operator_form form, const struct link_map *begin,
                                            const struct link_map *end) {

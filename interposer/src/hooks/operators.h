@@ -31,8 +31,8 @@ typedef void *operator_function(uintptr_t first, uintptr_t second, uintptr_t thi
  */
 void operators_find(void);
 
-/* Makes this library's own operators serve all forms of new and delete. Called at an attach, which redirects only
- * calls of the allocator's operators. Calls that belong to another library's operators therefore do not arrive here. */
+/* Makes this library's own operators serve all calls of new and delete that arrive here. Called at an attach, which
+ * redirects calls of the allocator's operators but not calls of another library's operators. */
 void operators_take_over(void);
 
 /* Returns the operator of another library that serves this form (variant) of new or delete; NULL if this library's
@@ -40,9 +40,9 @@ void operators_take_over(void);
 operator_function *operator_in_place(enum operator_form form);
 
 /*
- * Called when an operator new gets no memory. Calls the next operator, which calls the program's new handler and
- * tries again until the handler gives up, and then throws std::bad_alloc or returns NULL. `origin` is the call of the
- * code that wants the object.
+ * Called when an operator new gets no memory. Calls the next operator, which calls the program's new handler and tries
+ * again until the handler gives up, and then throws std::bad_alloc or returns NULL. `origin` is the place where the
+ * program called operator new.
  */
 void *operator_new_fails(size_t size, struct origin origin);
 void *operator_new_nothrow_fails(size_t size, const void *nothrow, struct origin origin);

@@ -224,9 +224,9 @@ static void redirect_object(const struct walked_object *object, void *argument) 
   struct walk *walk = argument;
   walk->object = object;
   if (object->is_executable) walk->executable = *object;
-  /* The calls that an allocator makes itself are not redirected, unless the allocator is the C library. While the
-   * symbol tables were changed, the loader may still have bound an allocator's calls of mmap's family to this
-   * library. Undoing restores these calls. */
+  /* Calls by an allocator other than the C library are not redirected. However, the loader may have bound the
+   * allocator's calls of mmap, munmap or mremap to this library while the symbol tables were changed. When the
+   * redirection is undone, these calls are restored. */
   walk->mappings_only = is_other_allocator(object);
   if (!walk->mappings_only || walk->undoes) references_visit(object, redirect_reference, walk);
   if (walk->mappings_only) return;

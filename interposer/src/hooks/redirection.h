@@ -48,8 +48,8 @@ void *redirected_function(const char *name);
  */
 const char *redirection_apply(struct redirection *done);
 
-/* Restores all redirected words under the loader's lock. Words that could not be restored (all of them if
- * `nothing_changed`) still lead to this library, which forwards calls. */
+/* Restores all redirected words under the loader's lock. A word that could not be restored still leads to this
+ * library, which forwards the call. If `nothing_changed` is set, no word was restored. */
 void redirection_undo(struct redirection *done);
 
 /* Returns whether the C library's own calls of malloc reach this library, and look-ups of malloc find this library.

@@ -161,8 +161,9 @@ static void choose_route(void) {
   this_thread_chooses--;
 }
 
-/* Does nothing before resolve() has found the allocator, because resolve() then chooses the route. Both functions
- * have a fence: either resolve() sees the changed input, or this thread sees that resolve() is done. */
+/* Does nothing before resolve() has found the allocator, because resolve() itself chooses the route at its end. This
+ * function and choose_route() each have a fence. Either resolve() therefore sees the input that the caller has
+ * changed, or this thread sees the new hook_state and chooses the route. */
 void hook_choose_route(void) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   if (__atomic_load_n(&hook_state, __ATOMIC_RELAXED) >= HOOK_COUNTING) choose_route();

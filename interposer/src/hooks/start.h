@@ -1,6 +1,6 @@
 /*
- * The hook's start, at the first event of the process, and its switches: which allocator serves, where sizes come from,
- * and which functions serve the program's calls.
+ * Starts the hook at the first event of the process. Chooses the allocator to which calls are passed, the source of
+ * object sizes (the allocator, or a header before each object), and the functions that serve the program's calls.
  */
 #ifndef MALLOMETER_HOOKS_START_H
 #define MALLOMETER_HOOKS_START_H

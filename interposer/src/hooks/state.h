@@ -66,8 +66,9 @@ extern HIDDEN bool counting_was_off;
 struct hook_owner {
   /* hook_find_allocator(). The pointer avoids a cycle of files that call each other. */
   bool (*find_allocator)(void);
-  /* Reads the configuration. Called once if malloc_leads_here, before the next allocator serves. On Linux the calling
-   * thread then allocates from the bootstrap buffer, and other threads wait. */
+  /* Reads the configuration. Called once, before hook_ready() first returns true, if the program's calls of malloc
+   * reach this library (malloc_leads_here). On Linux, the calling thread's allocations come from the bootstrap
+   * buffer during this call, and other threads wait. */
   void (*configure)(void);
   /* Called in header mode (a header before each object) when this library clears the flag RTLD_DEEPBIND in a dlopen()
    * of `file`; NULL stands for the executable. */

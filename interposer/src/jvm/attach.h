@@ -3,8 +3,8 @@
  * can call jvm_attach(), so no agent is needed on the JVM's command line.
  *
  * AsyncGetCallTrace returns a thread's Java frames. It never waits and may be called at any point, while JVMTI's
- * GetStackTrace waits for safepoints. It requires a JVMTI environment that receives class load events, and the ids of
- * all methods. A method gets an id when JVMTI is asked for the methods of its class.
+ * GetStackTrace waits for safepoints. AsyncGetCallTrace requires that a JVMTI environment receives class load events,
+ * and that all methods have ids. A method gets an id when JVMTI is asked for the methods of its class.
  */
 #ifndef MALLOMETER_JVM_ATTACH_H
 #define MALLOMETER_JVM_ATTACH_H

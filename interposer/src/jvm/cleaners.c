@@ -117,9 +117,11 @@ static void look_at(JNIEnv *thread, jthread one, int64_t distance, struct candid
 }
 
 /*
- * Records for each candidate whether it is a cleaner; a candidate is a thread that may be one. The offset of the JNIEnv
- * in the JVM's structure of a thread is the same for all threads. Internal and ended threads, which GetAllThreads does
- * not return, are no cleaners.
+ * Records for each candidate whether it is a cleaner, a thread that frees the native memory of unreachable Java
+ * objects. Candidates that GetAllThreads does not return are internal or ended threads, so they are no cleaners.
+ *
+ * The offset of the JNIEnv in the JVM's structure of a thread is the same for all threads. It is measured in the
+ * calling thread.
  */
 static void look_at_candidates(JavaVM *vm, JNIEnv *thread) {
   struct candidate candidates[MOST_CANDIDATES];

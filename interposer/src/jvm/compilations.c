@@ -66,7 +66,7 @@ static bool find_environment(jvmtiEnv *tools, JNIEnv *thread) {
 
 /* ---- The open files ------------------------------------------------------------------------------------ */
 
-static bool is_wanted = true; /* whether compilations_switch() switched names on */
+static bool is_wanted = true; /* whether the names of compiled methods are switched on (compilations_switch()) */
 static bool is_open;          /* whether the process's own memory is open for reading */
 static bool is_switching;
 static int readers; /* the number of threads between begin_reading() and end_reading() */

@@ -92,8 +92,9 @@ static void copy(const PCStackInfo *from, struct frames *to) {
   for (jint i = 0; i < most; i++) to->frames[to->count++] = java_frame(method_number(from->methods[i]), from->bcis[i]);
 }
 
-/* Copies the frames at the call's return address and at the next higher address of the record. Returns false if the
- * record does not have the return address. */
+/* `record` lists addresses in the code of a compiled method, each with its inlined frames. Copies the frames of the
+ * call's return address and of the address after it in the list. Returns false if the list does not contain the
+ * return address, or ends with it. */
 static bool take(struct call *call, const jvmtiCompiledMethodLoadInlineRecord *record) {
   for (jint i = 0; i + 1 < record->numpcs; i++) {
     if ((uintptr_t)record->pcinfo[i].pc != call->address) continue;

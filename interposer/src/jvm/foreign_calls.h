@@ -25,10 +25,11 @@ void foreign_calls_start(jvmtiEnv *tools, const void *in_jvm);
 size_t foreign_calls_footprint(void);
 
 /*
- * Returns an extra frame for a recorded stack: the note. It stands for the return address of a foreign call, a call of
- * native code by compiled Java code. Returns 0 if no such call was found, or if the table of calls has no room.
- * `caller` has the registers of the code that called native code. `outermost` is the frame of the native function that
- * Java called; 0 if Java called a function of this library directly. May be called inside of malloc.
+ * Returns an extra frame for a recorded stack, called a note. A note stands for the return address of a foreign call,
+ * which is a call of native code by compiled Java code. Returns 0 if no foreign call was found, or if the table of
+ * calls has no room. `caller` has the registers of the code that called native code. `outermost` is the frame of the
+ * native function that Java called; 0 if Java called a function of this library directly. May be called inside of
+ * malloc.
  */
 uint64_t foreign_calls_note(const struct registers *caller, uint64_t outermost);
 

@@ -44,9 +44,9 @@ struct owner_hold {
   uint32_t block;
   uint32_t object; /* NO_HEAP_OBJECT: a static field of the class */
   int32_t field;   /* JVMTI's number of the field; below 0: an element of an array */
-  uint32_t steps;  /* number of steps through native memory; 0: the long is an address in the block */
+  uint32_t steps;  /* native pointers between the Java long and the block; 0: the long points into the block */
   uint32_t class_name, field_name;
-  uint32_t next; /* 1 + the number of the next hold with the same `object`; 0: none */
+  uint32_t next; /* 1 + the index in owner_graph.hold of the next entry with the same `object`; 0: none */
 };
 
 struct heap_object {
@@ -74,7 +74,8 @@ struct heap_link {
   uint32_t next; /* 1 + the number of the next link to the same object; 0: none */
 };
 
-/* A value that is the address of a native structure from which pointers lead to a block. */
+/* A Java long (`value`) that is the address of a native structure. A path of `steps` pointers leads from the
+ * structure to the block. */
 struct owner_pointer {
   uint64_t value;
   uint32_t block, steps;
@@ -109,8 +110,8 @@ struct owner_hold *owner_graph_add_hold(struct owner_graph *graph, uint32_t obje
 /* Adds an object; returns NO_HEAP_OBJECT if there is no room. */
 uint32_t owner_graph_add_object(struct owner_graph *graph, uint32_t level);
 
-/* Records a reference to an object. Records at most one reference from roots, and one of each kind from the same
- * referrer. */
+/* Records a link (a reference to an object), unless the object already has an equal link. Links from roots count as
+ * equal to each other. Two other links are equal if they have the same referrer and the same kind. */
 void owner_graph_add_link(struct owner_graph *graph, const struct heap_link *link);
 
 void owner_graph_add_candidate(struct owner_graph *graph, uint64_t value, bool is_of_thread);

@@ -621,9 +621,10 @@ static int walk_for_referrers(void) {
  * link would take too long, so a single walk reports all references to objects of the class. Such a walk is made if at
  * least half of the objects whose referrers are sought refer to objects of their own class.
  *
- * An entry is a root, or an object outside of the chain, that refers to a member of the chain. Every other member gets
- * the entry of the first member that refers to it. That entry is known in time, because the JVM reports a reference to
- * an object before the references from that object.
+ * An entry is a root, or an object outside of the chain, that refers to a member of the chain. The first reported
+ * reference to a member decides about its entry. A referrer that is no member is the entry itself. If the referrer is a
+ * member, its entry is taken. That entry is known by then, because the JVM reports a reference to an object before the
+ * references from that object.
  */
 
 static uint32_t new_entry(jlong referrer, const struct heap_link *link) {
@@ -634,7 +635,8 @@ static uint32_t new_entry(jlong referrer, const struct heap_link *link) {
 
 static bool is_of_this_walk(jlong tag) { return (uint32_t)(tag & NUMBER_MASK) > entries_before; }
 
-/* Returns 1 + the number of the entry through which the object with this tag was reached; 0 if the entry is unknown. */
+/* Returns the entry of the object with this tag: the root, or the object outside of the chain, through which the
+ * walk reached it. The result is 1 + the entry's index in memory->entry; 0 if the entry is unknown. */
 static uint32_t entry_of_link(jlong tag) {
   if (is_object(tag)) return graph->object[tag - 1].entry;
   return (tag & CHAIN_TAG) && is_of_this_walk(tag) ? (uint32_t)(tag & NUMBER_MASK) : 0;
@@ -675,8 +677,8 @@ static jint JNICALL on_chain_reference(jvmtiHeapReferenceKind kind, const jvmtiH
 }
 
 /* Returns the name of a class whose objects form a chain, such as the nodes of a queue; NO_NAME if there is none.
- * Considers the objects whose referrers the next walk looks for: at least half of them must refer to an object of
- * their own class. */
+ * There is a chain if at least half of the objects whose referrers are sought next (is_looked_for()) refer to an
+ * object of their own class. */
 static uint32_t name_of_chain(void) {
   uint32_t looked_for = 0, chained = 0, name = NO_NAME;
   for (uint32_t i = 0; i < graph->objects; i++) looked_for += is_looked_for(&graph->object[i]);
@@ -713,9 +715,9 @@ static uint32_t object_of_entry(struct entry *entry) {
   return of_entry;
 }
 
-/* Records the referrer of an object of a chain, such as a node of a queue. The referrer is the chain's entry: the
- * root, or the object outside of the chain, through which the walk reached this object. Sets `has_more`, because
- * other objects of the chain may also refer to the object. */
+/* Records the entry of a chain's object as the referrer of that object. The entry is the root, or the object outside
+ * of the chain, through which the walk reached the object. Sets `has_more`, because other objects of the chain may
+ * also refer to the object. */
 static void link_to_entry(uint32_t number) {
   struct heap_object *object = &graph->object[number];
   object->has_more = true;

@@ -8,8 +8,9 @@
  * 1. A walk over all objects finds the holders: objects whose long fields or long arrays contain addresses of the
  * blocks.
  *
- * 2. For blocks without a holder, other longs are followed through native memory while the program runs
- * (native_pointers.h). A second walk finds the objects with longs that lead to a block.
+ * 2. A Java long may also be the address of a native structure from which pointers lead to a block. For blocks without
+ * a holder, such pointers are followed while the program runs (native_pointers.h). A second walk then finds the objects
+ * with these longs.
  *
  * 3. A walk along all references finds the objects that refer to the objects found last. Each link of a path takes one
  * such walk.

@@ -12,9 +12,10 @@ struct heap_parts {
   /* Stores the number of collections so far, for a later is_unmoved(). Returns false if a collection is under way. */
   bool (*begin)(enum memory_copying by);
   /*
-   * Returns where the used part of the range from `begin` to *end ends. The range shall not cross the end of a region
-   * or space of the heap, so that it has at most one free part. If the region or space that contains `begin` ends
-   * before *end, its end is therefore first stored in *end. Memory outside of the heap counts as used.
+   * Returns where the used part of the range from `begin` to *end ends. Memory outside of the heap counts as used.
+   *
+   * A range that goes beyond the region or space of the heap in which `begin` lies could have several free parts. This
+   * function therefore first lowers *end to the end of that region or space.
    */
   uintptr_t (*used)(enum memory_copying by, uintptr_t begin, uintptr_t *end);
   bool (*is_unmoved)(enum memory_copying by);

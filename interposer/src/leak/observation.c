@@ -172,9 +172,11 @@ static bool reads_slots(void) {
 }
 
 /*
- * Ends an epoch. Returns false and sets errno if the bits cannot be read; the epoch then continues. reads_slots() may
- * let this library read the slots after the bits are read and before they are cleared. Accesses by the program in that
- * time are lost, so the epoch is void if the time is longer than 1/LARGEST_UNSEEN_PART of the epoch.
+ * Ends an epoch. Returns false and sets errno if the bits cannot be read; the epoch then continues.
+ *
+ * Between the reading and the clearing of the bits, reads_slots() may call a function of this library that reads the
+ * slots. Accesses by the program during that call are lost, so the epoch is void if the call takes longer than
+ * 1/LARGEST_UNSEEN_PART of the epoch.
  */
 static bool end_epoch(void) {
   note_objects();
@@ -291,7 +293,7 @@ static void rest(void) {
   for (;;) {
     uint32_t seen_changes = changes_so_far();
     if (is_wanted()) break;
-    watch_sites(NULL, 0); /* ends watching, because a resting thread does not check the handler of SIGTRAP */
+    watch_sites(NULL, 0); /* ends watching: while this thread waits, nothing checks the handler of SIGTRAP */
     reads_slots();
     wait_for_change(&changes, seen_changes, WAIT_WITHOUT_LIMIT);
   }
@@ -315,7 +317,7 @@ static void observe_for_good(void) {
       static char why[80];
       snprintf(why, sizeof why, "%s can no longer be read", page_use_read_name());
       fail(why);
-      watch_sites(NULL, 0); /* ends watching, because a thread that has ended does not check the handler of SIGTRAP */
+      watch_sites(NULL, 0); /* ends watching: when this thread has ended, nothing checks the handler of SIGTRAP */
       return;
     }
     of_look = thread_cpu_ns() - begin - cpu_of_reader_ns;

@@ -19,7 +19,7 @@ struct share {
   uint32_t samples; /* the site's samples in `epoch` */
   uint32_t before;  /* the site's samples in the epoch before `epoch` */
   uint32_t live;    /* the site's live objects in slots (slots.h) */
-  uint32_t kept;    /* the site's live samples just before its first sample in `epoch` */
+  uint32_t kept;    /* the number of the site's samples that were live just before its first sample in `epoch` */
 };
 
 static struct share *shares;
@@ -78,8 +78,8 @@ struct chances {
   double as_it_is;
 };
 
-/* Returns how many of a site's samples to place in an epoch. The number is higher if many of the site's samples stay
- * live but few of its objects are in slots. */
+/* Returns how many of a site's samples to move into slots (pages of their own) in an epoch. The number is higher if
+ * many of the site's samples stay live but few of its objects are in slots. */
 static double wanted_of(struct share *share) {
   double by_kept = PLACED_IN_AN_EPOCH * (1.0 + load(&share->kept)), missing = LIVE_BEFORE_FEWER - load(&share->live);
   double more = by_kept < missing ? by_kept : missing;

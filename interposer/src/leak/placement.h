@@ -9,7 +9,7 @@
  *
  * - B: how many samples of a call site are placed in an epoch, on average
  * - E: the number of epochs from a site's first sample to its first slot
- * - L: the number of a site's live objects in slots above which fewer of its samples are placed
+ * - L: a limit; a site with more than L live objects in slots gets fewer new slots
  * - n: the number of the site's samples in this epoch or in the epoch before, whichever is larger
  * - k: the number of the site's samples from earlier epochs that are live, in slots or not
  * - s: the number of the site's live objects in slots
@@ -40,10 +40,10 @@
 
 #include "leak/slots.h"
 
-/* B above: the usual number of a site's samples that are placed in slots in an epoch. */
+/* The usual number of a site's samples that are placed in slots in an epoch (B in the comment above). */
 #define PLACED_IN_AN_EPOCH 4.0
-#define LIVE_BEFORE_FEWER 32.0 /* L above: a site with more live objects in slots gets fewer new slots */
-#define EPOCHS_BEFORE_SLOTS 6u /* E above: epochs from a site's first sample to its first slot */
+#define LIVE_BEFORE_FEWER 32.0 /* a site with more slots in use gets fewer new slots (L in the comment above) */
+#define EPOCHS_BEFORE_SLOTS 6u /* epochs from a site's first sample to its first slot (E in the comment above) */
 #define LEFT_FOR_NEW_SITES 0.1
 
 /*

@@ -118,9 +118,9 @@ static const char *cannot_clear(void) {
              : failed("accessed bits cannot be cleared: ", page_use_clear_name(), " fails");
 }
 
-/* Renews the canaries and immediately clears their accessed bits. Linux at first keeps a new page in a batch of the
- * processor that touched it, and can clear the page's bit only on that processor (platform/page_use.c). This thread
- * may later run on another processor. */
+/* Gives the canaries (pages whose accesses are known) new memory, and clears their accessed bits at once. At first
+ * Linux keeps a new page in a batch of the processor that touched it; only that processor can clear the page's bit
+ * (platform/page_use.c). A later call may run on another processor. */
 static void renew_canaries(void) {
   for (uint32_t i = 0; i < CANARIES + IDLE_CANARIES; i++) {
     pages_clear((uintptr_t)canary(i), memory_page_bytes());

@@ -42,8 +42,9 @@ bool scan_read(void);
 enum slot_seen scan_seen(uint32_t slot);
 bool scan_is_valid(void);
 
-/* Clears the accessed bits of the slots that were accessed, and then accesses the canaries. If `all` is true, clears
- * the bits of all slots, because the library itself has accessed slots since scan_read(). */
+/* Clears the accessed bits of the slots that were accessed. Clears the bits of all slots if `all` is true, which is
+ * needed if the library itself has accessed slots since scan_read(). Then accesses the canaries: if the next
+ * scan_read() does not see these accesses, its reading is not valid. */
 void scan_cool(bool all);
 
 #endif

@@ -37,8 +37,8 @@
  * A search fails if fewer bytes of memory are available. Its tables, its buffer and the list of mappings take less.
  */
 #define MOST_RESERVED ((size_t)16 << 20)
-/* The longest wait for the end of an epoch, when the observing thread reads the slots. Epochs last at most a minute,
- * unless accessed bits cannot be read, or reading them takes more than some 60 ms of CPU time. */
+/* The longest wait for the observing thread to read the slots, which it does at the end of an epoch. Epochs last at
+ * most a minute, unless accessed bits cannot be read, or reading them takes more than some 60 ms of CPU time. */
 #define LONGEST_WAIT_FOR_LOOK (180 * SECOND)
 
 static int state = MALLOMETER_SEARCH_NONE;

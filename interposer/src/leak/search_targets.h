@@ -39,9 +39,11 @@ uint32_t targets_count(void);
 void targets_compare(const uintptr_t *words, size_t count, uintptr_t address);
 
 /*
- * targets_compare_free() counts the words in free parts of a heap, apart from the counts of targets_compare().
- * targets_add_free_parts() adds these counts to the references. Call targets_add_free_parts() if objects of the heap
- * may have been moved during the search: an object may then have been seen only at its old place, in a free part.
+ * targets_compare_free() counts the words in free parts of a heap that point to each object. It has counts of its own.
+ * targets_add_free_parts() adds these counts to those of targets_compare().
+ *
+ * Call targets_add_free_parts() if objects of the heap may have been moved during the search. An object may then have
+ * been seen only at its old place, in a free part.
  */
 void targets_compare_free(const uintptr_t *words, size_t count, uintptr_t address);
 void targets_add_free_parts(void);

@@ -26,8 +26,7 @@
 static size_t bytes_of[MALLOMETER_SLOT_CLASSES] = {0, (size_t)64 << 10, (size_t)1 << 20, (size_t)16 << 20};
 #define LARGEST_PAGE ((size_t)64 << 10)
 
-/* The numbers of slots of each class, in two layouts of 676 MiB and 269 MiB (with pages of 4 KiB). All numbers are
- * even, so that odd and even slots alternate across classes. */
+/* The numbers of slots of each class, in two layouts of 676 MiB and 269 MiB (with pages of 4 KiB). */
 static const uint32_t layouts[][MALLOMETER_SLOT_CLASSES] = {{3072, 768, 232, 24}, {3472, 512, 96, 8}};
 #define LAYOUTS (sizeof layouts / sizeof *layouts)
 
@@ -40,8 +39,8 @@ static struct {
 enum { FREE, IN_USE, LEAVING, RETIRED };
 #define STATES 4u
 
-/* The generation and the time of the last access share one word. slot_touched() compares and exchanges the whole
- * word, so it cannot store a time for a later object. */
+/* The generation of a slot's object and the time of its last access share one word. slot_touched() compares and
+ * exchanges the whole word, so it cannot store a time for another object that has taken the slot meanwhile. */
 #define GENERATION_SHIFT 44
 #define TIME_MASK (((uint64_t)1 << GENERATION_SHIFT) - 1)
 
@@ -57,7 +56,7 @@ struct slot {
   uint32_t usable;
   uint32_t next_free;
   uint32_t unseen;   /* the lowest 32 bits of the generation of an object whose accesses cannot be seen */
-  uint32_t disowned; /* the lowest 32 bits of the generation of the last object that was disowned */
+  uint32_t disowned; /* the lowest 32 bits of the generation of the last object that stopped being a sample */
   bool apart;        /* whether the slot is a mapping of its own */
   bool to_merge;
   uint64_t born; /* the time of the allocation, in the unit of `access` */
@@ -184,8 +183,9 @@ static uint32_t fresh(uint32_t class) {
   return NONE;
 }
 
-/* Makes a slot a mapping of its own, by a mark on its pages that the neighbouring slots do not have (pages_mark()).
- * An even slot that was never accessible needs no call, because its pages have the mark PAGES_EVEN already. */
+/* Gives the pages of a slot a mark that the neighbouring slots do not have (pages_mark()), so that the kernel keeps
+ * the slot in a mapping of its own. An even slot that was never accessible needs no call, because its pages have the
+ * mark PAGES_EVEN already. */
 static bool comes_apart(uint32_t number, uintptr_t begin, size_t bytes) {
   enum pages_mark mark = number % 2 == 1 ? PAGES_ODD : PAGES_EVEN;
   bool is_usual = mark == PAGES_EVEN && slots[number].opened == 0;
@@ -440,8 +440,8 @@ bool slot_retire(const struct slot_object *object) {
 
 /* ---- Merging the mappings of free slots ---------------------------------------------------------------- */
 
-/* slots_merge() merges only slots of the classes 0 and 1, which have the most slots. A merge makes whole slots
- * accessible, and a slot of the other classes has 1 or 16 MiB. */
+/* slots_merge() merges only slots of classes 0 and 1, which have the most slots. A merge makes all pages of a slot
+ * accessible: 1 or 16 MiB for each slot of the other classes. */
 #define CLASSES_TO_MERGE 2u
 
 /* Replaces the pages of adjacent slots by one accessible mapping of new pages. If that fails, these slots are never

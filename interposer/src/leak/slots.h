@@ -58,8 +58,8 @@ static inline bool is_in_slots(const void *object) { return (uintptr_t)object - 
  * one thread may call this at a time. */
 const char *slots_start(void);
 
-/* Limits the number of slots that are mappings of their own. Each of these slots takes at most two mappings. The
- * limit is 0 at first. */
+/* Limits the number of slots that share no mapping with other slots. Such a slot takes at most two mappings: its
+ * accessible pages and the rest. The limit is 0 at first. */
 void slots_bound(uint32_t most);
 
 /* Merges the mappings of free slots. A merged slot becomes a mapping of its own again when it is used. Only one
@@ -90,7 +90,7 @@ struct slot_request {
   size_t size;
   /* A power of two. */
   size_t alignment;
-  /* The usable bytes of the allocator's object. The object in the slot has no more. */
+  /* The usable bytes of the object that the allocator returned. They limit the usable bytes of its copy in the slot. */
   size_t usable;
   double placement;
   uint32_t random;
@@ -156,7 +156,7 @@ struct slots_totals {
   uint32_t apart;       /* the number of slots that are mappings of their own */
   uint64_t taken_bytes; /* the bytes of the whole pages of objects in slots */
   uint64_t retired;
-  uint64_t retired_bytes; /* the bytes that glibc has unmapped in retired slots, minus bytes that it added to them */
+  uint64_t retired_bytes; /* retired slots (no longer used): bytes that glibc unmapped, minus bytes that it added */
 };
 
 struct slots_totals slots_totals(void);

@@ -61,13 +61,14 @@
  *   size_t highest_bit(size_t nonzero)
  *       The position of the highest bit that is set.
  *   uintptr_t word_address(uintptr_t address, size_t position)
- *       The address of the word of 8 bytes at this position, which is a result of highest_bit(). The place of
- *       position 0 depends on the processor, so results may only be compared with each other.
+ *       An address that differs by 8 bytes between successive positions; `position` is a result of highest_bit().
+ *       Which position yields `address` itself depends on the processor, so results may only be compared with each
+ *       other.
  *   HASH_FACTOR
  *       An odd multiple of a power of two. Bits 24 to 31 of a number's product with it are a hash of the number.
  *   bool bit_of_65536(const uint8_t bits[8192], size_t number)
- *       Whether a bit is set, by the lowest 16 bits of `number`: bit number % 8 of byte
- *       (number % 65536 ^ FIRST_OF_65536) / 8. The bits begin at a page of 4 KiB.
+ *       Whether the bit of number % 65536 is set: bit number % 8 of byte (number % 65536 ^ FIRST_OF_65536) / 8. The
+ *       constant FIRST_OF_65536 is 0 or 32,768, depending on the processor. The bits begin at a page of 4 KiB.
  *
  * malloc must leave the program's floating-point environment (exceptions and rounding) as it was, like errno. Code of
  * this library that computes with doubles is in a function that is not inlined, and is called between the following

@@ -299,9 +299,10 @@ void memory_read(const struct memory_cgroup *cgroup, struct memory_reading *read
 }
 
 /*
- * Returns the bytes of cached files. The parameter `files` names the line of memory.stat that has their number. The
- * number includes shared memory (shmem), which is subtracted. If memory.stat lacks one of the two lines, returns the
- * bytes of inactive files (inactive_file). In version 1, the names of shmem and inactive_file begin with `prefix`.
+ * Returns the bytes of cached files without shared memory: the number in the line `files` of memory.stat minus the
+ * number in the line shmem. If memory.stat lacks one of these two lines, returns the bytes of inactive files
+ * (inactive_file). The names of the lines shmem and inactive_file begin with `prefix`, which is empty in version 2 of
+ * cgroups.
  */
 static uint64_t cached_files(const char *stat, const char *prefix, const char *files) {
   char shared[24], inactive[24];

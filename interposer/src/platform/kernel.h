@@ -77,7 +77,8 @@ uint64_t memory_charged(const struct memory_cgroup *cgroup);
 /* Reads everything except the limit and the cached files, which stay as they are. Takes one or two microseconds. */
 void memory_read(const struct memory_cgroup *cgroup, struct memory_reading *reading);
 
-/* Reads the limit and the cached files, which takes longer, because the kernel sums over all processors. */
+/* Reads the limit and the cached files. Takes longer than memory_read(), because the kernel sums up memory.stat over
+ * all processors. */
 void memory_read_rest(const struct memory_cgroup *cgroup, struct memory_reading *reading);
 
 #endif

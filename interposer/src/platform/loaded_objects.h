@@ -47,9 +47,9 @@ size_t loaded_objects_footprint(void);
 bool loaded_object_at(uintptr_t address, struct loaded_object *object);
 
 /*
- * Returns whether the object is still loaded at its address. Must be called before the object's memory is read.
- * Afterwards the object stays loaded while one of its functions is on the calling thread's stack. May make two system
- * calls and change errno.
+ * Returns whether the object is still loaded at its address. Must be called before the object's memory is read. A
+ * result of true stays valid while one of the object's functions is on the calling thread's stack, because a program
+ * does not unload code that still runs. May make two system calls and change errno.
  */
 bool loaded_object_remains(const struct loaded_object *object);
 

@@ -68,8 +68,8 @@ bool memory_is_unmapped(const void *page);
 /* Describes the limit on the process's memory (RLIMIT_AS or RLIMIT_DATA); NULL if none is set. */
 const char *memory_limit(void);
 
-/* Returns NULL if the process may still map at least 64 times `bytes`, the size of a table. Otherwise describes the
- * limit that prevents this (RLIMIT_AS or RLIMIT_DATA). */
+/* Returns NULL if the limits RLIMIT_AS and RLIMIT_DATA leave room for 64 tables of this size. Otherwise describes
+ * the limit that leaves too little. */
 const char *memory_shortage(size_t bytes);
 
 /* Returns whether the process has locked its mappings (MCL_CURRENT) or locks new ones (MCL_FUTURE). */

@@ -59,8 +59,8 @@ static void find_first_stack(void) {
 static bool is_glibc;
 /* The size of glibc's control block in bytes, which glibc exports for debuggers; 0 if glibc does not export it. */
 static size_t control_block_bytes;
-/* The offset in the control block of three words: the stack's lowest address, its size, and the size of its guard
- * pages. The offset is 0 until it is known. */
+/* The place of three words in glibc's control block of a thread, as an offset in bytes; 0 until it is known. The
+ * words are the stack's lowest address, its size, and the size of its guard pages. */
 static size_t place_of_words;
 
 static bool describes_stack(const uintptr_t *words, uintptr_t control_block) {

@@ -5,7 +5,7 @@
  * With glibc, pthread_getattr_np() would allocate. Instead, the thread's control block, which lies at the top of the
  * stack, is searched for the stack's lowest address and size. Their sum must lie a little above the address of the
  * control block; this is checked in each thread. With musl, pthread_getattr_np() is called, because it only copies
- * words. With other C libraries, the stacks of later threads are unknown.
+ * words. With other C libraries, only the stack of the process's first thread is known.
  *
  * The process's first thread runs on the stack that the kernel maps at execve(2). This stack may grow up to the
  * RLIMIT_STACK of the start of the process.

@@ -57,9 +57,9 @@ static bool leads_to_function(const ElfW(Rela) * relocation) {
          (type == RELOCATION_OF_ADDRESS && relocation->r_addend == 0);
 }
 
-/* Returns whether calls bypass the word of this relocation, because the loader has rewritten the procedure linkage
- * table's entry that read the word. The entry's address is known only if the object was linked with -z mark-plt: it
- * is then the relocation's addend. */
+/* Returns whether calls bypass the word of this relocation. They do if the loader has rewritten the entry of the
+ * procedure linkage table (PLT) that used to read the word. If the object was linked with -z mark-plt, the
+ * relocation's addend is the entry's address in the file. Otherwise the addend is 0, and the entry is unknown. */
 static bool is_ignored(const struct walked_object *object, const ElfW(Rela) * relocation) {
   uintptr_t entry_bytes = object->section.call_entry_bytes;
   if (entry_bytes == 0 || relocation->r_addend == 0) return false;

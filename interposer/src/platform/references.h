@@ -51,7 +51,7 @@ void data_words_visit(const struct walked_object *object, void (*visit)(uintptr_
 
 /*
  * Returns whether an auditor (rtld-audit(7)) or the loader's profiler may intercept calls. The loader keeps the
- * addresses of intercepted functions on the heap, and never stores them in the object's own words.
+ * addresses of intercepted functions on the heap, and never stores them in the words that PLT entries read.
  */
 bool calls_are_audited(void);
 

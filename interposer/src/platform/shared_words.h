@@ -46,8 +46,8 @@ typedef uint64_t free_list;
 
 static inline uint64_t head_after(uint64_t head, uint32_t first) { return ((head >> 32) + 1) << 32 | first; }
 
-/* Pushes the record with this index. `next` is the place of the record's link. The store of the head releases the
- * link (test/litmus/free-list). */
+/* Pushes the record with this index. `next` is the place of the record's link. The head is stored with release
+ * order, so that a thread that pops the record sees the link (test/litmus/free-list). */
 static inline void free_list_push(free_list *list, uint32_t index, uint32_t *next) {
   uint64_t head = __atomic_load_n(list, __ATOMIC_RELAXED);
   do __atomic_store_n(next, (uint32_t)head, __ATOMIC_RELAXED);

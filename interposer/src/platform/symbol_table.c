@@ -53,12 +53,14 @@ struct symbol_table *symbol_table_of(const struct link_map *object, const struct
   if (!table) return NULL;
   const ElfW(Dyn) **word = find_word(object);
   if (!word || !protected_word_is_writable(words, word)) return NULL;
-  /* `*word` is the loader's pointer to the symbol table. It differs from `before` if another library has changed it,
-   * or if another object was loaded at this address. A new copy is needed then. */
+  /* `*word` is the loader's pointer to the symbol table, and `before` is its value when the table was copied. If the
+   * two differ, another library has changed the pointer, or another object was loaded at this address. The table
+   * must then be copied again. */
   if (table->symbols && !table->installed && *word != table->before) table->before = NULL;
   if (table->symbols && table->before) return table;
   struct dynamic_section section = dynamic_section_read(object->l_ld, object->l_addr);
-  /* Copies the table in use. It may be another library's copy, whose addresses must stay in effect. */
+  /* Copies the table that the loader uses at present. Another library may have replaced the object's own table by
+   * one with changed addresses, and these changes must stay in effect. */
   const ElfW(Sym) *in_use = (const ElfW(Sym) *)(*word)->d_un.d_ptr;
   size_t count = symbol_count(section.hash, section.gnu_hash);
   ElfW(Sym) *copy = section.symbols && count > 0 ? memory_map(NULL, count * sizeof *copy) : NULL;

@@ -1,4 +1,4 @@
-/* The visibility of symbols outside of the library. -fvisibility=hidden hides definitions only. Declare extern
+/* Macros that hide or export the library's symbols. -fvisibility=hidden hides definitions only. Declare extern
  * variables HIDDEN, too: otherwise each access first reads the global offset table. */
 #ifndef MALLOMETER_PLATFORM_VISIBILITY_H
 #define MALLOMETER_PLATFORM_VISIBILITY_H

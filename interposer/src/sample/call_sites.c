@@ -33,9 +33,9 @@ enum {
   /* The number of attempts to take a free slot, which another thread may take first. */
   ATTEMPTS = 4,
   FORGOTTEN_AT_ONCE = SITES / 4,
-  /* A site without a sample for 10 s may be forgotten. The unit is that of live_sample_birth(). */
+  /* A site without a sample for 10 s may be forgotten: 596 units of live_sample_birth(), 16.8 ms each. */
   YOUNGEST_FORGOTTEN = 596,
-  /* Searches for stale sites are at least 1 s apart. The unit is that of live_sample_birth(). */
+  /* Searches for stale sites are at least 1 s apart: 60 units of live_sample_birth(), 16.8 ms each. */
   BETWEEN_LOOKS = 60,
 };
 
@@ -436,7 +436,8 @@ void call_sites_put_back(const void *object, struct live_sample sample) {
   floating_point_leave(of_program);
 }
 
-/* Returns NULL while another thread resets the sums, or if the sums are for a later collection (FREED_AFTER). */
+/* Returns a site's sums for a collection of the old generation. Returns NULL while another thread resets the sums,
+ * or if a later collection already uses this entry of the array. */
 static struct mallometer_outlived *sums_after(struct cleaned *cleaned, uint64_t collection) {
   struct mallometer_outlived *sums = &cleaned->old[collection % FREED_AFTER];
   uint64_t before = __atomic_load_n(&sums->collection, __ATOMIC_ACQUIRE);
@@ -611,7 +612,7 @@ static uint32_t site_of_stack(const uint64_t *frames, uint32_t *count, struct sa
   return site_of(frames, kept, deserves_site(sample), &sample->work);
 }
 
-/* `cut` is whether `frames` lacks frames of the stack. */
+/* `cut` is true if the array `frames` does not contain the whole stack. */
 static void *add_with_stack(struct sample *sample, const uint64_t *frames, uint32_t count, bool cut) {
   uint32_t kept = count, site = site_of_stack(frames, &kept, sample);
   if (site != NO_SITE && !sample->maps && (cut || kept < count)) __atomic_fetch_add(&truncated, 1, __ATOMIC_RELAXED);

@@ -35,7 +35,8 @@
  * signal handlers. May change errno. */
 const char *call_sites_start(void);
 
-/* Returns whether the memory is reserved. From then on, every free must check whether its object was sampled. */
+/* Returns whether the memory for call sites is reserved. Once it is, every free must check whether its object was
+ * sampled. */
 bool call_sites_on(void);
 
 /* Lets call_sites_record() record samples. Before this call, every free must already check whether its object was
@@ -87,7 +88,7 @@ uint32_t call_sites_of_mapping(struct thread_block *block, size_t bytes, struct 
  * (account/ranges.h). */
 void call_sites_refer(uint32_t site, int32_t by);
 
-/* Removes the references of mapped ranges from every site. */
+/* Sets every site's number of mapped ranges to 0: no range refers to a site any more. */
 void call_sites_release_all(void);
 
 /*
@@ -121,9 +122,9 @@ const struct modules *call_sites_modules(void);
 void call_sites_make_room(void);
 
 /*
- * Copies call sites, in no order, from index `first` of the library's table on. Returns their number. Unused entries,
- * and sites that have only mappings, have no frames and no samples. If `first` is 0, calls call_sites_make_room()
- * first.
+ * Copies call sites from index `first` of the library's table on, in no particular order. Returns the number of copied
+ * rows. A row has no frames and no samples if its entry is unused, or if its site has only mappings. If `first` is 0,
+ * calls call_sites_make_room() first.
  */
 uint32_t call_sites_copy(struct mallometer_site *sites, uint32_t capacity, uint32_t first);
 

@@ -39,8 +39,8 @@ struct collections {
 void collections_set(const struct collection_counters *counters);
 bool collections_known(void);
 
-/* Returns the numbers of collections so far; 0 without counters. If a collection of the old generation is seen for
- * the first time, stores the time for collection_seen_ns(). */
+/* Returns the numbers of collections so far; 0 if the JVM's counters of collections are unknown. If a collection of
+ * the old generation is seen for the first time, stores the time for collection_seen_ns(). */
 struct collections collections_now(void);
 
 /* Returns when collections_now() first saw the old generation's collection with this number, by the coarse clock; 0
@@ -55,9 +55,10 @@ bool collection_just_began(struct collections now);
 bool collections_mark_first(void);
 
 /*
- * Returns whether an object may have been allocated during the marking of the old generation's collection with this
- * number. The collection keeps such an object even if it is unreachable. The marking is assumed to take the last 2 s
- * before the collection was first seen. Returns false if the time is unknown, or if collections_mark_first() is false.
+ * Returns whether an object may have been allocated while the JVM was marking for collection number `old` of the old
+ * generation. The collection keeps such an object even if it is unreachable. The marking is assumed to take the last 2
+ * s before the collection was first seen. Returns false if this time is unknown, or if collections_mark_first() is
+ * false.
  */
 bool allocated_while_marking(uint64_t born_ns, uint32_t old);
 

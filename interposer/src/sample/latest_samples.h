@@ -29,7 +29,7 @@ struct latest_sample {
 /* Begins to keep samples. Writes to the pages of the ring first, so that no sample has to wait for a page fault. */
 void latest_samples_keep(void);
 
-/* Stops keeping samples in the child of a fork, because no recording reads them there. */
+/* Stops storing samples in a forked child, because the library's thread that reads them does not exist there. */
 void latest_samples_forked(void);
 
 /* Stores a sample. May be called inside of malloc; preserves errno. */

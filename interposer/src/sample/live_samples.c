@@ -61,10 +61,11 @@ static void change_count(uint8_t *count, int change) {
 }
 
 /*
- * A hash's bit in live_filter is set while a live sample has that hash. The thread that removes the last sample marks
- * the count CLOSING, clears the bit, and then sets the count to 0. Insertions fail while the count is CLOSING, so the
- * removal cannot clear the bit of a sample that is being inserted. An insertion must not wait, because a signal handler
- * may have interrupted the thread that marked the count.
+ * `counts` has the number of live samples with each hash. A hash's bit in live_filter is set while its count is not 0.
+ * The thread that removes the last sample of a hash sets the count to CLOSING, clears the bit, and then sets the count
+ * to 0. Insertions fail while the count is CLOSING, so the removal cannot clear the bit of a sample that is being
+ * inserted. An insertion must not wait, because a signal handler may have interrupted the thread that set the count to
+ * CLOSING.
  */
 static uint8_t *count_of(uintptr_t address) { return &counts[(uint16_t)(address >> 4)]; }
 
@@ -94,8 +95,8 @@ static void filter_remove(uintptr_t address) {
   __atomic_store_n(count, 0, __ATOMIC_RELEASE);
 }
 
-/* Sets counts that are CLOSING to 0, because a forked child lacks the threads that would reset them. The bits of
- * these counts in live_filter may stay set. A set bit only makes some frees search the table in vain. */
+/* Resets each count that has the value CLOSING, because the thread that would reset it does not exist in a forked
+ * child. The count's bit in live_filter may stay set, which only makes some frees search the table in vain. */
 void live_samples_forked(void) {
   if (!__atomic_load_n(&table, __ATOMIC_RELAXED)) return;
   for (uint8_t *closed = counts; (closed = memchr(closed, CLOSING, (size_t)(counts + LIVE_HASHES - closed)));)

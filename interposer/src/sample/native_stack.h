@@ -36,9 +36,10 @@ static inline bool stack_has_room(const void *stack, size_t bytes) { return own_
 
 /*
  * Writes the return addresses of the stack, innermost first; the first is that of the program's call to the hook.
- * Returns their number, at most `capacity`; 0 if they are unknown. `caller` may be NULL. If the walk ends at code
- * outside of any loaded object, such as Java code, `caller` receives the registers of that code at its call, otherwise
- * 0. Adds the work to `work` (sample/work.h). Does not allocate or lock; preserves errno.
+ * Returns their number, at most `capacity`; 0 if they are unknown. If the walk ends at code outside of any loaded
+ * object, such as Java code, sets `caller` to the registers that this code had when it called native code. Otherwise
+ * sets `caller` to zeros. `caller` may be NULL. Adds the work to `work` (sample/work.h). Does not allocate or lock;
+ * preserves errno.
  */
 uint32_t native_stack(struct origin origin, uint64_t *frames, uint32_t capacity, struct registers *caller,
                       uint32_t *work);

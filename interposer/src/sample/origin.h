@@ -1,5 +1,5 @@
-/* The place where the program called an allocation function, which the hook reads at its first instruction. Stack
- * walks of samples begin there. */
+/* The program's call of an allocation function: its return address and stack pointer. The hook of the function reads
+ * both on entry, and the stack walk of a sample begins there. */
 #ifndef MALLOMETER_SAMPLE_ORIGIN_H
 #define MALLOMETER_SAMPLE_ORIGIN_H
 

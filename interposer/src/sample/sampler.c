@@ -16,8 +16,9 @@
  * in sampler.h. */
 #define FIRST_SAMPLES 4u
 #define USUAL_UNIT_PS 25000u /* the picoseconds of a unit of work (sample/work.h) before they are measured */
-/* The number of stack walks that are timed together. The first walk is slow, because little of its data is in the
- * processor's caches, and the other walks are fast. The mean over all walks is about the time of a sample. */
+/* The number of stack walks that sampler_measure() times together. The first walk is slow, because little of its
+ * data is in the processor's caches; the other walks are fast. A sample's stack walk takes about as long as the mean
+ * of all these walks. */
 #define REHEARSALS 3u
 #define SAMPLE_ALL_INTERVAL 8u
 #define HIGHEST_LEVEL 7u
@@ -27,8 +28,9 @@
 #define UNFINISHED 0x80u
 #define PATHS 16384u /* a power of two */
 #define PROBES 8u
-/* A call path is busy if the sizes of its allocations call for more than ENOUGH_SAMPLES samples in about two
- * seconds. The sampling probability of a busy path falls. ENOUGH_SAMPLES is e in sampler.h. */
+/* A call path is busy if its allocations are so large or so frequent that more than ENOUGH_SAMPLES samples are
+ * expected in about two seconds. The sampling probability of a busy path falls. In the formula of sampler.h, this
+ * limit is e. */
 #define ENOUGH_SAMPLES 512.0
 /* The least factor by which burst_share() may lower the probability that an allocation is sampled for its size. An
  * allocation of at least eight sampling intervals is therefore always sampled, unless its call path is busy. */
@@ -36,7 +38,7 @@
 /* The table of call paths counts time in ticks of 2^27 ns, 0.13 s. */
 #define TICK_SHIFT 27
 #define TICKS_UNTIL_STALE 75u
-/* A thread adds the cost of its calls of the sampler to visits_ns once in this many calls. */
+/* Once in 64 calls of the sampler, a thread adds the cost of these calls to visits_ns. */
 #define VISITS_PER_COST_COUNT 64u
 
 static struct governor governor = {.target_ppm = DEFAULT_OVERHEAD_TARGET, .credit_ns = GOVERNOR_FIRST_CREDIT_NS};
@@ -49,8 +51,9 @@ static uint64_t estimated_bytes;
 static uint64_t without_path;
 static uint64_t visits_ns;
 
-/* Sets all levels and counters of all threads to 0, because a counter that was drawn for a longer interval would
- * delay samples. A thread that is drawing a counter at that moment may overwrite the 0. */
+/* Sets all counters of all threads, and their levels, to 0, so that the next allocation that a counter counts
+ * reaches the sampler. Numbers that were drawn for a longer sampling interval would delay samples. A thread that is
+ * drawing a number at that moment may overwrite the 0. */
 static void visit_all_at_once(void) {
   for (uint32_t i = 0; i < thread_block_count(); i++) {
     struct thread_block *block = thread_block_at(i);
@@ -159,8 +162,8 @@ void sampler_measure(void) {
 struct path {
   uint32_t tag; /* 0 in a free entry */
   uint32_t seen;
-  float due;     /* the number of samples that the sizes called for (d in sampler.h); halved every eight ticks */
-  uint32_t tick; /* the tick at which an allocation of the path last reached the sampler */
+  float due;     /* samples expected from the allocated sizes (d in sampler.h); halved every eight ticks */
+  uint32_t tick; /* when an allocation of this call path last reached the sampler, in ticks (TICK_SHIFT) */
 };
 
 static struct path paths[PATHS];
@@ -345,9 +348,12 @@ void *sampler_visit(struct thread_block *block, void *object, size_t requested, 
   return allocation.object;
 }
 
-/* Decides whether to sample a large allocation. Allocations of a call path without a counter (large_path() returns
- * NULL) always come here, that is, with probability 2^0, so their level is 0. While the sampling interval is 0,
- * counters are marked as UNFINISHED, so that no sample is taken when they reach 0. */
+/*
+ * Decides whether to sample a large allocation. If its call path has no counter (large_path() returns NULL), all
+ * allocations of the path come here. Their level is therefore 0: at level n, an allocation comes here with probability
+ * 2^-n. While the sampling interval is 0, counters are marked as UNFINISHED, so that no sample is taken when they reach
+ * 0.
+ */
 void *sampler_visit_large(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                           struct origin origin) {
   uint32_t tag = large_tag(origin, size_class(requested));

@@ -4,12 +4,13 @@
  * An allocation of s bytes should be sampled with probability p = max(k / n, s / interval * min(1, e / d)), at most 1:
  * - n is the number of allocations that its call path had so far in the whole process; k is 4.
  * - The interval is 512 KiB by default.
- * - d is the number of samples due by size in about the last two seconds: the sum of min(1, s / interval). e is 512.
+ * - d is the number of samples expected from the sizes of its allocations in about the last two seconds: the sum of
+ *   min(1, s / interval). e is 512.
  *
  * The term k / n finds code that allocates rarely, and takes only k (1 + ln (n / k)) samples of n allocations of hot
- * code. The second term finds large memory. A path with d above e gets some 240 samples a second, however much it
- * allocates. A call path here consists of return address, stack height and size class, because in a JVM most calls have
- * the same return address.
+ * code. The second term finds large memory. A path with d above e is called busy. It gets some 240 samples a second,
+ * however much it allocates. A call path here consists of return address, stack height and size class, because in a JVM
+ * most calls have the same return address.
  *
  * The fast path has no time to look n up. It hashes the call path to one of 256 counters of its thread and counts that
  * counter down. Only an allocation that finds the counter at 0 reaches the sampler; this is called a visit. Each visit
@@ -28,7 +29,7 @@
  * each by a factor that is the same for all call paths. The target does not reduce visits: in hot code about one in 110
  * allocations is visited. With an interval of 1 every allocation is sampled, however much time that takes. With an
  * interval of at most 8 and without a target, every allocation of at least 8 bytes is sampled after the interval was
- * set. An allocation of at least eight intervals is always sampled, unless its path is a busy one.
+ * set. An allocation of at least eight intervals is always sampled, unless its path is busy (d above e).
  *
  * Requests above 32 KiB are so rare that their call path is looked up. Each thread keeps 32 of these paths in eight
  * sets, and each path has a counter of its own. An allocation whose path is not in its set is visited, and its path
@@ -167,7 +168,8 @@ struct sampler_totals {
   uint64_t without_path;
   /* The estimated nanoseconds of the sampler's work, whether or not it took a sample. */
   uint64_t time_ns;
-  /* The factor by which the governor reduces the probabilities of code that allocates rarely, in millionths. */
+  /* The factor, in millionths, with which the governor multiplies the sampling probability of code that allocates
+   * rarely. */
   uint32_t share_ppm;
 };
 

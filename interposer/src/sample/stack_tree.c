@@ -7,8 +7,8 @@
 #include "platform/shared_words.h"
 #include "sample/work.h"
 
-/* A thread makes ATTEMPTS attempts to store a new node, because other threads may take the slot first. If all
- * attempts fail, the stack counts as one without room. */
+/* A thread makes ATTEMPTS attempts to store a new node, because other threads may take the place in the hash table
+ * first. If all attempts fail, the stack is not stored, as if there were no room. */
 enum { PROBES = 32, ATTEMPTS = 4 };
 
 static uint64_t place_of(uint32_t caller, uint64_t frame) {

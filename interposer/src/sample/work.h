@@ -19,7 +19,7 @@ enum {
   WORK_RULE = 80,
   /* Adding a node to the tree of stacks. */
   WORK_NEW_FRAME = 24,
-  /* A request to the JVM (WORK_JAVA), and each frame that the JVM returns (WORK_JAVA_FRAME). */
+  /* Reading Java frames: a request to the JVM costs WORK_JAVA units, and each returned frame WORK_JAVA_FRAME. */
   WORK_JAVA = 40,
   WORK_JAVA_FRAME = 1,
   /* Moving a sampled object into a slot (pages of its own, leak/slots.h). */

@@ -140,9 +140,9 @@ extern uintptr_t given_frame_pointer;
 
 /*
  * Calls `meanwhile`, which acts as another thread or a signal handler, when the code under test reaches the point of
- * interruption with the number `point`, counted from 1. Points are in the middle of each addition of platform/arch.h,
- * before each atomic load, compare-and-exchange and change of bits, and in thread_name(). `meanwhile` itself has no
- * points.
+ * interruption with the number `point`, counted from 1. Points of interruption are between the load and the store of
+ * local_add() and its variants (platform/arch.h), before each atomic load, compare-and-exchange, fetch-or and
+ * fetch-and, and in thread_name(). `meanwhile` itself has no points.
  */
 void interrupt_at(unsigned point, void (*meanwhile)(void));
 

@@ -671,9 +671,9 @@ public class Mallometer implements AutoCloseable {
     private Monitors() {}
 
     /**
-     * Starts a monitor, which runs until the subscription or this instance is closed. Closing a
-     * {@link MonitorOptions#threshold} monitor first reports the requests that are not reported
-     * yet, on the closing thread.
+     * Starts a monitor, which runs until the subscription or this instance is closed. A {@link
+     * MonitorOptions#threshold} monitor reports large requests for memory. When it is closed, the
+     * closing thread first reports the large requests that no poll has reported yet.
      */
     public Subscription start(MonitorOptions monitor) {
       BuiltInMonitors.RunningMonitor started = BuiltInMonitors.of(monitor, engine.monitorParts());

@@ -70,7 +70,10 @@ public abstract class FaceContract {
 
   protected abstract Face open(Mallometer mallometer, Map<String, String> commonLabels);
 
-  /** Returns whether the face shows the common labels. JMX has no labels. */
+  /**
+   * Returns whether the metrics of the tested package carry the common labels. Metrics in JMX have
+   * no labels.
+   */
   protected boolean carriesCommonLabels() {
     return true;
   }

@@ -97,8 +97,9 @@ public final class PublicNames {
   }
 
   /**
-   * Asks a service repeatedly, for at most a minute, until it has shown all names of a section
-   * without the mark {@value #IN_SOME_STATES}. Returns all names that it has shown.
+   * Asks a service repeatedly, for at most a minute, and returns all names that the service has
+   * shown. Stops earlier when all names of the section were shown, except those marked {@value
+   * #IN_SOME_STATES}.
    */
   public static Set<String> await(String section, Supplier<Collection<String>> asked) {
     Set<String> expected = listed(section);

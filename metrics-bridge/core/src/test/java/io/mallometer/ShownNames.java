@@ -9,14 +9,15 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * The names that a service shows, in the notation of the file of public names. In a name, {@code *}
- * is text that depends on the program, and {@code []} is any element of a list.
+ * The names of metrics, views and JSON keys that an application with mallometer shows, written as
+ * in {@code docs/public-names.txt}. In a name, {@code *} is text that depends on the program, and
+ * {@code []} is any element of a list.
  */
 public final class ShownNames {
 
   /**
    * The labels whose values depend on the program, such as paths. Mallometer fixes the values of
-   * all other labels, so those values are listed in the file of public names.
+   * all other labels, so those values are listed in {@code docs/public-names.txt}.
    */
   private static final Set<String> OPEN_LABELS =
       Set.of(
@@ -36,7 +37,7 @@ public final class ShownNames {
   /** The JSON objects whose keys are not listed, because the kernel defines them. */
   private static final Set<String> OPEN_TABLES = Set.of("events");
 
-  /** The name of the answer to a request that names no view. */
+  /** The name under which the keys of the answer to an empty path are listed. */
   private static final String ROOT = "nativememory";
 
   private static final String MEMORY = "snapshot";

@@ -72,8 +72,8 @@ final class AttachAfterRefresh
   /**
    * Returns false if no thread can be started.
    *
-   * <p>The thread may outlive the application. Its context class loader is therefore the starter's,
-   * so that the thread does not keep the application's class loader in memory.
+   * <p>The thread may outlive the application. Its context class loader is therefore the loader of
+   * this class, so that the thread does not keep the application's class loader in memory.
    */
   private boolean startThread() {
     Thread started = new Thread(null, this::attachUnlessClosed, THREAD, 0, false);

@@ -53,11 +53,11 @@ public final class NativeMemoryEndpointWebExtension {
    * Returns the answer for a name, which is one of:
    *
    * <ul>
-   * <li>the name of a view
-   * <li>{@code collapsed}, {@code flamegraph}, {@code pprof}, {@code dhat} or {@code table}: a
-   * report of call sites
-   * <li>{@code page}: the HTML page
-   * <li>{@code evidence}: the evidence bundle as a zip
+   *   <li>the name of a view
+   *   <li>{@code collapsed}, {@code flamegraph}, {@code pprof}, {@code dhat} or {@code table}: a
+   *       report of call sites
+   *   <li>{@code page}: the HTML page
+   *   <li>{@code evidence}: the evidence bundle as a zip
    * </ul>
    *
    * <p>The parameters of the query are those of {@link Views#answer}.
@@ -94,9 +94,9 @@ public final class NativeMemoryEndpointWebExtension {
   }
 
   /**
-   * Returns several views in one body, as the page polls them.
+   * Returns several views in one response. Mallometer's web page polls its views in this way.
    *
-   * @param view {@code views}; 404 for any other name
+   * @param view must be {@code views}; for any other value the status is 404
    * @param name the names of the views, see {@link Views#together}
    */
   @ReadOperation(produces = {NativeMemoryEndpoint.JSON, NativeMemoryEndpoint.PLAIN_JSON})

@@ -15,8 +15,8 @@ import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.mock.web.MockHttpServletResponse;
 
 /**
- * Prints the CPU time that the handler adds to a request, in the thread of the request. This is not
- * a test.
+ * Prints the CPU time that {@link NativeScopeObservationHandler} adds to a request, in the thread
+ * of the request. This is not a test.
  *
  * <pre>
  * mvn -q -pl spring-starter -am -DskipTests -Dnative.tests.skip=true install

@@ -61,7 +61,8 @@ final class AgentOptions {
    */
   static Map<String, String> lines(List<String> lines) {
     Map<String, String> options = new LinkedHashMap<>();
-    // The names of the current line and of the levels around it, by indentation.
+    // The name on the current line and the names of the sections that enclose it. The keys are the
+    // indentations.
     TreeMap<Integer, String> path = new TreeMap<>();
     for (String line : lines) {
       String text = line.strip();

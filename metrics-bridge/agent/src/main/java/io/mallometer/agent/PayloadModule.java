@@ -56,7 +56,8 @@ final class PayloadModule {
           Set.of(),
           Map.of());
     } catch (ReflectiveOperationException | RuntimeException e) {
-      // The internals of this JDK differ, so the JDK prints its warning.
+      // The module cannot be defined in this JDK. The JDK then prints its warning about native
+      // access.
       return;
     }
   }

@@ -38,8 +38,8 @@ final class Start implements Runnable, Consumer<String> {
   }
 
   /**
-   * Prints how the start went, and opens the JDK's diagnostic commands to the payload before
-   * mallometer first reads the memory of the process.
+   * Prints a message about the start. Then opens the package of the JDK's diagnostic commands to
+   * mallometer's module, which must happen before mallometer first reads the memory of the process.
    */
   @Override
   public void accept(String line) {

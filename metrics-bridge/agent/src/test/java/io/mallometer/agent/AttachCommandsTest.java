@@ -373,7 +373,8 @@ class AttachCommandsTest extends ProcessCommands {
 
             assertThat(report.exitCode()).as(report.err()).isZero();
             assertThat(report.out()).contains("process " + service.pid(), "java_heap");
-            // The JVM has listened since the first command, so its attach socket already exists.
+            // The first command made the JVM create an attach socket in its own /tmp. The second
+            // command must work with that socket, and leave no socket in the /tmp of this test.
             Result again = call("report", "" + service.pid(), "--timeout", "20s");
             assertThat(again.exitCode()).as(again.err()).isZero();
             assertThat(Path.of("/tmp/.java_pid" + service.pid())).doesNotExist();

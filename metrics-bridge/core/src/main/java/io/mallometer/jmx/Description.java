@@ -20,7 +20,7 @@ public @interface Description {
   @DescriptorKey("meaning")
   String value();
 
-  /** Returns the class of the record in each {@link Row} that the method returns. */
+  /** Returns the class of the records that the annotated method returns as {@link Row}s. */
   @DescriptorKey("rows")
   Class<? extends Record> rows() default Record.class;
 

@@ -50,7 +50,7 @@ public record CallSites(
           double allocatedBeforeBytes) {
 
     /**
-     * The origin of a process that was counted from its start, so that the sites contain all its
+     * Counting that began at the start of the process, so that the call sites contain all
      * allocations.
      */
     public static final Origin START = new Origin(SelfReport.PRELOADED, Optional.empty(), 0);
@@ -60,7 +60,10 @@ public record CallSites(
       return mode.equals(SelfReport.ATTACHED);
     }
 
-    /** Returns the origin in words. Empty if the sites contain all allocations. */
+    /**
+     * Returns a sentence about the time of the attach and the allocations before it. Empty if the
+     * library was not attached.
+     */
     public String sentence() {
       if (!attached()) {
         return "";

@@ -134,10 +134,10 @@ public record Component(
   }
 
   /**
-   * Returns a component. If {@link Figure#inline} is set, the component is itself a record, and its
-   * components are returned instead.
+   * Returns the component that a method accesses. If {@link Figure#inline} is set, the value of
+   * this component is a record, and the components of that record are returned instead.
    *
-   * @param container returns the record that contains the component
+   * @param container returns the record that declares the method, given the outermost record
    */
   private static List<Component> published(Method accessor, MethodHandle container) {
     Component whole = of(accessor, container);

@@ -41,7 +41,7 @@ public @interface Figure {
 
   /** The unit of a number. */
   enum Unit {
-    /** No number, or a number whose meaning states the unit. */
+    /** Not a number, or a number without one of the units below, such as a process id. */
     NONE(false),
     /** Bytes, without a fraction. */
     BYTES(true),

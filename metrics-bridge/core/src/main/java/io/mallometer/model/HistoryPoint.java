@@ -11,8 +11,8 @@ import java.time.Instant;
  * @param netBytes the bytes allocated minus the bytes freed since counting began; negative if the
  *     process freed much memory that it had allocated before an attach
  * @param usedBytes the bytes that count toward the cgroup's limit
- * @param residentUsedBytes the resident bytes without files, which count toward a limit stated by
- *     an option
+ * @param residentUsedBytes the resident bytes that count toward {@link Setting#LIMIT}: all except
+ *     pages of files
  */
 public record HistoryPoint(
     @Figure("The time of the reading, by the wall clock") Instant time,

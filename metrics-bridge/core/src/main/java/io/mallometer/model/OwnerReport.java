@@ -142,8 +142,9 @@ public record OwnerReport(
   }
 
   /**
-   * A path of references that keep a Java object with addresses alive. The path begins at this
-   * object and leads toward a root. Containers on the path are shown as one element.
+   * A path of references that keeps a Java object alive. The object contains addresses of sampled
+   * native objects. The path begins at the object and leads toward a root. Containers on the path
+   * are shown as one element.
    */
   public record Path(
       @Figure("How firm it is") Holding holding,

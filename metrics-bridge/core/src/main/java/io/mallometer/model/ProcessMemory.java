@@ -35,7 +35,10 @@ public record ProcessMemory(
   private static final ProcessMemory UNKNOWN =
       new ProcessMemory(Double.NaN, Optional.empty(), Optional.empty(), Optional.empty());
 
-  /** Creates the figures without the bytes of files, the machine's memory and a stated limit. */
+  /**
+   * Creates the figures. The resident bytes of files, the sizes of the machine's memory and the
+   * value of {@link Setting#LIMIT} are unknown ({@code NaN}).
+   */
   public ProcessMemory(
       double residentBytes,
       Optional<ResidentMemory> resident,

@@ -29,15 +29,18 @@ public final class Setting<T> {
 
   /** The part of mallometer that reads a setting. */
   public enum Reader {
-    /** The starter and the agent; both also read the environment variable. */
+    /** The starter and the agent; both also read the environment variable of the setting. */
     ALL,
     /** The Spring Boot starter. */
     STARTER,
     /** The Java agent. */
     AGENT,
-    /** The native library and the code that starts it. They read only the environment variable. */
+    /**
+     * The native library and the code that starts it. They read only the environment variable of
+     * the setting.
+     */
     LIBRARY,
-    /** The command line, which reads only the environment variable. */
+    /** Mallometer's command-line tool. It reads only the environment variable of the setting. */
     COMMANDS
   }
 

@@ -43,16 +43,16 @@ public record SiteSummary(
   /** The name for the sum of all other call sites or libraries. */
   public static final String OTHER = "other";
 
-  /** The worst rank at which a name enters the summary. */
+  /** The worst rank, by live bytes, at which a library or call site enters the summary. */
   public static final int TOP = 10;
 
-  /** The worst rank at which a name stays in the summary. */
+  /** The worst rank, by live bytes, at which a library or call site stays in the summary. */
   public static final int STAYING = 15;
 
-  /** The worst rank at which a name enters {@link #residentSites}. */
+  /** The worst rank, by resident bytes, at which a call site enters {@link #residentSites}. */
   public static final int TOP_RESIDENT = 5;
 
-  /** The worst rank at which a name stays in {@link #residentSites}. */
+  /** The worst rank, by resident bytes, at which a call site stays in {@link #residentSites}. */
   public static final int STAYING_RESIDENT = 6;
 
   /** The most sites in {@link #largestSites}. */

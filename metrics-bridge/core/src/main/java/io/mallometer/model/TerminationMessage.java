@@ -9,7 +9,7 @@ public record TerminationMessage(
     @Figure("The file; empty if the message is switched off") String path,
     @Figure("Why there is no message; empty while there may be one") String reason) {
 
-  /** Returns the state if there is no message. */
+  /** Returns a state without a message: {@code on} is false, and {@code reason} says why. */
   public static TerminationMessage off(String path, String reason) {
     return new TerminationMessage(false, path, reason);
   }

@@ -22,14 +22,14 @@ public final class Page {
   public static final String CONTENT_TYPE = "text/html;charset=UTF-8";
 
   /**
-   * The response header with {@link Token#header()}. Servers use it if they cannot insert the token
-   * into the page.
+   * The name of a response header. Its value is {@link Token#header()}. Servers send it if they
+   * cannot insert the token into the page.
    */
   public static final String TOKEN_NAME_HEADER = "X-Mallometer-Token-Name";
 
   /**
-   * The response header with {@link Token#value()}. Servers use it if they cannot insert the token
-   * into the page.
+   * The name of a response header. Its value is {@link Token#value()}. Servers send it if they
+   * cannot insert the token into the page.
    */
   public static final String TOKEN_HEADER = "X-Mallometer-Token";
 

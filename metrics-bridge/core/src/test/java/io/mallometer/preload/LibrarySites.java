@@ -58,7 +58,8 @@ public final class LibrarySites {
     ROCKSDB("librocksdbjni.so", "rocksdb", LibrarySites::rocksdb, 100, 300);
 
     /**
-     * The pattern of the library's file name. Some JDKs contain zlib, and others use the system's.
+     * The pattern of the library's file name. The pattern of zlib has two names: some JDKs contain
+     * zlib in libzip.so, and others use the system's libz.so.1.
      */
     private final String file;
 

@@ -181,10 +181,11 @@ public final class RealLibraries {
   }
 
   /**
-   * Returns whether a stack belongs to a thread of the JVM. The outermost frame of such a stack is
-   * in the C library, or is native in a stack of at least five frames.
+   * Returns whether a stack belongs to one of the JVM's own threads: its outermost frame is in the
+   * C library, or the stack has at least five frames and its outermost frame is native.
    *
-   * <p>A shorter stack may belong to a Java thread whose outer frames were dropped.
+   * <p>A shorter stack with a native outermost frame may belong to a Java thread whose outer frames
+   * were dropped.
    */
   private static boolean isOfJvmsThread(List<StackFrame> frames) {
     StackFrame outermost = frames.get(frames.size() - 1);

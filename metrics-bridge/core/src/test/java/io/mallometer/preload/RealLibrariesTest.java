@@ -49,8 +49,13 @@ class RealLibrariesTest {
   @TempDir private Path directory;
 
   /**
-   * The estimates for one way to allocate: all live bytes, the bytes with the right name, the
-   * number of samples, and the standard deviation of the bytes with the right name.
+   * The estimates for one way to allocate.
+   *
+   * @param bytes the live bytes
+   * @param named the part of {@code bytes} at call sites that are named after the application's
+   *     method
+   * @param samples the number of samples
+   * @param deviation the standard deviation of {@code named}
    */
   private record Seen(double bytes, double named, long samples, double deviation) {
     static Seen of(MatchResult line) {

@@ -22,8 +22,9 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * <p>The method runs at least {@link #warmups()} times, until each run keeps about the same bytes,
  * and then {@link #iterations()} times. If memory grows in this series, a second series follows,
  * and the test fails if memory grows again. Methods with {@code @BeforeEach} or {@code @AfterEach}
- * run only once: before the first run, or after the last. Growth is judged by call site, without
- * HotSpot's own; {@code docs/reference/gates.md} states the method and its error rates.
+ * run only once: before the first run, or after the last. Growth is judged by call site, and call
+ * sites of HotSpot are left out; {@code docs/reference/gates.md} states the method and its error
+ * rates.
  *
  * <p>Memory of unreachable objects counts as kept until a garbage collection frees it; the failure
  * says how much.

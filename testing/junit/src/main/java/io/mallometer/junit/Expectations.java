@@ -174,8 +174,8 @@ record Expectations(
   }
 
   /**
-   * Fails if a leak may be hidden by allocations that have no call site, or that the library could
-   * not track until they were freed.
+   * Fails if allocations that have no call site, or that the library could not track, may hide a
+   * leak.
    *
    * <p>Allocations without a call site fail the test even if the memory of the process does not
    * grow. HotSpot's own memory may shrink by more than the test leaks, and so hide the leak.
@@ -208,11 +208,11 @@ record Expectations(
   }
 
   /**
-   * Fails if memory keeps growing. If {@code butForFalls} is true, a garbage collection must
-   * confirm the growth: it must free at least the growth of one run. Otherwise the memory is that
-   * of a pool, which is emptied now and then.
+   * Fails if memory keeps growing.
    *
-   * @param butForFalls whether memory grows only if the runs that freed memory are ignored
+   * @param butForFalls whether memory grows only when the runs that freed memory are left out. If a
+   *     garbage collection then frees less than the growth of one run, the growth is that of a pool
+   *     that is emptied now and then, and does not count.
    */
   private static void failIfLasting(
       Map<String, Growth> growing,

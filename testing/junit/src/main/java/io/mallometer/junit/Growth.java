@@ -19,7 +19,8 @@ import java.util.Arrays;
  * and then does not reach this sum.
  *
  * <p>The second test uses the live bytes after each run. {@link Trend} computes the median of the
- * slopes between all pairs of runs. The second test also finds a leak in every third run.
+ * slopes between all pairs of runs. This test even finds a leak that occurs only in every third
+ * run.
  *
  * @param found whether the growth exceeds the allowed bytes
  * @param lower the lower end of the 95 % interval of the growth, in bytes a run
@@ -47,8 +48,8 @@ record Growth(
   private static final double DEVIATIONS = 1.96;
 
   /**
-   * The mean of the bytes that the runs kept must be at least this share of their median. Allowed
-   * bytes are subtracted from both.
+   * The first statistical test finds growth only if the mean of the bytes that the runs kept is at
+   * least this share of their median. Allowed bytes are subtracted from both.
    */
   private static final double LASTING = 0.5;
 

@@ -68,7 +68,8 @@ final class Monitored {
   /**
    * Begins to monitor.
    *
-   * @param of the threads to monitor; differs from the annotation if tests run in parallel
+   * @param of selects the threads to monitor; may differ from the annotation's value if tests run
+   *     in parallel
    * @param look reads call sites for monitors that report stacks; {@link #end} closes it
    * @param rows the CSV file; empty for none
    * @throws IllegalStateException with the reason, if monitoring is impossible

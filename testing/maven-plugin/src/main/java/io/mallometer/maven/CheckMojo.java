@@ -65,7 +65,10 @@ public final class CheckMojo extends AbstractMojo {
   @Parameter(property = "mallometer.percentiles")
   private List<String> percentiles = List.of();
 
-  /** The file for the comparison, in addition to the build's output; none by default. */
+  /**
+   * The file to which the comparison is written, in addition to the build's output; none by
+   * default.
+   */
   @Parameter(property = "mallometer.report")
   private @Nullable File report;
 

@@ -325,8 +325,9 @@ final class AttachedJvm implements Source {
   }
 
   /**
-   * Returns the failure after the time limit. Makes {@link #cleanUp} delete the JDK's request file,
-   * which the JDK deletes only after its own, longer time limit.
+   * Returns the failure for a JVM that did not answer within the time limit. Also makes {@link
+   * #cleanUp} delete the JDK's request file, because the JDK itself deletes this file only after a
+   * longer time limit.
    */
   private Failure late() {
     hangs = true;

@@ -134,7 +134,7 @@ final class TopScreen {
   }
 
   /**
-   * Adds the live bytes at the earlier times in {@code trends} to {@code growth}. The trends
+   * Adds past values of the live bytes, taken from {@code trends}, to {@code growth}. The trends
    * contain only the libraries or call sites with the most live bytes or growth.
    */
   private static void remember(Json trends, String groups, GrowthRates growth) {

@@ -23,14 +23,15 @@ import java.util.function.Supplier;
  * instances of {@code Mallometer} take part:
  *
  * <ul>
- * <li>{@code open} answers the questions. It is opened for a question, and closed two minutes after
- * the last question. It polls at the interval of the agent or of {@code attached} if either polls
- * already, and otherwise every second.
- * <li>{@code attached} is opened if the command {@code attach} begins to count and no agent runs,
- * and is closed by the command {@code detach}. It polls between questions, to collect names of Java
- * frames and evidence of leaks.
- * <li>The application's own {@code Mallometer} answers GET instead of {@code open} if it polls
- * ({@link ApplicationBridge}), no agent runs, and {@code attached} is empty.
+ *   <li>{@code open} answers the questions. It is opened for a question, and closed two minutes
+ *       after the last question. It polls at the interval of the agent or of {@code attached} if
+ *       either polls already, and otherwise every second.
+ *   <li>{@code attached} is opened if the command {@code attach} begins to count and no agent runs,
+ *       and is closed by the command {@code detach}. It polls between questions, to collect names
+ *       of Java frames and evidence of leaks.
+ *   <li>The application may have a {@code Mallometer} of its own that polls ({@link
+ *       ApplicationBridge}). While no agent runs and {@code attached} is empty, that instance
+ *       answers the GET questions, and {@code open} is not needed for them.
  * </ul>
  */
 final class CommandLineSession {

@@ -591,8 +591,7 @@ final class AccountTable {
 
   /**
    * Returns the line of code that starts the most threads, measured by the growth of the memory
-   * that starting a thread allocates. Returns an empty text if the JDK itself starts the threads,
-   * because the line would be a function of HotSpot.
+   * that starting a thread allocates. Returns an empty text if the JVM itself starts the threads.
    */
   private String starter() {
     return groups.stream()
@@ -627,8 +626,8 @@ final class AccountTable {
   }
 
   /**
-   * Returns the seconds over which {@link #growth} is measured: from the mean time at the start of
-   * the window to the mean time at its end.
+   * Returns the seconds over which {@link #growth} is measured: the mean time of the readings at
+   * the end of the window, minus the mean time of the readings at its start.
    */
   private double span() {
     return end(seconds) - start(seconds);

@@ -78,9 +78,9 @@ public final class DiagnosisRules {
   private static final int EXTRAPOLATED = 24;
 
   /**
-   * Let w be the time for which growth was watched. Growth during a warm-up slows down, so it is
-   * extrapolated to at most this many times w. Growth that would reach the limit within this many
-   * times w counts even if w is less than {@link #SHORTEST_WATCH}.
+   * Growth during a warm-up slows down, so it is extrapolated to at most five times the time for
+   * which it was watched. Growth that would reach the limit within five times the watched time
+   * counts even if that time is shorter than {@link #SHORTEST_WATCH}.
    */
   private static final int WARM_UP_FACTOR = 5;
 
@@ -717,8 +717,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns the time within which growth must reach the limit for the state ACT. It is longer if
-   * the state is ACT already.
+   * Returns 30 minutes, or 45 minutes if the state is ACT already. Growth that would reach the
+   * memory limit within this time can lead to the state ACT.
    */
   private Duration timeToAct() {
     return input.latest().state() == State.ACT ? NEAR_WHILE_ACT : NEAR;

@@ -63,8 +63,8 @@ final class Headline {
   private static final int MOST_WORDS = 25;
 
   /**
-   * The part of memory that the previous diagnosis named first stays first while its rate is at
-   * least this share of the highest rate.
+   * The sentence begins with the same part of memory as the previous sentence while the growth rate
+   * of that part is at least this share of the highest rate.
    */
   private static final double STAYS_FIRST = 2 / 3.0;
 
@@ -87,9 +87,8 @@ final class Headline {
   private final List<SiteVerdict> urgentSuspects;
 
   /**
-   * The part of memory with the most growth, if it certainly grows faster than each other part that
-   * is an urgent suspect: the confidence interval of its rate lies above their intervals. Empty if
-   * there is no such part or no urgent suspect.
+   * The part of memory that grows most. Empty if there are no urgent suspects, or if another urgent
+   * suspect may grow as fast: the confidence intervals of the two growth rates overlap.
    */
   private final Optional<Row> fastest;
 
@@ -206,10 +205,7 @@ final class Headline {
         || suspect(row).map(SiteVerdict::verdict).filter(Verdict.LEAK::equals).isPresent();
   }
 
-  /**
-   * Returns the row with the most growth, if it certainly grows faster than every other urgent
-   * suspect. Returns empty otherwise, and if there are no urgent suspects.
-   */
+  /** Determines {@link #fastest}. */
   private Optional<Row> fasterThanSuspects() {
     List<Row> suspects = urgentSuspects.stream().map(this::row).toList();
     return explanations().stream()
@@ -229,8 +225,8 @@ final class Headline {
   private List<Row> rowsToName() {
     List<Row> rows = new ArrayList<>(certainRows);
     if (certainRows.stream().anyMatch(row -> row.kind() == Kind.METASPACE)) {
-      // Names a growing heap too, because code that loads classes without end also keeps their
-      // objects.
+      // Metaspace grows when code loads classes without end. Such code also keeps objects of these
+      // classes, so a growing heap is named too.
       positive().stream()
           .filter(row -> row.kind() == Kind.HEAP && row.lowerPerSecond() > 0)
           .forEach(rows::add);
@@ -447,8 +443,8 @@ final class Headline {
   }
 
   /**
-   * Returns whether the text on a row includes its {@link #detail}. The detail of a pool is long,
-   * so it is included only for the first row, and if fewer than three rows are named.
+   * Returns whether the text on a row includes its {@link #detail}. A pool's detail is long, so it
+   * is included only if the pool is the first row and fewer than three rows are named.
    */
   private boolean hasDetail(Row row) {
     boolean few = named.size() < MOST_NAMED;
@@ -565,8 +561,9 @@ final class Headline {
   }
 
   /**
-   * Returns the growth rate in words. A suspect's rate is the rate of its verdict. If much of the
-   * suspect's memory is not resident, the text adds the resident share.
+   * Returns the growth rate in words. A suspect's rate is the growth of its live bytes, taken from
+   * its {@link SiteVerdict}. If much of the suspect's memory is not resident, the text adds the
+   * resident share.
    */
   private String rate(Row row) {
     double perHour = suspect(row).map(site -> site.growth().bytesPerHour()).orElse(Double.NaN);

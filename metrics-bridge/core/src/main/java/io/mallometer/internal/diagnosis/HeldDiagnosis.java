@@ -101,10 +101,15 @@ public final class HeldDiagnosis {
   }
 
   /**
-   * Adds a new diagnosis and returns the diagnosis in force. A graver state takes effect
-   * immediately. A milder state takes effect when no new diagnosis was graver for five minutes;
-   * HEALTHY replaces TOO_EARLY after two minutes. TOO_EARLY replaces no other state, but after five
-   * minutes it turns ACT into WATCH.
+   * Adds a new diagnosis and returns the diagnosis in force:
+   *
+   * <ul>
+   *   <li>A state that is graver than the state in force takes effect immediately.
+   *   <li>A milder state, except TOO_EARLY, takes effect when all new diagnoses of the last five
+   *       minutes had this state or milder ones. HEALTHY replaces TOO_EARLY already after two
+   *       minutes.
+   *   <li>TOO_EARLY replaces no other state, but after five minutes it turns ACT into WATCH.
+   * </ul>
    */
   public synchronized Diagnosis update(Diagnosis drawn, long nanoTime) {
     if (isLimitChanged(drawn.limit())) {
@@ -133,15 +138,16 @@ public final class HeldDiagnosis {
   }
 
   /**
-   * Returns whether the limit has changed. The first limit is not a change. Earlier sources are the
-   * sources since the latest change.
+   * Returns whether the limit has changed. The first limit is not a change. {@code limits} contains
+   * the sources of limits since the latest change, with the values of the limits:
    *
    * <ul>
-   * <li>The limit's source had a limit before: the limit has changed if the value differs.
-   * <li>The source is new, and the new source or an earlier source is {@code MACHINE}: the limit
-   * has changed. {@code MACHINE} means that no limit is set.
-   * <li>The source is new, and neither it nor an earlier source is {@code MACHINE}: the limit has
-   * not changed. Several limits may be set, and another one may merely have become the nearest.
+   *   <li>If {@code limits} contains the limit's source, the limit has changed if the value
+   *       differs.
+   *   <li>If the source is new, the limit has changed if the source is {@code MACHINE}, which means
+   *       that no limit is set, or if {@code limits} contains {@code MACHINE}.
+   *   <li>Otherwise the limit has not changed: several limits may be set, and another one may
+   *       merely have become the nearest.
    * </ul>
    */
   private boolean isLimitChanged(Limit limit) {
@@ -160,8 +166,9 @@ public final class HeldDiagnosis {
   }
 
   /**
-   * Returns the numbers of a new diagnosis with the state and sentence of the diagnosis in force.
-   * If the sentence names no part of memory, adds the part that has most of the growth.
+   * Returns a diagnosis with the numbers of {@code drawn}, and with the state and the sentence of
+   * the diagnosis in force. If that sentence names no part of memory, the part with most of the
+   * growth is added to the sentence.
    */
   private Diagnosis held(Diagnosis drawn) {
     String asOf = "as of " + HumanText.minute(drawnTime);

@@ -69,8 +69,8 @@ record ProcessGrowth(
   private static final double RECENT_SHARE = 0.5;
 
   /**
-   * Memory grows from the start of the window if the mean of the second third exceeds the mean of
-   * the first third by at least this share of what the slope predicts.
+   * Growth must begin at the start of the window: from the first to the second third of the window,
+   * the mean must rise by at least this share of the rise that the slope predicts.
    */
   private static final double FROM_THE_START = 0.5;
 

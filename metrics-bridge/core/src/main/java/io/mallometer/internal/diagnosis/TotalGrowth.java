@@ -51,9 +51,9 @@ final class TotalGrowth {
   static final Duration LONGEST_WARM_UP = Duration.ofMinutes(30);
 
   /**
-   * A warm-up is distinguished from growth by all readings since the end of the start-up, if the
-   * start-up ended less than this time ago. Later, only the readings since the growth began are
-   * used.
+   * Selects the readings that decide whether growth is only a warm-up. If the start-up ended less
+   * than this time ago, these are all readings since its end; later, the readings since the growth
+   * began.
    */
   private static final Duration YOUNG = Duration.ofHours(2);
 
@@ -70,7 +70,7 @@ final class TotalGrowth {
           ResidentPart.METASPACE.tag(), Kind.METASPACE,
           ResidentPart.CODE_CACHE.tag(), Kind.CODE);
 
-  /** Growth counts as unlimited if a window has fewer points. */
+  /** The largest possible growth of a series with fewer points counts as infinite. */
   private static final int FEWEST_POINTS = 6;
 
   private static final int MOST_POINTS = 40;
@@ -88,9 +88,10 @@ final class TotalGrowth {
   private static final double WARM_UP_PER_SECOND = (1 << 19) / 60.0;
 
   /**
-   * A single fall in ten minutes is enough to measure growth between low points, if the call sites
-   * whose memory cleaners free have at least this many live bytes. Cleaners free the native memory
-   * of unreachable Java objects after a garbage collection, so a collection explains the fall.
+   * Cleaners free the native memory of unreachable Java objects after a garbage collection, so a
+   * collection explains a fall of memory. If the call sites whose memory is freed by cleaners have
+   * at least this many live bytes, a single fall in ten minutes is enough to measure growth between
+   * low points.
    */
   private static final double LEAST_GARBAGE = 8 << 20;
 
@@ -187,8 +188,8 @@ final class TotalGrowth {
 
   /**
    * Returns the seconds until growth reaches the limit or has doubled the memory, whichever is
-   * sooner. A doubling counts only after half an hour of growth, and only if the readings allow a
-   * doubling within a day.
+   * sooner. A doubling counts only if memory has grown for half an hour, and if the largest
+   * possible growth within a day, computed from the readings, would double the memory.
    */
   double secondsLeft() {
     ProcessGrowth found = growth.orElseThrow();
@@ -209,9 +210,10 @@ final class TotalGrowth {
   }
 
   /**
-   * Returns the fastest growth, in bytes per second, that the readings do not rule out. Returns
-   * empty if the readings of one window rule out that growth doubles the memory or reaches the
-   * limit; the process is healthy then.
+   * Returns an upper bound of the growth in bytes per second: the lowest of the bounds of all
+   * {@link #WINDOWS}. Returns empty if the bound of one window is 0, which means that growth can
+   * neither double the memory nor reach the limit within the horizon ({@link #EXCLUDED}). The
+   * process is healthy then.
    */
   Optional<Double> possibleGrowth() {
     double least = Double.POSITIVE_INFINITY;
@@ -227,10 +229,10 @@ final class TotalGrowth {
   }
 
   /**
-   * Returns the growth in bytes per second that the readings since {@code from} allow. Returns 0 if
-   * such growth can neither double the memory nor reach the limit within the horizon, which is a
-   * day to a week. A doubling can come only from parts whose growth is certain. A part with a
-   * maximum grows only to its maximum.
+   * Returns an upper bound of the growth in bytes per second, computed from the readings since
+   * {@code from}. Returns 0 if even the largest possible growth can neither double the memory nor
+   * reach the limit within the horizon, which is a day to a week. A doubling can come only from
+   * parts whose growth is certain. A part with a maximum grows only to its maximum.
    */
   private double possibleGrowth(Instant from) {
     double horizon =

@@ -77,14 +77,16 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   private volatile List<String> applicationPackages = List.of();
 
   /**
-   * Supplies the names of the pools' chunks, by the number of the call site that allocated them.
+   * Supplies names for memory pools, such as Netty's. The keys are the numbers of the call sites
+   * that allocated chunks for a pool. The value is the name under which these call sites are
+   * grouped.
    */
   private volatile Supplier<Map<Integer, String>> chunksBySite = Map::of;
 
   /** The time at which the resident set was last divided into its parts. */
   private Optional<Instant> division = Optional.empty();
 
-  /** The resident memory that call sites mapped, as of the latest division of the resident set. */
+  /** The resident memory that each call site mapped, measured at the time {@link #division}. */
   private volatile List<Mapped> mapped = List.of();
 
   /** The latest reading. Guarded by this, like the fields below. */
@@ -276,8 +278,11 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   }
 
   /**
-   * Reads the call sites if they were never read. Later, reads them if the cost allows it, and
-   * either the resident set was just divided into its parts or the pause is over.
+   * Reads the call sites if a reading is due. The first reading is due at once. A later one is due
+   * if {@code divided} is true, or if the previous one is {@link #LATE_NANOS} old. It also requires
+   * that {@link #costAllows} returns true.
+   *
+   * @param divided whether the resident set was just divided into its parts
    */
   synchronized void readIfDue(boolean divided) {
     if (!everRead || costAllows() && (divided || nanoTime.getAsLong() - nextByPace >= 0)) {

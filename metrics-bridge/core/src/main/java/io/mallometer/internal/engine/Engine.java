@@ -99,8 +99,9 @@ public final class Engine {
             options,
             measures,
             // Cheap readers come first, because a process near its memory limit may be killed at
-            // any moment. The reader "profiles" comes before "callSites": it stores a reading of
-            // the call sites, which "callSites" drops after each poll.
+            // any moment. The reader "profiles" must come before "callSites". After each poll,
+            // "profiles" may store the latest reading of the call sites; "callSites" then drops
+            // that reading.
             List.of(
                 new RecordingReader(recorder, measures, leaks::addKnownLeaks, leaks::knownLeaks),
                 message,

@@ -46,8 +46,8 @@ public final class ResidentReader implements SnapshotReader {
   private long readAt;
 
   /**
-   * The end of the latest pause, by {@code nanoTime}. Each reading adds a pause, which begins after
-   * the pauses of the earlier readings.
+   * The end of the latest pause, by {@code nanoTime}. A reading that is made during a pause
+   * lengthens it by {@link #pause}.
    */
   private long paidAt;
 

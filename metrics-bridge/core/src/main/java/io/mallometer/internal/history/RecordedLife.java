@@ -277,8 +277,8 @@ record RecordedLife(
     }
 
     /**
-     * Completes a sample with the bytes that were live before the library was attached. Java has
-     * written these bytes into the recording; the text nearest in time is used.
+     * Completes a sample that lacks the bytes from before an attach. Java regularly writes a text
+     * with these bytes into the recording; the text whose time is nearest to the sample is used.
      */
     private Sample complete(Sample sample) {
       if (!Double.isNaN(sample.malloc().liveBytes())) {

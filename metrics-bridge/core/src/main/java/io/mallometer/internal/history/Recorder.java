@@ -49,8 +49,8 @@ public final class Recorder {
   private static final long MINUTE = 60_000_000_000L;
 
   /**
-   * A text may come this many nanoseconds before its minute is over, because polls are not exactly
-   * on time.
+   * A {@link #MINUTE} counts as over this many nanoseconds before its end, because polls are not
+   * exactly on time.
    */
   private static final long TOLERANCE = 1_000_000_000L;
 

@@ -30,8 +30,8 @@ final class SiteRates {
           Duration.ofHours(1));
 
   /**
-   * The stored moment that is used for the start of a window may be later than the start by at most
-   * this time, because moments are not stored at exact intervals.
+   * A window begins at a stored moment. Moments are not stored at exact intervals, so a window may
+   * be shorter than its duration in {@link #WINDOWS} by at most this time.
    */
   private static final Duration EARLY = Duration.ofSeconds(3);
 

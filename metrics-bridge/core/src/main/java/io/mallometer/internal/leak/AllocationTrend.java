@@ -43,8 +43,8 @@ final class AllocationTrend {
 
   /**
    * The third (0, 1 or 2) of the examined period in which each of the {@link #laterBirths} lies.
-   * Each site has its own examined period: from its first birth until objects are too young to be
-   * idle.
+   * Each site has its own examined period: from its first birth until {@code lag} seconds before
+   * the end of the observation.
    */
   private final List<Integer> thirds = new ArrayList<>();
 
@@ -138,11 +138,13 @@ final class AllocationTrend {
   }
 
   /**
-   * Returns a bound of the confidence interval of a share: the weight of the late {@link
-   * #laterBirths}, divided by the weight of all.
+   * Returns a bound of the confidence interval of a share: the late births among the {@link
+   * #laterBirths}, by weight. A birth is late if it lies in the third {@code from} of the examined
+   * period, or after it.
    *
-   * @param without the third whose births are left out; -1 leaves out none
-   * @param from the first third whose births are late: 1 or 2
+   * @param without the third (0, 1 or 2) of the examined period whose births are left out; -1
+   *     leaves out none
+   * @param from the third (1 or 2) with which late births begin
    * @param errors the distance from the share in standard errors; negative for the lower bound
    */
   private double shareBound(int without, int from, double errors) {
@@ -206,8 +208,10 @@ final class AllocationTrend {
 
   /**
    * Returns whether births have ended: the pause since the latest birth is improbably long for the
-   * rate of births. A batch of births counts once. Live objects that are too young to be idle may
-   * still become idle; if there are any, the pause is taken to be {@code lag} seconds shorter.
+   * earlier rate of births. Births that {@link #moments} counts as one moment count as one birth.
+   *
+   * @param since the number of live samples of the site that are too young to be idle. They may
+   *     still become idle, so if there are any, {@code lag} seconds are subtracted from the pause
    */
   boolean ended(long since) {
     if (laterBirths.isEmpty()) {

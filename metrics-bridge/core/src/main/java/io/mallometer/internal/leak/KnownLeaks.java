@@ -26,10 +26,10 @@ import org.jspecify.annotations.Nullable;
  * <p>A stack is forgotten in any of these cases:
  *
  * <ul>
- * <li>Its verdict of a leak is given up.
- * <li>Its verdict becomes {@link Verdict#POOL}, because other idle objects were used or freed.
- * <li>The user acknowledges it.
- * <li>It has had no idle object for five minutes longer than {@code leak.longest-timeout}.
+ *   <li>Its verdict of a leak is given up.
+ *   <li>Its verdict becomes {@link Verdict#POOL}, because other idle objects were used or freed.
+ *   <li>The user acknowledges it.
+ *   <li>It has had no idle object for five minutes longer than {@code leak.longest-timeout}.
  * </ul>
  *
  * <p>Stacks that are only judged together as a group are not recorded, because each has too few

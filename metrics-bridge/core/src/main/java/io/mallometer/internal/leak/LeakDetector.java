@@ -27,13 +27,13 @@ import org.jspecify.annotations.Nullable;
  * <p>A verdict changes when enough evaluations in a row contradict it:
  *
  * <ul>
- * <li>One evaluation is enough for a change to a graver verdict if the new verdict is GROWING or
- * UNUSED, or LEAK because the program has lost the addresses of objects. One is also enough for a
- * change to HEALTHY if all observed objects were freed and the site was no LEAK.
- * <li>The end of LEAK, and a change from GROWING to HEALTHY, need {@link
- * LeakThresholds#EVALUATIONS_TO_CLEAR} evaluations.
- * <li>Other changes need {@link LeakThresholds#EVALUATIONS_TO_CHANGE} evaluations, because one
- * epoch (the time between two readings of the accessed bits) proves nothing.
+ *   <li>A change to a graver verdict needs one evaluation if the new verdict is GROWING, UNUSED, or
+ *       a LEAK of lost memory, whose addresses exist nowhere in the process. A change from a
+ *       verdict other than LEAK to HEALTHY needs one evaluation if all observed objects were freed.
+ *   <li>The end of LEAK, and a change from GROWING to HEALTHY, need {@link
+ *       LeakThresholds#EVALUATIONS_TO_CLEAR} evaluations.
+ *   <li>Other changes need {@link LeakThresholds#EVALUATIONS_TO_CHANGE} evaluations, because one
+ *       epoch (the time between two readings of the accessed bits) proves nothing.
  * </ul>
  *
  * <p>Unused memory keeps its verdict until its figures fall to about half of the thresholds.

@@ -53,8 +53,9 @@ final class LeakTest {
   private final EstimatedShare idleShareOfObjects;
 
   /**
-   * The birth of each site's first object in a slot (a page of its own), by the number of the site.
-   * Earlier objects could not be put into a slot.
+   * The birth of each site's oldest live object in a slot (a page of its own), by the number of the
+   * site. Objects that are even older may have had no chance of a slot, so {@link #oldEnough}
+   * leaves them out.
    */
   private final Map<Integer, Long> firstInSlot = new HashMap<>();
 
@@ -175,9 +176,9 @@ final class LeakTest {
   }
 
   /**
-   * Returns whether the objects of a site without idle objects are known to be used or freed. Any
-   * of three facts is enough: the observation is long, an object is old enough to be idle, or many
-   * objects that were idle for a shorter time were used or freed later.
+   * Returns whether a site that has no idle objects now is known to use or free its objects. Any of
+   * three facts is enough: the observation is long, an object is old enough to be idle, or many
+   * objects that were once idle for {@link LeakThresholds#UNUSED_SECONDS} were used or freed later.
    */
   private static boolean isUsed(
       List<SampledObject> inSlots, SiteUse use, ObservationWindow window, double threshold) {
@@ -281,9 +282,10 @@ final class LeakTest {
   }
 
   /**
-   * Returns whether several objects have been idle for longer than {@code leak.longest-timeout},
-   * one of them by a margin. The idle times together must also exclude random use, as {@link
-   * LeakThresholds#EXCLUDED_GAPS} explains.
+   * Returns whether at least {@link LeakThresholds#FEWEST_OUTLASTED} objects have been idle for
+   * longer than {@code leak.longest-timeout}, and one of them for at least {@link
+   * LeakThresholds#OUTLASTED_SECONDS} longer. The sum of the idle times must also be long enough to
+   * make random use improbable, as {@link LeakThresholds#EXCLUDED_GAPS} explains.
    */
   private boolean haveOutlasted() {
     double timeout = window.times().longestTimeoutSeconds();
@@ -358,7 +360,10 @@ final class LeakTest {
     return new Idle(idleObjects.size(), watched(), longest, all, isUntouched());
   }
 
-  /** Returns whether no object was used after its initialization, which may take some seconds. */
+  /**
+   * Returns whether no object was used after it was initialized. The initialization of an object
+   * may take {@link LeakThresholds#LEAST_EPOCHS} epochs.
+   */
   private boolean isUntouched() {
     double least = LeakThresholds.LEAST_EPOCHS * window.epochSeconds();
     return use.gaps().count() == 0

@@ -10,30 +10,31 @@ package io.mallometer.internal.leak;
  * <p>A site is a leak if all these conditions hold:
  *
  * <ul>
- * <li>Idle objects: at least {@link #FEWEST_IDLE} sampled objects have been idle for longer than a
- * threshold. The threshold is the largest of five values: the floor of the workload, {@link
- * #LEAST_EPOCHS} epochs, and three quantiles over the site's objects, each times a factor. The
- * quantiles are the {@link #IDLE_QUANTILE} quantile of the idle time before the free (times {@link
- * #IDLE_FACTOR}), the {@link #LIFETIME_QUANTILE} quantile of the lifetime (times {@link
- * #LIFETIME_FACTOR}), and the {@link #GAP_QUANTILE} quantile of the gap between two uses (times
- * {@link #GAP_FACTOR}).
- * <li>Arrivals: the site keeps allocating objects that become idle. The births of its idle objects
- * are examined in one period. The examined period begins at the birth of the first idle object. It
- * ends before the present, because objects that were born later are too young to be idle. The
- * examined period is long enough ({@link #ARRIVAL_SPAN}). Enough births are in its last two thirds
- * ({@link #ARRIVAL_SHARE}), at least one is in the middle third, and at least {@link
- * #FEWEST_IN_LAST_THIRD} are in the last third. The births are at {@link #FEWEST_MOMENTS} moments
- * or more. They have neither fallen off ({@link #FALLEN_SHARE}) nor ended ({@link
- * #ENDED_PROBABILITY}).
- * <li>Staying: idle objects stay idle. At least a share of {@link #STAYING_SHARE} of the objects
- * that were idle for the threshold is neither used nor freed afterwards. {@link IdleSurvival}
- * estimates this share.
- * <li>Timeout: at least {@link #FEWEST_OUTLASTED} objects have been idle for longer than {@code
- * leak.longest-timeout}, and one of them for {@link #OUTLASTED_SECONDS} longer.
- * <li>No random use: the idle times show that objects are not used at random times about s apart,
- * where s is {@code leak.longest-timeout} plus {@link #OUTLASTED_SECONDS}. Idle times of at least
- * s/2 count, and must add up to {@link #EXCLUDED_GAPS} times s.
- * <li>Size: the idle objects have {@link #LEAST_BYTES} or more.
+ *   <li>Idle objects: at least {@link #FEWEST_IDLE} sampled objects have been idle for longer than
+ *       a threshold. The threshold is the largest of five values: the floor of the workload, {@link
+ *       #LEAST_EPOCHS} epochs, and three quantiles over the site's objects, each times a factor.
+ *       The quantiles are the {@link #IDLE_QUANTILE} quantile of the idle time before the free
+ *       (times {@link #IDLE_FACTOR}), the {@link #LIFETIME_QUANTILE} quantile of the lifetime
+ *       (times {@link #LIFETIME_FACTOR}), and the {@link #GAP_QUANTILE} quantile of the gap between
+ *       two uses (times {@link #GAP_FACTOR}).
+ *   <li>Arrivals: the site keeps allocating objects that become idle. The births of its idle
+ *       objects are examined in one period. The examined period begins at the birth of the first
+ *       idle object. It ends before the present, because objects that were born later are too young
+ *       to be idle. The examined period is long enough ({@link #ARRIVAL_SPAN}). Enough births are
+ *       in its last two thirds ({@link #ARRIVAL_SHARE}), at least one is in the middle third, and
+ *       at least {@link #FEWEST_IN_LAST_THIRD} are in the last third. The births are at {@link
+ *       #FEWEST_MOMENTS} moments or more. They have neither fallen off ({@link #FALLEN_SHARE}) nor
+ *       ended ({@link #ENDED_PROBABILITY}).
+ *   <li>Staying: idle objects stay idle. At least a share of {@link #STAYING_SHARE} of the objects
+ *       that were idle for the threshold is neither used nor freed afterwards. {@link IdleSurvival}
+ *       estimates this share.
+ *   <li>Timeout: at least {@link #FEWEST_OUTLASTED} objects have been idle for longer than {@code
+ *       leak.longest-timeout}, and one of them for {@link #OUTLASTED_SECONDS} longer.
+ *   <li>No random use: the idle times are improbably long for objects that are used at random
+ *       times, with a mean gap of s. Here s is {@code leak.longest-timeout} plus {@link
+ *       #OUTLASTED_SECONDS}. The sum of all idle times that are s/2 or longer must be at least
+ *       {@link #EXCLUDED_GAPS} times s.
+ *   <li>Size: the idle objects have {@link #LEAST_BYTES} or more.
  * </ul>
  *
  * <p>A site that fails only the condition on arrivals, on the timeout or on random use has the
@@ -56,29 +57,32 @@ public final class LeakThresholds {
   static final double GAP_FACTOR = 3;
 
   /**
-   * The least threshold, in epochs (times between two readings of the accessed bits). Several
-   * epochs must agree, because the kernel may clear accessed bits itself.
+   * The shortest time without access after which an object may count as idle, in epochs. An epoch
+   * is the time between two readings of the accessed bits. A single epoch is not enough, because
+   * the kernel may clear accessed bits itself.
    */
   static final double LEAST_EPOCHS = 3;
 
   /**
-   * The least length of the examined period, as a multiple of the least idle time. The examined
-   * period begins at the birth of the first idle object, and ends when objects are too young to be
-   * idle. The limit excludes objects that a program allocates only at its start.
+   * The least length of the examined period, as a multiple of the idle time from which an object
+   * counts as idle. The examined period begins at the birth of the first idle object. It ends
+   * before the present, because objects that were born later are too young to be idle. In a shorter
+   * period, objects that a program allocates only at its start could look like a leak.
    */
   static final double ARRIVAL_SPAN = 2;
 
   /**
    * A leak must have at least this share of its births in the last two thirds of the examined
-   * period ({@link #ARRIVAL_SPAN}). The lower bound of the estimated share is compared. The share
-   * is 0.67 for steady births, and at most 0.27 for births that fall off like 1/t.
+   * period ({@link #ARRIVAL_SPAN}), even at the lower bound of the share's confidence interval. The
+   * share is 0.67 for steady births, and at most 0.27 for births that fall off like 1/t.
    */
   static final double ARRIVAL_SHARE = 0.35;
 
   /**
-   * Births have fallen off if the last third of the examined period ({@link #ARRIVAL_SPAN}) has
-   * less than this share of the births in the first and the last third. The upper bound of the
-   * estimated share is compared. The share is 0.5 for steady births.
+   * Births have fallen off if the last third of the examined period ({@link #ARRIVAL_SPAN}) has far
+   * fewer births than the first third. The last third's share of the births in these two thirds
+   * must be below this value, even at the upper bound of the share's confidence interval. The share
+   * is 0.5 for steady births.
    */
   static final double FALLEN_SHARE = 0.25;
 
@@ -89,9 +93,9 @@ public final class LeakThresholds {
   static final double ARRIVAL_ERRORS = 1;
 
   /**
-   * The least share of idle objects at which the births of all observable objects are evaluated.
-   * Below this share, only the births of idle objects are evaluated. The share leaves out objects
-   * that are too young to be idle.
+   * Usually, {@link AllocationTrend} examines only the births of idle objects. It examines the
+   * births of all observable objects if at least this share of these objects is idle. Objects that
+   * are too young to be idle do not count.
    */
   static final double MOSTLY_IDLE = 0.8;
 
@@ -116,8 +120,8 @@ public final class LeakThresholds {
   static final double MOMENT_SHARE = 1 / 24.0;
 
   /**
-   * A site has stopped allocating objects that become idle if the pause since the latest such
-   * allocation is improbable: at a steady rate of allocations, its probability is below this value.
+   * Births of idle objects have ended if the pause since the latest birth is too long for a steady
+   * rate of births: such a pause would have a probability below this value.
    */
   static final double ENDED_PROBABILITY = 0.02;
 
@@ -130,8 +134,8 @@ public final class LeakThresholds {
   static final double STAYING_SHARE = 0.7;
 
   /**
-   * {@link IdleSurvival} ignores idle times that were reached by at most this share of the idle
-   * objects, because few objects would decide the result.
+   * {@link IdleSurvival} ignores an idle time if at most this share of the idle objects reached it,
+   * because so few objects should not decide the result.
    */
   static final double SURVIVAL_HORIZON = 0.2;
 
@@ -139,8 +143,8 @@ public final class LeakThresholds {
   static final double LEAST_BYTES = 1 << 20;
 
   /**
-   * The bytes of the largest object that fits into a slot (pages of its own, where accesses are
-   * observed), as the allocator counts them.
+   * The largest number of bytes, as counted by the allocator, of an object in a slot. Each object
+   * in a slot has its own pages, where accesses are observed.
    */
   static final long LARGEST_PLACED_BYTES = (16L << 20) - 8;
 
@@ -225,8 +229,9 @@ public final class LeakThresholds {
   static final double UNUSED_SHARE_LEFT = 0.25;
 
   /**
-   * Random uses with a mean gap g are excluded if the sum of idle times is at least this multiple
-   * of g. The probability of no use in t seconds is exp(-t / g), which is 1 % for t = 4.6 g.
+   * Idle times refute the hypothesis that objects are used at random times with a mean gap g, if
+   * their sum is at least this multiple of g. Under this hypothesis, the probability of no use in t
+   * seconds is exp(-t / g), which is 1 % for t = 4.6 g.
    */
   static final double EXCLUDED_GAPS = 4.6;
 

@@ -91,9 +91,9 @@ final class LostMemory {
   private long beforeWhole = Long.MIN_VALUE;
 
   /**
-   * A time before the latest garbage collection that preceded the latest pair of searches. Objects
-   * that were born before this time are counted separately. {@link #provingNanos} is a time before
-   * the latest collection of the whole heap that preceded these searches.
+   * A copy of {@link #beforeCollection} from the beginning of the latest pair of searches. Objects
+   * that were born before this time are counted separately, in {@link Count#collected}. {@link
+   * #provingNanos} is a copy of {@link #beforeWhole} from the same moment.
    */
   private long eligibleNanos = Long.MIN_VALUE;
 
@@ -293,9 +293,9 @@ final class LostMemory {
   }
 
   /**
-   * Returns whether the search refutes the loss of a site's objects. Most of the objects that were
-   * judged lost must have been freed, or must have an address now. Other objects of the site do not
-   * count, because garbage may contain the addresses of young objects.
+   * Returns whether the search refutes the loss of a site's objects: most objects that were judged
+   * lost have been freed since, or have an address that the search found. Other objects of the site
+   * do not count, because garbage may contain the addresses of young objects.
    */
   private boolean isRefuted(int site, MemorySearch search) {
     Set<Long> known = lostObjects.getOrDefault(site, Set.of());
@@ -318,8 +318,8 @@ final class LostMemory {
   // ---- Stating the result in words
 
   /**
-   * Sets {@link #resultText}. The text says that nothing is lost only if the whole heap was
-   * collected before the search. Otherwise a found address may lie in garbage.
+   * Sets {@link #resultText}. The text "nothing is lost" requires that the whole heap was collected
+   * before the search. Otherwise the addresses that were found may lie in garbage.
    */
   private void setResult(MemorySearch search, Map<Integer, Count> counts) {
     List<Count> open =
@@ -379,8 +379,9 @@ final class LostMemory {
   }
 
   /**
-   * Returns the call sites whose objects a search looks for; none while no site is unused. Suspects
-   * come first. Other sites follow, because they may become suspects long before the next search.
+   * Returns the call sites whose objects a search looks for. Returns none if no site has the
+   * verdict UNUSED. Suspects come first. Other sites follow, because they may become suspects long
+   * before the next search.
    */
   private List<Integer> candidates(LeakReport latest) {
     List<SiteVerdict> possible =

@@ -10,7 +10,7 @@ import io.mallometer.model.Observation;
  * @param startedNanos the beginning of the observation, by {@link System#nanoTime()}
  * @param endNanos the end of the latest valid epoch
  * @param epochSeconds the mean length of epochs; void epochs count as part of the next valid one
- * @param voidTime the time without evidence
+ * @param voidTime the times in which accesses may have left no trace
  */
 record ObservationWindow(
     long startedNanos, long endNanos, double epochSeconds, IdleLimits times, VoidTime voidTime) {
@@ -51,8 +51,9 @@ record ObservationWindow(
   }
 
   /**
-   * Returns whether an object was idle for longer than {@code leak.longest-timeout}, by a margin,
-   * and a use in the times without evidence is improbable.
+   * Returns whether an object was idle for at least {@code leak.longest-timeout} plus {@link
+   * LeakThresholds#OUTLASTED_SECONDS}. It must also be improbable that the object was used in this
+   * time without leaving a trace.
    */
   boolean hasOutlasted(SampledObject object) {
     return idleSeconds(object) >= times.outlastedSeconds()

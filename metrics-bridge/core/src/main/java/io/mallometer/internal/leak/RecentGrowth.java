@@ -63,10 +63,7 @@ final class RecentGrowth {
   private final Deque<Reading> latestFirst = new ArrayDeque<>();
   private SamplesBySite latestSamples = new SamplesBySite(List.of());
 
-  /**
-   * Maps an earlier reading to the part of the growth since then in which new objects merely
-   * replace objects from before an attach.
-   */
+  /** Maps an earlier reading to the {@link ReplacedBytes} between it and the latest reading. */
   private final Map<Reading, ReplacedBytes> replaced = new IdentityHashMap<>();
 
   private double latestThatLasts = Double.NEGATIVE_INFINITY;

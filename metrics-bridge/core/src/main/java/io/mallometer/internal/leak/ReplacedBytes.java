@@ -3,8 +3,8 @@ package io.mallometer.internal.leak;
 import io.mallometer.internal.leak.evidence.SampledObject;
 
 /**
- * Estimates the part of the growth of call sites between two readings in which new objects merely
- * replace objects from before an attach.
+ * Estimates how many bytes of new objects merely replaced objects from before an attach, in the
+ * time between two readings.
  *
  * <p>Objects from before an attach belong to no call site, so a site that replaces them seems to
  * grow. The exact counters also count the frees of these objects, but the growth of the sites does
@@ -51,10 +51,11 @@ final class ReplacedBytes {
   }
 
   /**
-   * Returns an upper bound of the bytes with which these sites replaced objects from before an
-   * attach. The bound is the estimate of all freed bytes of such objects, plus the sampling error
-   * of the other sites. The sampling error of these sites is not added, because the growth with
-   * which the bound is compared contains the same error.
+   * Returns an upper bound of the replaced bytes of the given sites: bytes of new objects that
+   * merely replaced objects from before an attach. The bound is the estimate of all freed bytes of
+   * objects from before the attach, plus the sampling error of all other sites. The error of the
+   * given sites is not added, because their growth, with which the bound is compared, contains the
+   * same error.
    */
   double mostBytes(Iterable<Integer> sites) {
     double others = variance;
@@ -65,9 +66,9 @@ final class ReplacedBytes {
   }
 
   /**
-   * Returns a lower bound of the bytes with which these sites replaced objects from before an
-   * attach. The bound is the estimate of all freed bytes of such objects, minus the most bytes with
-   * which the other sites can have replaced them.
+   * Returns a lower bound of the replaced bytes of the given sites: bytes of new objects that
+   * merely replaced objects from before an attach. The bound is the estimate of all freed bytes of
+   * objects from before the attach, minus the most bytes that all other sites can have replaced.
    */
   double leastBytes(Iterable<Integer> sites) {
     double others = risen;

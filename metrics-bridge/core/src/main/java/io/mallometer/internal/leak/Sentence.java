@@ -86,8 +86,8 @@ public final class Sentence {
 
   /**
    * Describes the idle times of unused memory. If no object was used after its initialization, the
-   * text also says which random uses are excluded, such as {@code random use more often than every
-   * 2 h}.
+   * text also says which random use the idle times rule out, such as {@code random use more often
+   * than every 2 h is excluded}.
    */
   private static String unused(Assessment shown) {
     String longest = atLeast(shown.idle().longestSeconds());

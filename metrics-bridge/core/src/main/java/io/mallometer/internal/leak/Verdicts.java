@@ -33,8 +33,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The verdicts of one evaluation: one on each allocation stack, and one on the stacks of each name
- * together; {@link LeakDetector} explains why.
+ * The verdicts of one evaluation. Each allocation stack gets a verdict. Stacks with the same name
+ * and library also get a verdict as a group; {@link LeakDetector} explains why.
  */
 final class Verdicts {
 

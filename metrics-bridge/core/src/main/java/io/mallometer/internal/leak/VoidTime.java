@@ -78,11 +78,11 @@ final class VoidTime {
    * The result is the sum of two probabilities:
    *
    * <ul>
-   * <li>There were exactly n uses, and all were hidden. Each use then lies in a known interval: the
-   * uses before it limit how late it can be, and the uses after it how early. The share of void
-   * time in this interval is the probability that the use was hidden. These n probabilities are
-   * multiplied.
-   * <li>There were more than n uses, and n + 1 of them were hidden anywhere between the moments.
+   *   <li>There were exactly n uses, and all were hidden. The k-th use was then at most k timeouts
+   *       after {@code from}, and at most n + 1 - k timeouts before {@code to}. The share of void
+   *       time in this interval is the probability that the use was hidden. The n probabilities are
+   *       multiplied.
+   *   <li>There were more than n uses, and n + 1 of them were hidden, anywhere between the moments.
    * </ul>
    *
    * @param timeout the longest time between two uses, in seconds; 0 if nothing is used later
@@ -103,8 +103,8 @@ final class VoidTime {
   }
 
   /**
-   * Returns an upper bound of the share, from 0 to 1, of the time between two moments in which
-   * accesses may have left no trace.
+   * Returns an upper bound of the share (0 to 1) of void time in the time between two moments. In
+   * void time, accesses may have left no trace.
    */
   private double voidPart(long from, long to) {
     long sum = 0;

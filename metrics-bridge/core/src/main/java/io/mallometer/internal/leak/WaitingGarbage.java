@@ -21,15 +21,16 @@ import java.util.Map;
  * among the objects that were allocated since the latest collection. Older objects become garbage
  * at the rate at which the two collections freed objects that were not new.
  *
- * <p>If collections of the old generation free a call site's memory, {@link #waits} takes nearly
- * all of this memory for garbage only under these conditions:
+ * <p>{@link #waits} returns whether nearly all memory of a call site is taken for garbage. For a
+ * site whose memory is freed by collections of the old generation, all these conditions must hold:
  *
  * <ul>
- * <li>At most a tenth of its samples survived each of the two collections, and at most a twentieth
- * survived both. The upper bounds of binomial confidence intervals must meet this condition.
- * <li>The samples that survived both collections have at most a tenth of the live bytes.
- * <li>The live bytes are at most twice the live bytes at the beginning of one of the two
- * collections. Otherwise the site may have changed.
+ *   <li>At most a tenth of its samples survived each of the two collections, and at most a
+ *       twentieth survived both. The upper bounds of binomial confidence intervals must meet this
+ *       condition.
+ *   <li>The samples that survived both collections have at most a tenth of the live bytes.
+ *   <li>The live bytes are at most twice the live bytes at the beginning of one of the two
+ *       collections. Otherwise the site may have changed.
  * </ul>
  */
 final class WaitingGarbage {
@@ -46,14 +47,14 @@ final class WaitingGarbage {
   private static final double ERRORS = 1.96;
 
   /**
-   * The largest factor by which a site may have grown if its memory is taken for garbage. The
-   * comparison depends on the collections that free the memory:
+   * Memory of a site is not taken for garbage if the site has grown by more than this factor. The
+   * definition of growth depends on the collections that free the memory:
    *
    * <ul>
-   * <li>Collections of the old generation: the live bytes of the site are compared with its live
-   * bytes at the beginning of one of the last two such collections.
-   * <li>Young collections: the number of live samples of the site is compared with the mean number
-   * of its samples that a young collection frees.
+   *   <li>Collections of the old generation: the live bytes of the site are compared with its live
+   *       bytes at the beginning of one of the last two such collections.
+   *   <li>Young collections: the number of live samples of the site is compared with the mean
+   *       number of its samples that a young collection frees.
    * </ul>
    */
   private static final double MOST_SINCE = 2;
@@ -362,9 +363,8 @@ final class WaitingGarbage {
     }
 
     /**
-     * Returns the share of new objects, by bytes, that cleaners freed within seconds after a
-     * collection of the old generation. An object is new if it survived no collection of the old
-     * generation before that one.
+     * Returns the share of objects, by bytes, that cleaners freed within seconds after the objects'
+     * first collection of the old generation.
      */
     private double firstShare(Outlived freed, double left) {
       double met = freed.firstBytes() + freed.otherwiseBytes() + left;

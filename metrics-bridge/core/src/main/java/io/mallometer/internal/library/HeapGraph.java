@@ -44,8 +44,8 @@ public record HeapGraph(int samples, int freed, List<Hold> holds, List<HeapObjec
    * An object on a reference path.
    *
    * @param className the class of the object; for a class object, the class that it represents
-   * @param followed whether the referrers of the object are known, or the next walk looks for them
-   * @param expanded whether an earlier walk looked for referrers of the object
+   * @param followed whether the search looks for the referrers of the object
+   * @param expanded whether a walk has already looked for the referrers of the object
    * @param more whether the object has more referrers than are listed
    * @param reached whether anything refers to the object; valid only if {@code expanded}
    */

@@ -20,7 +20,7 @@ public record MappedRange(long start, long end, List<StackFrame> frames, String 
     /** The program: the JVM, or code that the JVM runs. */
     PROGRAM,
     ALLOCATOR,
-    /** The native library, for its own tables. */
+    /** Mallometer's native library, which mapped the range for its own use. */
     LIBRARY
   }
 

@@ -61,10 +61,10 @@ public final class OwnerFinder {
   }
 
   /**
-   * Returns the fields that contain the addresses of the live samples, and what keeps these fields.
-   * Results that name an owner come first.
+   * Returns the fields that contain the addresses of the live samples, and the reference paths that
+   * keep the objects with these fields alive. Results that name an owner come first.
    *
-   * @param linked whether references were followed; otherwise it is unknown what keeps the fields
+   * @param linked whether the search followed references; otherwise the results have no paths
    */
   public static List<Way> ways(HeapGraph graph, boolean linked) {
     int live = graph.samples() - graph.freed();
@@ -123,8 +123,7 @@ public final class OwnerFinder {
 
   /**
    * Returns whether nothing refers to the object that contains the sample's address. The address in
-   * such an object may be out of date: it may be that of freed memory, which malloc reused for the
-   * sample.
+   * such an object may be out of date, because malloc may have reused freed memory for the sample.
    */
   private static boolean isGarbage(HeapGraph graph, Hold hold) {
     if (hold.object() == HeapGraph.NONE) {
@@ -206,8 +205,8 @@ public final class OwnerFinder {
   /**
    * Returns the most frequent {@link Holding} of the samples. If several objects contain a sample's
    * address, the sample has the strongest holding of these objects, which is the first in the enum.
-   * A sample counts as UNREACHABLE only if a path was searched for from all of these objects,
-   * because an object without a search may be reachable.
+   * A sample does not count as UNREACHABLE if the reference paths of one of these objects were not
+   * searched, because that object may be reachable.
    */
   private static Holding mostFrequent(
       HoldersOfField group, Map<Integer, RetentionPathFinder.Found> found) {

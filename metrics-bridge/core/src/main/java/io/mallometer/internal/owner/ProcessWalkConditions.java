@@ -6,7 +6,7 @@ import io.mallometer.model.Diagnosis.Limit;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
-/** The heap, the processors and the limit of this process. */
+/** The heap size, the processor share and the memory limit of this process. */
 public final class ProcessWalkConditions implements OwnerSearches.WalkConditions {
 
   /** A measured slowdown is used for this time, which is longer than most searches take. */

@@ -94,7 +94,8 @@ final class NettyCopy {
   private static final int MOST_KNOWN = 2_000;
 
   /**
-   * The CPU time is checked once in this many trackers, and also before each tracker that is read.
+   * The interval, in trackers, at which the CPU time is checked. A further check precedes each
+   * tracker that is new and is therefore read.
    */
   private static final int TRACKERS_OF_A_TICK = 64;
 
@@ -155,7 +156,8 @@ final class NettyCopy {
   /**
    * Reads the pooled and the adaptive allocators that the program uses.
    *
-   * @param wanted the leak detector is to track one in this many buffers; 0 leaves it unchanged
+   * @param wanted the sampling interval to set in the leak detector, which tracks one buffer per
+   *     interval; 0 to set none
    */
   List<PoolReading> read(Class<?> buffer, List<Class<?>> found, int wanted, Look look) {
     Members members = members(buffer, found);

@@ -28,7 +28,10 @@ final class NettyPools {
   /** The copies of Netty, by the identity hash code of their buffer class. */
   private Map<Integer, NettyCopy> copies = new HashMap<>();
 
-  /** Netty's leak detector is to track one in this many buffers; 0 leaves the detector as it is. */
+  /**
+   * The sampling interval to set in Netty's leak detector, which tracks one buffer per interval; 0
+   * to set none.
+   */
   private volatile int interval;
 
   NettyPools(Function<List<StackTraceElement>, String> lines) {

@@ -49,8 +49,8 @@ public final class PoolWatch {
   private static final long REST = 200;
 
   /**
-   * The longest pause, in nanoseconds. Without it, a long pause would follow the first reading,
-   * which is expensive because the JVM has not compiled its code.
+   * The longest pause, in nanoseconds. A pause grows with the CPU time of the reading before it.
+   * The first reading takes much CPU time, because the JVM has not compiled the code yet.
    */
   private static final long LONGEST_PAUSE_NANOS = 120_000_000_000L;
 
@@ -263,9 +263,8 @@ public final class PoolWatch {
   }
 
   /**
-   * Removes lines of code from {@link #holdTimes}. A line is removed if none of its buffers became
-   * late in the last hour, and no late buffer was released. A buffer is late when it has been live
-   * for a minute.
+   * Removes the lines of code from {@link #holdTimes} that had no event in the last hour: no buffer
+   * became late (live for a minute), and no late buffer was released.
    */
   private void forgetLines(long now) {
     holdTimes.values().forEach(time -> time.add(List.of(), List.of(), now));

@@ -16,7 +16,8 @@ final class TrackedBuffer extends WeakReference<Object> {
    * @param kind the kind of the pool
    * @param chunk the chunk, of which only the identity is used; null if the chunk belongs to no
    *     pool
-   * @param allocator the object with the sizes of the pool
+   * @param allocator the object from which the size of the pool is read; null if the buffer uses no
+   *     chunk
    */
   record Part(String kind, @Nullable Object chunk, @Nullable Object allocator, long bytes) {}
 

@@ -20,8 +20,8 @@ final class ArenaHeaps {
   private static final long LARGEST = 64L << 20;
 
   /**
-   * The step in bytes by which a mapping is searched: four huge pages of 2 MiB. The addresses of
-   * larger heaps are multiples of this step, too.
+   * The distance in bytes between the addresses of a mapping at which a heap is looked for: four
+   * huge pages of 2 MiB. Heaps of 64 MiB or 4 GiB also begin at multiples of this distance.
    */
   private static final long STEP = 8L << 20;
 

@@ -49,7 +49,7 @@ final class DiagnosticCommands {
   /**
    * An option of the JVM.
    *
-   * @param byDefault whether the value is the JVM's default or its own choice
+   * @param byDefault true if the JVM chose the value; false if the user set it
    */
   record Option(String value, boolean byDefault) {}
 

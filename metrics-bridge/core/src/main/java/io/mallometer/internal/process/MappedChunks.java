@@ -122,8 +122,8 @@ final class MappedChunks {
    */
   List<Range> within(List<Mapping> mappings) {
     List<Range> found = new ArrayList<>();
-    // Small mappings come first, because a large one could take all the addresses that the search
-    // may read.
+    // Small mappings come first. The search reads a limited number of addresses, and one large
+    // mapping could use up this number.
     List<Mapping> smallFirst = new ArrayList<>(mappings);
     smallFirst.removeIf(mapping -> mapping.bytes() < GLIBCS_THRESHOLD);
     smallFirst.sort(Comparator.comparingLong(Mapping::residentBytes));

@@ -33,9 +33,9 @@ final class MetaspaceNodes {
   private static final long TOLERANCE = 4L << 20;
 
   /**
-   * A range that may contain class metadata. The choice of candidates must match the committed
-   * bytes that the JVM reports. If no choice matches, {@code beginsMapping} decides which
-   * candidates are chosen.
+   * A range that may contain class metadata. Those candidates are chosen whose committed bytes add
+   * up to the sum that the JVM reports. If no candidates add up to this sum, {@code beginsMapping}
+   * decides.
    */
   private record Candidate(Range range, long committed, boolean beginsMapping) {}
 
@@ -146,8 +146,9 @@ final class MetaspaceNodes {
   }
 
   /**
-   * Adds a range if it has the shape of a node (an area of class metadata). The mapping at {@code
-   * index} is its first committed one.
+   * Adds a range if it has the shape of a node (an area of class metadata).
+   *
+   * @param index the index of the first committed mapping that overlaps the range
    */
   private static void add(List<Candidate> to, List<Mapping> mappings, int index, Range range) {
     Mapping last = mappings.get(index);

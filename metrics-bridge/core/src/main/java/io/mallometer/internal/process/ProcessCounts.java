@@ -28,7 +28,7 @@ public record ProcessCounts(
     pools = Map.copyOf(pools);
   }
 
-  /** Reads the counts of this JVM, without pools. */
+  /** Reads the counts of this JVM, except {@code pools}, which stays empty. */
   public static ProcessCounts read() {
     ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     int live = threads.getThreadCount();

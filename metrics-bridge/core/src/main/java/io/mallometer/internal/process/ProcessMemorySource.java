@@ -89,8 +89,8 @@ final class ProcessMemorySource implements MemorySource {
       long borrowed = nextSplit == Long.MIN_VALUE ? 0 : Math.max(0, nextSplit - now);
       renewed = false;
       if (splitDue) {
-        // A failed split of the resident set is not repeated sooner, because it costs as much as a
-        // successful one.
+        // The time of the next split is set before the split, because the split may fail. A failed
+        // split costs as much as a successful one, so it must not be repeated at once.
         nextSplit = now + borrowed + SHORTEST_SPLIT_NANOS;
       }
       String machine = files.text(MEMINFO).orElse("");
@@ -118,9 +118,10 @@ final class ProcessMemorySource implements MemorySource {
   }
 
   /**
-   * Makes the next {@link #read} read all values anew. That read also splits the resident set,
-   * unless the wait for the next regular split is longer than twice the usual pause between splits.
-   * An early split postpones the next regular split, so frequent requests do not cause more splits.
+   * Makes the next {@link #read} read all values anew and split the resident set early. An early
+   * split postpones the next regular split by one pause, so frequent requests do not cause more
+   * splits. The early split is left out if the next regular split has been postponed to more than
+   * two pauses from now.
    */
   @Override
   public void renew() {

@@ -83,11 +83,13 @@ public final class ProcessorShare {
   }
 
   /**
-   * Returns the slowdown of a thread if only threads of other processes run beside it. Assumes that
-   * other processes use all processors that this process does not get, and that a thread of another
-   * process gets the same share of a processor as a thread of this process.
+   * Returns how many times longer a thread takes than on a free processor, if all other threads of
+   * this process are at rest. Assumes that other processes use all processors that this process
+   * does not get, and that each of their threads gets the same share of a processor as a thread of
+   * this process.
    *
-   * @param thread the share of a processor, at most 1, that one thread gets while all threads run
+   * @param thread the measured share of a processor, at most 1, that one thread gets while the
+   *     other threads of this process run
    * @param process the number of processors that all threads of the process get together
    * @param processors the number of processors of the machine
    */

@@ -48,8 +48,8 @@ final class ResidentOrigins {
   /**
    * Returns the stacks, most bytes first.
    *
-   * @param unlistedBytes the most bytes that mallometer's library may have at addresses that it
-   *     does not report
+   * @param unlistedBytes an upper bound of the bytes that mallometer's library has at unknown
+   *     addresses
    * @param sites the call sites of malloc
    * @param attached whether the library was attached after the program had started, so that it
    *     recorded no earlier mappings

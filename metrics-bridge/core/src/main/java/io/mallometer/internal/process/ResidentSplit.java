@@ -21,9 +21,10 @@ import java.util.Map;
  * <p>First the mappings are cut where memory of another kind begins, because the kernel joins
  * neighbours to one mapping. Each piece then has one kind ({@link MappingKinds}).
  *
- * <p>Memory of unknown kind is attributed to the JVM, up to the bytes that its unrecognised tables
- * may take. The rest is malloc's if another allocator than glibc serves malloc; otherwise it is
- * unexplained. Memory that the program or its libraries mapped is neither the JVM's nor malloc's.
+ * <p>Memory of unknown kind is attributed to the JVM, up to the largest size of those JVM
+ * structures (such as the collector's tables) that were not recognised. The rest is malloc's if
+ * another allocator than glibc serves malloc; otherwise it is unexplained. Memory that the program
+ * or its libraries mapped is neither the JVM's nor malloc's.
  *
  * <p>Finally malloc's memory is divided among direct buffers, the JVM (if its Native Memory
  * Tracking is on) and other code. The rest is retained by the allocator. Large live objects that
@@ -51,7 +52,10 @@ final class ResidentSplit {
   private long mallocResident;
   private long mallocTotal;
 
-  /** The bytes of large live objects, each with a mapping of its own, that are not resident. */
+  /**
+   * The non-resident bytes of malloc's objects that have a mapping of their own or are in slots
+   * (pages for one sampled object each).
+   */
   private long untouched;
 
   private long unknownResident;
@@ -390,9 +394,10 @@ final class ResidentSplit {
   }
 
   /**
-   * Returns the most bytes that the JVM's unrecognised structures may take. The bytes that the JVM
-   * reports may be too many, because they include committed memory that was never touched. The size
-   * of the collector's tables is therefore a second upper bound.
+   * Returns an upper bound of the bytes of the JVM's structures that were not recognised. Native
+   * Memory Tracking reports the committed bytes of all structures. This number may be too large,
+   * because it includes memory that was never touched. The size of the collector's tables is
+   * therefore a second upper bound.
    */
   private long unrecognisedStructures() {
     long accounted =

@@ -125,8 +125,8 @@ public final class JavaNames {
   }
 
   /**
-   * Returns the index at which a hash such as {@code $1a2b3c4d} that ends at {@code end} begins;
-   * {@code end} if there is none.
+   * Returns the index of the dollar sign if a hash such as {@code $1a2b3c4d} ends at {@code end};
+   * otherwise {@code end}.
    */
   private static int startOfHash(String name, int end) {
     int start = startOfNumber(name, end, 16);

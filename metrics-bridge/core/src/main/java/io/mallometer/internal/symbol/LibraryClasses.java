@@ -48,7 +48,7 @@ final class LibraryClasses implements Predicate<String> {
   private final Map<String, Boolean> known = new ConcurrentHashMap<>();
 
   /**
-   * Creates a rule.
+   * Creates a predicate that tells whether a class belongs to a library.
    *
    * @param command the main class or jar, and its arguments
    * @param classPath finds the URL of a class file on the class path

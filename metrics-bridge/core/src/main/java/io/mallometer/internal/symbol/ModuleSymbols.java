@@ -7,8 +7,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The library names of modules and the functions at addresses, read at the first request. Stores
- * only functions that contain a requested address, because a JVM has a hundred thousand functions.
+ * Finds the library name of a module, and the function at an address in it. Reads a module at the
+ * first request. Stores only functions that contain a requested address, because a JVM has a
+ * hundred thousand functions.
  *
  * <p>A file may have been replaced under the same path. So it is used only if its build id or,
  * without one, its program headers are those of the mapped module. Otherwise the dynamic symbols in

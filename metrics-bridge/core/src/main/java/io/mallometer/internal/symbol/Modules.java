@@ -2,7 +2,10 @@ package io.mallometer.internal.symbol;
 
 import java.util.Optional;
 
-/** The executable and the libraries of a process. Tests of {@link Symbolizer} replace it. */
+/**
+ * The executable and the libraries of a process. Tests of {@link Symbolizer} have their own
+ * implementation of this interface.
+ */
 @FunctionalInterface
 public interface Modules {
 

@@ -136,8 +136,8 @@ final class SymbolTable {
     private final long[] nearest;
 
     /**
-     * Whether the page with this number in the module, or the page after it, contains a requested
-     * address. Null if all functions are requested.
+     * Element {@code i} states whether page {@code i} of the module, or the page after it, contains
+     * a requested address. Null if all functions are requested.
      */
     private final boolean @Nullable [] near;
 

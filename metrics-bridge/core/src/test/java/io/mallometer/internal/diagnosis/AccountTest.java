@@ -141,8 +141,8 @@ class AccountTest {
   }
 
   /**
-   * The process grows by much more than its sites. A sampling error cannot explain the difference,
-   * so it has its own row.
+   * The live bytes of the process grow twice as fast as those of its only site. A sampling error
+   * cannot explain such a difference, so most of the difference stays in the row {@code SAMPLING}.
    */
   @Test
   void whatChanceDoesNotExplainStaysASamplingDifference() {

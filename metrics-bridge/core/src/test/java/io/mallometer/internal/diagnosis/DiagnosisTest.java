@@ -46,7 +46,7 @@ class DiagnosisTest {
   private static final long SECOND = 1_000_000_000L;
   private static final Duration HALF_AN_HOUR = Duration.ofMinutes(30);
 
-  // ---- Healthy and too early
+  // ---- The states HEALTHY and TOO_EARLY
 
   @Test
   void aSteadyProcessIsHealthyWithItsEvidence() {
@@ -193,7 +193,7 @@ class DiagnosisTest {
     assertThat(reserves.diagnosis().limit().seconds()).isNaN();
   }
 
-  /** Growth slows down over the whole time, but is steady in the last 15 minutes. */
+  /** Growth slows down as the warm-up ends. A leak adds 1.5 MiB a minute the whole time. */
   @Test
   void aSlowLeakShowsThroughTheWarmUpBeforeIt() {
     Situation leaks =

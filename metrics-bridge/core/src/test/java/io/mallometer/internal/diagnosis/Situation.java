@@ -108,7 +108,10 @@ class Situation {
   /** The bytes of each mapped file by its path, for each second. */
   LongFunction<Map<String, Long>> mappedFiles = second -> Map.of();
 
-  /** The MiB that each method has mapped, by second; {@code NaN} while unknown. */
+  /**
+   * Functions that return the MiB that a method has mapped at a given second, by the method's name;
+   * {@code NaN} means unknown.
+   */
   final Map<String, LongToDoubleFunction> mapped = new LinkedHashMap<>();
 
   Situation(Duration age, LongToDoubleFunction used) {

@@ -46,8 +46,9 @@ class WarmUpTest {
   }
 
   /**
-   * Metaspace grows ever more slowly. Its rate at minute 45 would double the process in half a day,
-   * but must not be extrapolated. The second process also leaks 20 MiB an hour.
+   * The first process only warms up: its metaspace grows ever more slowly. The growth rate at
+   * minute 45 would double the process in half a day, but must not be extrapolated. The second
+   * process also leaks 20 MiB an hour.
    */
   @Test
   void aLongWarmUpDoublesNothingAndALeakDuringItDoes() {

@@ -36,7 +36,10 @@ class MessageReaderTest {
               + " 223 MiB on http-8; Cart.zip had grown",
           "");
 
-  /** Records the calls. Its termination message works only while {@link #counts} is true. */
+  /**
+   * Records the calls. The library can write a termination message only while {@link #counts} is
+   * true.
+   */
   private final class Library extends SilentLibrary {
 
     Library() {

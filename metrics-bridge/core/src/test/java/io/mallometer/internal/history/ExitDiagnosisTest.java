@@ -210,8 +210,8 @@ class ExitDiagnosisTest {
   }
 
   /**
-   * Records that memory rose fast from 400 to 995 MB, under a limit of 1,000 MB. Each of two call
-   * sites of the same code has grown by a third of {@code bytes}.
+   * Records that memory rose fast from 400 to 995 MB, under a limit of 1,000 MB. Two call sites
+   * with equal stacks have each grown by a third of {@code bytes}.
    */
   private void burst(double second, double bytes, String thread) throws IOException {
     long jdk = RecordedFrame.ofJava(1, 5);

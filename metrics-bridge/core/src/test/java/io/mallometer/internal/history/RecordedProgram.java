@@ -23,8 +23,8 @@ public final class RecordedProgram {
   /**
    * Runs until it exits or is killed. The first argument is {@code exit}, {@code leak}, {@code
    * hang} or {@code wait}. The second argument of {@code leak} is the pause after each leaked MiB,
-   * in milliseconds. The second argument of {@code hang} is a file that a thread touches as long as
-   * threads run.
+   * in milliseconds. The second argument of {@code hang} is a file that a Java thread touches every
+   * 50 ms until the JVM stops all Java threads.
    */
   public static void main(String[] arguments) throws Exception {
     Mallometer mallometer =
@@ -56,8 +56,8 @@ public final class RecordedProgram {
   }
 
   /**
-   * Prints until the output blocks, because nobody reads the output. A thread dump requested after
-   * that blocks as well, and stops all Java threads.
+   * Prints until printing blocks, because nobody reads the output. The test then requests a thread
+   * dump. The JVM stops all Java threads for the dump, and blocks when it prints the dump.
    */
   private static void hang(Path heartbeat) throws Exception {
     beat(heartbeat);

@@ -84,8 +84,8 @@ class RecordingOfARealJvmTest {
   }
 
   /**
-   * While the first JVM runs, other JVMs with the same recording file do not write to it and state
-   * the reason.
+   * The first JVM is ended by SIGTERM, which is recorded as an exit with code 143. While it runs,
+   * other JVMs do not write to its recording file.
    */
   @Test
   @Tag("any-jdk")

@@ -892,8 +892,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * Six other stacks with this name have no live objects. Their freed objects count too: these
-   * objects had been idle for 25 minutes.
+   * Six other stacks of {@code Parser.node} hold no live objects. Each of them has freed 20 objects
+   * that had been idle for 25 minutes, so the idle objects of the first five stacks are no leak.
    */
   @Test
   void whatStacksThatHoldNothingFreedCountsBeforeALeakAsAfterIt() {

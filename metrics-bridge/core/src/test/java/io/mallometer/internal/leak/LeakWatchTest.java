@@ -378,7 +378,7 @@ class LeakWatchTest {
         .contains("com.shop.Cart.zip keeps memory");
   }
 
-  /** The library's own sites have verdicts for the page, but they are never suspects. */
+  /** Call sites of mallometer itself have verdicts in the report, but they are never suspects. */
   @Test
   void ownSitesAreNoSuspects() {
     watch.publish(

@@ -149,8 +149,8 @@ class LostMemoryTest {
   }
 
   /**
-   * Garbage that arises after a collection can only contain the addresses of objects allocated
-   * after the collection.
+   * The 60 objects were allocated after the collection, and new garbage may contain their
+   * addresses. Only the 20 objects from before the collection are judged.
    */
   @Test
   void objectsThatOutlivedACollectionAreJudgedWithoutTheYoungerOnes() {

@@ -57,8 +57,8 @@ class RecordedKernelsTest {
   }
 
   /**
-   * Judges 18 leaking and 22 healthy programs. The recordings have the last six of the 50 minutes
-   * for which the programs ran at real speed.
+   * Judges 18 leaking and 22 healthy programs. The programs ran for 50 minutes at real speed, and
+   * the recordings cover the last six minutes.
    */
   @Test
   void ofProgramsThatStateTheirTruthLeaksAreUnusedAndNoLookAlikeIsALeak() throws Exception {

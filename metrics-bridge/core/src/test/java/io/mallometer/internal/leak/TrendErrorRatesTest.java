@@ -13,9 +13,9 @@ import org.junit.jupiter.api.Test;
 class TrendErrorRatesTest {
 
   /**
-   * Without a trend, all orders of 8 numbers are equally likely. A series is called growing only if
-   * the later number is larger in at least 80 % of all pairs. The probability of a false alarm is
-   * therefore at most the share of such orders.
+   * The series has no trend, so all orders of its 8 numbers are equally likely. It is called
+   * growing only if the later number is larger in at least 80 % of all pairs. The share of orders
+   * that fulfil this condition is therefore an upper limit of the probability of a false alarm.
    */
   @Test
   void ofNoiseNoMoreIsCalledGrowthThanOrdersOfWhichFourOfFivePairsRise() {

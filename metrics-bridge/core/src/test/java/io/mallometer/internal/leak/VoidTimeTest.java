@@ -68,16 +68,19 @@ class VoidTimeTest {
     // two uses that both came in void time, which is at most 30 s of all 1,250 s.
     assertThat(voidTime.hiddenUseProbability(at(0), at(1_250), 1_000))
         .isCloseTo(20 / 750.0 + Math.pow(30 / 1_250.0, 2), within(1e-12));
-    // The first term is for exactly two uses, both in void time: one between second 400 and second
-    // 1,000, the other between second 1,400 and second 2,000. At most 20 s of each 600 s are void.
-    // The second term is for three uses that all came in void time, which is at most 50 s of all
-    // 2,400 s.
+    // The first term is for exactly two uses, none of them observed. The first use came between
+    // second 400 and second 1,000, and the second between second 1,400 and second 2,000. At most 20
+    // s of each of these 600 s were not observed. The second term is for three uses at any time,
+    // none of them observed. At most 50 s of all 2,400 s were not observed.
     assertThat(voidTime.hiddenUseProbability(at(0), at(2_400), 1_000))
         .isCloseTo(Math.pow(20 / 600.0, 2) + Math.pow(50 / 2_400.0, 3), within(1e-12));
     assertThat(voidTime.hiddenUseProbability(at(0), at(4_000), 0)).isZero();
   }
 
-  /** A single use came between second 990 and second 1,000. Of these 10 s, 5 s are void. */
+  /**
+   * A single use came between second 990 and second 1,000. Accesses were not observed in 5 of these
+   * 10 s.
+   */
   @Test
   void aUseIsHiddenWithTheVoidPartOfAShortSpan() {
     read(990, 990, 0);

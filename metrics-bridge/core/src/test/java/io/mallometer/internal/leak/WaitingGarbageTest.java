@@ -198,8 +198,8 @@ class WaitingGarbageTest {
   }
 
   /**
-   * The library recognizes a cleaner thread some seconds after its first free. Until then, the
-   * thread's frees count as frees by another thread.
+   * The library recognizes a cleaner thread some seconds after the thread's first free. Frees
+   * before the recognition do not count as frees by a cleaner.
    */
   @Test
   void cannotTellBeforeTwoOldCollectionsSinceTheCleanerIsKnown() {

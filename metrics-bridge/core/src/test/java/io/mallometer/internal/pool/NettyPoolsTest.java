@@ -296,8 +296,8 @@ class NettyPoolsTest {
 
       Pool pool = watched.pool();
 
-      // Site 9 belongs to the pool although it has no live bytes, because its chunks may have been
-      // replaced by chunks of another site.
+      // Site 9 allocates chunks of the pool, so it belongs to the pool even though it has no live
+      // bytes.
       assertThat(pool.sites()).containsExactly(7, 9);
       assertThat(pool.siteBytes()).isEqualTo(4_000);
       Reference.reachabilityFence(use);

@@ -15,10 +15,6 @@ public final class NettyUse {
   private final Object allocator;
   private final List<Object> kept = new ArrayList<>();
 
-  /**
-   * Creates a program with the default allocator of a kind, or with a new allocator if the kind has
-   * no default.
-   */
   public NettyUse(String packageName, String kind) throws ReflectiveOperationException {
     this.packageName = packageName;
     Class<?> type =

@@ -246,8 +246,8 @@ class FileCacheTest {
       assertThat(output)
           .contains("open.sst sst %d false".formatted(32 * MEBIBYTE))
           .contains("deleted.log log %d true".formatted(8 * MEBIBYTE))
-          // Standard output in a chroot may be a file outside of the chroot, whose file system is
-          // unknown.
+          // The test may run in a chroot, with its standard output in a file outside of it. The
+          // file system of this file is then unknown.
           .containsPattern("gaps=(1 open files are unknown: their file system is unknown)?\n");
       long mapped = Long.parseLong(output.replaceAll("(?s).*mapped.cfs index (\\d+).*", "$1"));
       assertThat(mapped).isBetween(16L * MEBIBYTE, 17L * MEBIBYTE);

@@ -60,8 +60,7 @@ class ResidentOriginsTest {
   }
 
   /**
-   * The call site mapped only a part of the mapping. Without a page table, the smaller part counts
-   * as fully resident.
+   * The call site mapped the first 128 KiB of a mapping of 1 MiB. The whole mapping is resident.
    */
   @Test
   void aRangeMayBePartOfAMapping() {

@@ -50,7 +50,10 @@ final class ReportIndex implements AutoCloseable {
     execute("delete from report where number <= " + (report.number() - KEPT_REPORTS));
   }
 
-  /** Returns the number of the customer's reports among the latest reports up to {@code number}. */
+  /**
+   * Counts the customer's reports among the latest {@value #KEPT_REPORTS} reports, of which report
+   * {@code number} is the newest.
+   */
   synchronized long countLatest(String customer, long number) throws SQLException {
     PreparedStatement search = connection.prepareStatement(searchAmongLatest(number));
     search.setString(1, customer);

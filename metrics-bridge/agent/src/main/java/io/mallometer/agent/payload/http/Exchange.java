@@ -120,8 +120,8 @@ public final class Exchange {
   }
 
   /**
-   * Begins an answer that is sent while it is written. Only a worker pool may call this, because
-   * its thread waits for the client.
+   * Begins an answer that is sent while it is written. Must be called on a thread of a worker pool,
+   * because writing to the stream waits for the client.
    *
    * @return the stream for the content; close it only after all is written, so that a partial
    *     answer does not look complete

@@ -167,7 +167,7 @@ public final class HttpListener implements AutoCloseable {
     }
     long now = System.nanoTime();
     if (now - checked >= CHECK_NANOS) {
-      // The time that a client has left falls by at most two check intervals, because this thread
+      // Counts at most two check intervals against the clients' time limits, because this thread
       // may have been late or asleep.
       long passed = Math.min(now - checked, 2 * CHECK_NANOS);
       checked = now;

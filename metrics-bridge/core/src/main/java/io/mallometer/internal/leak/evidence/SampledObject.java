@@ -53,7 +53,10 @@ public record SampledObject(
     return 1 / probability;
   }
 
-  /** Returns how many objects the sample stands for in a sum over the samples in slots. */
+  /**
+   * Returns how many objects the sample stands for in a sum that includes only samples in slots
+   * (pages of their own).
+   */
   public double slotWeight() {
     return 1 / (probability * placement);
   }

@@ -18,9 +18,9 @@ final class CloseSampling {
   private Sampling before = Sampling.OFF;
 
   /**
-   * Begins close sampling.
+   * Begins to sample nearly every allocation.
    *
-   * @param sampling the sampling to return to at the end
+   * @param sampling the present sampling, which {@link #end} restores
    */
   synchronized void begin(Sampling sampling) {
     if (begun++ == 0) {
@@ -42,8 +42,8 @@ final class CloseSampling {
   }
 
   /**
-   * Returns whether close sampling is on. Callers then read no ages of live samples, because there
-   * are too many samples.
+   * Returns whether nearly every allocation is sampled. Callers then read no ages of live samples,
+   * because there are too many samples.
    */
   synchronized boolean isOn() {
     return begun > 0;

@@ -5,9 +5,10 @@ import io.mallometer.model.Estimate;
 /**
  * Objects and bytes of a call site, estimated from the library's sums over its samples.
  *
- * <p>The sums lack the allocations since the site's last sample. The square of the mean amount per
- * sample is therefore added to the variance. The added term is smaller for larger objects, and 0
- * for objects of at least the sampling interval, because nearly all of them are samples.
+ * <p>The sums lack the allocations since the site's last sample. The variance therefore contains a
+ * further term: the square of the mean number of objects or bytes per sample, times a factor. The
+ * factor is close to 1 for small objects. It is 0 for objects of at least the sampling interval,
+ * because nearly all of them are samples.
  */
 final class SiteEstimates {
 

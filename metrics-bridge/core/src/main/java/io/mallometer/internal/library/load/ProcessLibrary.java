@@ -60,8 +60,8 @@ public final class ProcessLibrary implements NativeLibrary {
   }
 
   /**
-   * Attaches the library. If the library in the process could not be read, does not try again,
-   * because JNA reports its failure only once.
+   * Attaches the library. Reading the library is not tried again if it has failed, because JNA
+   * states the cause only at its first failure.
    */
   @Override
   public synchronized Status attach() {
