@@ -17,6 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * have leaks, short-lived objects, and a cache that replaces objects from before the attach.
  */
 @Tag("any-jdk")
+@Tag("long")
 class GrowthAfterAttachTest {
 
   private static final double MIB = 1 << 20;
