@@ -57,8 +57,8 @@ import org.rocksdb.WriteOptions;
  * order of the states is reversed. The order of the kinds is random, and so is the state that
  * begins a pair.
  *
- * <p>The state {@code planted} adds a known cost, which the method must find: the tool is {@code
- * off}, and after the work the thread reads the clock for a hundredth of the work's usual time.
+ * <p>The state {@code planted} tests this method with a known cost, 1 % of the work's usual time.
+ * The tool is {@code off}, and after the work the thread reads the clock for this time.
  *
  * <p>Arguments have the form {@code name=value}:
  *
@@ -68,8 +68,8 @@ import org.rocksdb.WriteOptions;
  * <li>{@code parts}: {@code name:amount,...};
  * <li>{@code pairs}: the number of pairs of each kind;
  * <li>{@code turns}: the number of turns of each part in each state of a pair;
- * <li>{@code turn}: the mean milliseconds of a turn, to which the amounts are scaled; 0 keeps the
- * amounts;
+ * <li>{@code turn}: the mean time of a turn, in milliseconds; all amounts are multiplied by one
+ * factor to reach this time; 0 keeps the amounts;
  * <li>{@code warm} and {@code tail}: seconds of work before the pairs and after them;
  * <li>{@code seed} of the random numbers.
  * </ul>

@@ -277,13 +277,13 @@ public final class Kernels {
 
     enum Truth {
       /**
-       * The program uses or frees each object before the object has been unused for {@code
-       * longestIdle}. The amount of memory has a bound.
+       * The program uses each object at least once per {@code longestIdle} until it frees the
+       * object. The amount of memory has a bound.
        */
       LOOK_ALIKE,
       /**
-       * The program uses each object again before the object has been unused for {@code
-       * longestIdle}. The amount of memory grows without a bound.
+       * The program uses each object at least once per {@code longestIdle}. The amount of memory
+       * grows without a bound.
        */
       GROWING,
       /** Java code still refers to the objects, but never uses them again and never frees them. */

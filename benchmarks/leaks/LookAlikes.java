@@ -421,8 +421,9 @@ final class LookAlikes {
     }
 
     /**
-     * A fixed or random time. For sessions and caches it is the time until the next use or the end
-     * of an object. For other habits it is the time until the next event, such as a scan.
+     * A fixed or random time. For {@link Habit#SESSIONS} it is the time until an object is freed,
+     * and for {@link Habit#CACHE} the time until an object is used again. For each other {@link
+     * Habit} it is the time until the next event, such as a scan.
      *
      * @param minutes the exact time, or the mean
      * @param random whether the time is exponentially distributed, with a maximum of half an hour

@@ -34,7 +34,8 @@ import java.util.stream.Collectors;
 
 /**
  * Writes lines of JSON: the verdicts of each evaluation, the result of each search for lost memory,
- * and at each poll the true number of bytes that each kernel has leaked.
+ * and at each poll the true number of bytes that each piece of the program ({@link Stated}) has
+ * leaked.
  */
 final class VerdictLog implements AutoCloseable {
 

@@ -256,8 +256,8 @@ final class Kernels {
 
   /**
    * A piece of a program that keeps native memory in a known way. It allocates at least 100 blocks
-   * of 8 KiB or more, all in {@link #plant}. The kernel's class is then in the stacks of the blocks
-   * and identifies their call site.
+   * of 8 KiB or more, all in {@link #plant}. The subclass of {@code Kernel} is then in the stacks
+   * of the blocks and identifies their call site.
    */
   abstract static class Kernel {
     /** The way in which the memory is held. The first entry of the owner report must state it. */

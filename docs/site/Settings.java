@@ -14,7 +14,7 @@ import java.util.Map;
  *
  * <pre>
  * java Settings.java                 prints all settings, for docs/site/reference.py
- * java Settings.java MORE FILE       writes Spring Boot's metadata of the properties to FILE, with the properties in MORE
+ * java Settings.java MORE FILE       adds Spring Boot's metadata of the properties to the JSON of the file MORE, and writes the result to FILE
  * </pre>
  */
 final class Settings {

@@ -273,7 +273,7 @@ struct mallometer_message_status {
   uint32_t state; /* 1: the message is on. 0: it is off, and `reason` says why if it was requested. */
   uint32_t reserved;
   char path[1024];  /* The requested path of the file; empty if no message was requested. */
-  char reason[256]; /* The reason why the message is off. */
+  char reason[256]; /* The reason why the termination message is off. */
 };
 
 #define MALLOMETER_EVENT_FRAMES 16
@@ -374,41 +374,43 @@ struct mallometer_site {
 };
 
 /*
- * The JVM's garbage collections that have begun since the JVM started. Old collections are full collections, and cycles
- * that collect the old generation. The library counts ZGC's pauses and derives the cycles: a cycle has three pauses, or
- * five with generational ZGC.
+ * The JVM's garbage collections that have begun since the JVM started. `old` counts full collections, and cycles that
+ * collect the old generation. The library counts ZGC's pauses and derives the cycles: a cycle has three pauses, or five
+ * with generational ZGC.
  */
 struct mallometer_collection_counts {
   uint64_t young;
   uint64_t old;
-  /* When the three latest old collections were first noticed, the latest first; 0 if that is unknown. */
+  /* When the three latest collections of the old generation were first noticed, the latest first; 0 if that is
+   * unknown. */
   uint64_t old_began_ns[3];
-  /* 1: the JVM runs generational ZGC. Several old collections may then begin between an object's death and its free
-   * by a cleaner. */
+  /* 1: the JVM runs generational ZGC. Several collections of the old generation may then begin between an object's
+   * death and its free by a cleaner. */
   uint32_t generational_zgc;
-  uint32_t marks_first; /* 1: an old collection is counted only after its marking, as with G1. */
+  uint32_t marks_first; /* 1: a collection of the old generation is counted only after its marking, as with G1. */
   char reason[128];     /* Why there are no counts; empty if there are. */
 };
 
 /*
- * Sums over the samples of a site that were allocated before an old collection began, and were freed before the next
- * old collection began. A sample was freed "at once" if a cleaner freed it within 5 s after the collection began, and
- * at most one young collection had begun in the meantime.
+ * Sums over the samples of a site that were allocated before a collection of the old generation began, and were freed
+ * before the next such collection began. A sample was freed promptly if a cleaner freed it within 5 s after the
+ * collection began, and at most one young collection had begun in the meantime.
  *
- * With G1 (mallometer_collection_counts.marks_first is 1), the library notices an old collection only after its
+ * With G1 (mallometer_collection_counts.marks_first is 1), the library notices such a collection only after its
  * marking, which is assumed to take 2 s. Garbage that was allocated during the marking survives the collection. A
- * sample that was allocated in these 2 s therefore counts as allocated after the collection began. However, it counts
- * as allocated before the collection began if it was freed at once and no other old collection began during its life.
+ * sample that was allocated in these 2 s therefore counts as allocated after the collection began. There is one
+ * exception: a sample counts as allocated before the collection if it was freed promptly and no other collection of the
+ * old generation began during its life.
  */
 struct mallometer_outlived {
-  uint64_t collection; /* The number of this old collection, from 1 on; 0: no collection is described here. */
-  uint32_t at_once;    /* Samples that were freed at once. */
-  uint32_t otherwise;  /* Samples that were freed, but not at once. */
-  uint32_t again;      /* The samples in `at_once` and `otherwise` that had survived an earlier old collection. */
+  uint64_t collection; /* The number of this collection of the old generation, from 1 on; 0: none is described here. */
+  uint32_t at_once;    /* Samples that were freed promptly (see above). */
+  uint32_t otherwise;  /* The remaining samples. */
+  uint32_t again;      /* Samples in these two counts that had survived an earlier collection of the old generation. */
   uint32_t reserved;
-  double first_bytes;     /* Bytes of the samples freed at once that had survived no earlier old collection. */
-  double again_bytes;     /* Bytes of the samples freed at once that had survived an earlier old collection. */
-  double otherwise_bytes; /* Bytes of the samples not freed at once that had survived no earlier old collection. */
+  double first_bytes;     /* Bytes of the samples that `at_once` includes and `again` does not. */
+  double again_bytes;     /* Bytes of the samples that `at_once` and `again` both include. */
+  double otherwise_bytes; /* Bytes of the samples that neither `at_once` nor `again` includes. */
 };
 
 /*
@@ -417,12 +419,12 @@ struct mallometer_outlived {
  */
 struct mallometer_cleaned {
   uint32_t site;
-  /* Samples that cleaners freed; and the part of these samples that had survived one young collection and no old
-   * collection. */
+  /* Samples that cleaners freed; and the part of these samples that had survived one young collection and no
+   * collection of the old generation. */
   uint32_t samples;
   uint32_t after_first_young;
   uint32_t reserved;
-  struct mallometer_outlived old[2]; /* The latest old collection, and the one before it. */
+  struct mallometer_outlived old[2]; /* The latest collection of the old generation, and the one before it. */
 };
 
 /* An executable or library. It is recorded when a stack first has a frame in it. */
@@ -471,11 +473,11 @@ struct mallometer_method {
 /* A sampled object that is live. */
 struct mallometer_object {
   uint64_t bytes;     /* The size in the unit of mallometer_report.byte_unit. */
-  double probability; /* The probability with which it was sampled: it stands for 1 / probability objects like it. */
+  double probability; /* The probability with which it was sampled. In sums it counts as (1 / probability) objects. */
   /* The time of the allocation, accurate to some ten milliseconds. */
   uint64_t born_ns;
   uint32_t site;
-  /* The numbers of old collections and of all collections that had begun before the allocation. */
+  /* The numbers of collections that had begun before the allocation: of the old generation, and of all generations. */
   uint32_t old_collections;
   uint32_t collections;
   uint32_t reserved;
@@ -620,13 +622,14 @@ struct mallometer_searched {
   uint64_t cpu_ns;   /* CPU time of the library's threads; part of mallometer_report.overhead_ns. */
   /*
    * searched_bytes: bytes that were read. resident_bytes: bytes to read, namely resident memory that the program can
-   * write. swapped_bytes: bytes that cannot be read. The three figures exclude the library's own tables. The search
-   * finds no reference in a page that it has not read, so an object may seem lost that is not. If the number of swapped
-   * bytes is unknown, the search fails.
+   * write. swapped_bytes: bytes that are swapped out and cannot be read. The three figures exclude the library's own
+   * tables. The search finds no reference in a page that it has not read, so it may wrongly take an object for lost. If
+   * the number of swapped bytes is unknown, the search fails.
    *
    * The search uses mincore(2) if it may not read /proc/self/pagemap. It then does not read shared mappings, but
    * resident_bytes still includes their pages, even those that only other processes use. It reads all cached pages of
-   * writable private mappings of files, and so makes them resident in this process.
+   * writable private mappings of files, and so makes them resident in this process. With mincore(2), swapped_bytes is
+   * the figure of the whole process, including the library's tables.
    */
   uint64_t searched_bytes;
   uint64_t resident_bytes;
@@ -668,8 +671,8 @@ struct mallometer_sought {
 enum mallometer_owners_step {
   /* Walks over the Java heap once and finds Java longs that are addresses of the samples. Stops the JVM. */
   MALLOMETER_OWNERS_HOLDERS = 1,
-  /* Follows pointers in native memory to samples whose own address is in no Java long. The walk starts at the
-   * addresses that Java longs contain. The program runs meanwhile. */
+  /* Starts at the addresses that Java longs contain and follows pointers in native memory, to reach the samples for
+   * which MALLOMETER_OWNERS_HOLDERS found no long. The program runs meanwhile. */
   MALLOMETER_OWNERS_POINTERS = 2,
   /* MALLOMETER_OWNERS_POINTERS has led from some Java longs to samples. This step walks over the Java heap again,
    * and finds the objects and static fields that contain these longs. Stops the JVM. */
@@ -695,8 +698,8 @@ struct mallometer_owners {
    * structure to the sample; known after MALLOMETER_OWNERS_POINTERS. */
   uint32_t candidates;
   uint32_t pointers;
-  /* The next step MALLOMETER_OWNERS_REFERRERS will look for the referrers of `next_objects` objects. next_classes: 1
-   * if these objects have one class, 2 if they have several classes, 0 if there are no objects. */
+  /* next_objects: the number of objects whose referrers MALLOMETER_OWNERS_REFERRERS would look for now.
+   * next_classes: 1 if these objects have one class, 2 if they have several classes, 0 if there are no objects. */
   uint32_t next_objects;
   uint32_t next_classes;
   int32_t pointers_error; /* 0, or the -errno that makes MALLOMETER_OWNERS_POINTERS impossible here. */
@@ -706,8 +709,8 @@ struct mallometer_owners {
 
 #define MALLOMETER_NONE UINT32_MAX
 
-/* A Java long (a field or array element of type long) with an address in a sample, or with an address from which
- * native pointers lead to a sample. */
+/* A Java long (a field or array element of type long) that holds a sample: its value is an address in the sample, or
+ * an address from which pointers in native memory lead to the sample. */
 struct mallometer_hold {
   uint32_t sample; /* The sample's index, below mallometer_owners.samples. */
   uint32_t freed;  /* 1 if the sample was freed. */
@@ -770,9 +773,12 @@ enum mallometer_owners_rows { MALLOMETER_OWNERS_HOLDS = 1, MALLOMETER_OWNERS_OBJ
 enum mallometer_option {
   /* The CPU time that samples may take, in millionths of one processor; 0: no limit. */
   MALLOMETER_OPTION_OVERHEAD_TARGET = 1,
-  /* MALLOMETER_SAMPLE_INTERVAL, the mean number of bytes between samples. A running process cannot change to or from
-   * 1, because an interval of 1 means exact figures, which need samples from the start of the process. With 2 to 8
-   * and an overhead target of 0, later allocations of at least 8 bytes are all sampled. */
+  /*
+   * MALLOMETER_SAMPLE_INTERVAL: the mean number of allocated bytes between two samples of a call path (more samples if
+   * the path allocates rarely, fewer if it is busy); 0: nothing is sampled. A running process cannot change to or from
+   * 1, because an interval of 1 means exact figures, which need samples from the start of the process. If the interval
+   * is 2 to 8 and the overhead target is 0, every later allocation of at least 8 bytes is sampled.
+   */
   MALLOMETER_OPTION_SAMPLE_INTERVAL = 2,
   MALLOMETER_OPTION_SHORTEST_EPOCH = 3, /* Least time between readings of accesses: 10 to 60,000 ms (default 5,000). */
   /* An epoch is the time between two readings of accesses. Its length is at least this many times the CPU time spent
@@ -1108,7 +1114,8 @@ enum mallometer_scope_flags {
   MALLOMETER_SCOPE_ENDED = 8u /* The thread has ended; the figures are those of its end. */
 };
 
-/* Figures of a scope. Events and requested, allocated and freed bytes are as in mallometer_counters. */
+/* Figures of a scope. The fields from `allocations` to `freed_bytes` have the same meaning as in
+ * mallometer_counters. */
 struct mallometer_scope {
   /* Bits of mallometer_scope_flags. */
   uint32_t flags;
@@ -1119,8 +1126,8 @@ struct mallometer_scope {
   uint64_t requested_bytes;
   uint64_t allocated_bytes;
   uint64_t freed_bytes;
-  /* The change of live bytes: allocated_bytes - freed_bytes. After an attach over glibc's malloc, a scope of the
-   * process adds 8 bytes for each object, as mallometer_counters.live_bytes does. */
+  /* The change of live bytes: allocated_bytes - freed_bytes. In a scope of the process after an attach over glibc's
+   * malloc, net_bytes also includes the 8-byte size word of each object, as mallometer_counters.live_bytes does. */
   int64_t net_bytes;
   uint64_t peak_bytes; /* The most by which live bytes exceeded those at the beginning; at least 0. */
   /* The largest possible error of peak_bytes, upwards or downwards. 0 for the scope of a thread, whose peak is
@@ -1152,16 +1159,17 @@ struct mallometer_scope {
  * interrupted thread.
  *
  * Opening takes under 1 us for a thread's scope. For a scope of the process, the call reads the counters of all threads
- * several times. Until a thread's scope is closed, each event of that thread takes up to 40 instructions more.
+ * several times. Until a thread's scope is closed, each event of that thread takes up to 40 instructions more, or about
+ * 95 on average with MALLOMETER_SCOPE_MATCHED. The first scope that is opened reserves 2.3 MB, of which used pages
+ * become resident.
  *
- * With MALLOMETER_SCOPE_MATCHED, each event takes about 95 instructions more on average, the library maps a table of
- * 512 KiB, and realloc takes a longer path in all threads. The first scope reserves 2.3 MB, of which used pages become
- * resident.
+ * With MALLOMETER_SCOPE_MATCHED, the library also maps a table of 512 KiB, and realloc takes a longer path in all
+ * threads.
  *
  * If the thread of a scope ends, the scope keeps its figures until it is closed, or until its room is needed because
- * 4,096 scopes exist. The library ends the scope in a destructor of a thread key. The scope counts events in
- * destructors of other keys only if they run earlier. A forked child has the scopes of its thread and of the process,
- * and must close them too; the scopes of other threads have ended there.
+ * 4,096 scopes exist. The library ends the scope in the destructor of the library's thread key. Events in destructors
+ * of other keys are counted only if those destructors run earlier than the library's. A forked child has the scopes of
+ * its thread and of the process, and must close them too; the scopes of other threads have ended there.
  *
  * -EINVAL: there are no such options; -ENODATA: nothing is counted now; -ENOMEM: there is no memory for the table, or a
  * resource limit leaves too little; -EAGAIN: 4,096 scopes are open, or 32 scopes of the process, or the calling thread
@@ -1242,8 +1250,8 @@ struct mallometer_monitor {
  * forked child has the same monitors, with a copy of their contexts.
  *
  * While any monitor is registered, allocations and frees of all threads take a longer path (docs/reference/scopes.md
- * tells its cost). Other threads may be switching the path at the same time. The call waits, without a lock and for a
- * second at most, until they have finished.
+ * tells its cost). The call switches to this path. If another thread is switching paths at that moment, the call waits
+ * for that thread to finish, without a lock and for a second at most.
  *
  * -EINVAL: `monitor` is NULL, or both of its functions are; -ENODATA: not counting; -EAGAIN: 8 are registered.
  */

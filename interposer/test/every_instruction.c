@@ -33,8 +33,8 @@ int main(void) { return 77; }
 
 static bool marked;
 
-/* A run of a case is interrupted `apart` instructions later than the previous run; 13 * `apart` in cases with
- * scopes. */
+/* The distance, in instructions, between the interruptions of two successive runs of a case. In cases with scopes
+ * the distance is 13 * `apart`. */
 static int64_t apart = 5;
 
 static struct mallometer_counters counted(void) { return marked ? snapshot() : thread_snapshot(); }

@@ -55,7 +55,7 @@ struct trace {
   struct frame *frame;
 };
 
-static void *methods[2] = {&methods[0], &methods[1]}; /* the class of each method, or NULL after its unloading */
+static void *methods[2] = {&methods[0], &methods[1]}; /* element i is the class of method i, or NULL if unloaded */
 
 static jmethodID id_of(uintptr_t method) {
   return behaviour.has_numbers_for_ids ? (jmethodID)(method + 1) : (jmethodID)(void *)&methods[method];

@@ -12,8 +12,8 @@
 
 static struct loaded_object original;
 
-/* Finds the C library's segment with the unwind tables. They refer to each other by relative addresses, so a copy of
- * the segment is valid. */
+/* Finds the segment of the C library that contains the unwind tables. A copy of the segment is valid, because the
+ * tables refer to each other by relative addresses. */
 static int find_c_library(struct dl_phdr_info *info, size_t size, void *unused) {
   (void)size, (void)unused;
   if (!strstr(info->dlpi_name, "libc.so")) return 0;

@@ -49,15 +49,15 @@ static void halves_no_more_once_the_credit_rises(void) {
   uint32_t before = governor.halvings;
   CHECK(before >= 3 && before < GOVERNOR_MOST_HALVINGS && governor.credit_ns < 0);
   samples(&governor, now, SECOND, 4 * MILLISECOND, 10000);
-  CHECK(governor.halvings <= before + 1); /* allows one more halving while credit_ns < credit_at_change_ns */
+  CHECK(governor.halvings <= before + 1); /* the governor may halve once more if credit_ns < credit_at_change_ns */
   CHECK(governor.credit_ns < 0);
 }
 
 static void doubles_when_credit_is_saved_again(void) {
   struct governor governor = fresh(PPM);
   uint64_t now = samples(&governor, SECOND, SECOND, 10000, 10000);
-  /* The sampler's time account (credit_ns) is -10 ms at worst and grows by 5 ms a second. Above 2.5 ms, the sampling
-   * rate doubles every 20 ms. */
+  /* The sampler's time account (credit_ns) is -10 ms at worst and grows by 5 ms a second. While the account is above
+   * 2.5 ms, the governor doubles the sampling rate every 20 ms. */
   now = samples(&governor, now, 2 * SECOND, 10 * MILLISECOND, 1000);
   CHECK(governor.halvings >= GOVERNOR_MOST_HALVINGS - 1);
   now = samples(&governor, now, 2 * SECOND, 10 * MILLISECOND, 1000);
@@ -86,7 +86,8 @@ static void a_burst_is_halved_after_a_millisecond_for_twenty(void) {
   CHECK(burst_share(&burst, now + 5 * MILLISECOND, PPM) == 0.5);
   burst_spend(&burst, MILLISECOND, now + 10 * MILLISECOND);
   CHECK(burst_share(&burst, now + 10 * MILLISECOND, PPM) == 1.0 / 512);
-  /* A target of 100 * PPM halves a thread's probabilities only after 5 ms of samples. This thread has spent 2 ms. */
+  /* A target of 100 * PPM halves a thread's probabilities only when its samples have taken 5 ms. The
+   * samples of this thread have taken 2 ms. */
   CHECK(burst_share(&burst, now + 10 * MILLISECOND, 100 * PPM) == 1);
   burst_spend(&burst, SECOND, now + 10 * MILLISECOND);
   CHECK(burst_share(&burst, now + 10 * MILLISECOND, PPM) == 1.0 / 4096);

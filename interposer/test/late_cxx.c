@@ -30,7 +30,7 @@ int main(int argc, char **argv) {
     CHECK_EQUAL(mallometer_allocations(&d), 5);
     CHECK_EQUAL(d.frees, 5);
     CHECK_EQUAL(mallometer_live_bytes(&d), 0);
-    /* mimalloc is written in C, so its operators abort instead of throwing. */
+    /* mimalloc defines operator new in C, so it aborts instead of throwing. */
     if (strncmp(self().allocator, "mimalloc", 8) == 0) continue;
     start = snapshot();
     CHECK_EQUAL(out_of_memory(), 0);

@@ -26,7 +26,7 @@ int main(void) {
   latest_samples_keep();
   long before = faults();
   for (uint32_t i = 1; i <= LATEST_SAMPLES + 1; i++) latest_samples_add(i, 10);
-  /* adding samples must not fault on the 32 pages of the ring; one fault may load code */
+  /* Adding samples must not fault on the 32 pages of the ring. One fault is allowed, because it may load code. */
   CHECK(faults() - before <= 1);
   CHECK_EQUAL(latest_samples_bytes(), 10 * (LATEST_SAMPLES + 1));
   CHECK(!latest_sample_read(1, &sample));

@@ -118,7 +118,7 @@ CASE(frees_are_told_by_the_collections_before_them) {
   CHECK(collection_seen_ns(4) > 0 && collection_seen_ns(2) == 0);
   CHECK(deallocate(OBJECT_2));
   young += 2;
-  CHECK(deallocate(OBJECT_3)); /* counts in row.old[0].otherwise: a young collection may have caused this free */
+  CHECK(deallocate(OBJECT_3)); /* a young collection may have caused this free, so row.old[0].otherwise counts it */
   CHECK_EQUAL(copy_cleaned(&row), 1);
   CHECK(row.samples == 3 && row.after_first_young == 1);
   CHECK(row.old[0].collection == 4 && row.old[0].at_once == 1 && row.old[0].otherwise == 1 && row.old[0].again == 0);

@@ -177,7 +177,8 @@ CASE(a_site_waits_for_its_epochs) {
   CHECK(place(SITE, 1));
 }
 
-/* The limit bounds slots_excess(): the bytes of the pages in slots that the objects there do not use. */
+/* The limit bounds slots_excess(): the size of the slots in use (the pages that hold one object each) minus the size
+ * of the objects. */
 CASE(the_limit_bounds_what_slots_take) {
   start();
   become_old(SITE);

@@ -50,7 +50,7 @@ CASE(a_full_tree_keeps_what_it_has) {
   static uint32_t nodes[STACK_NODES];
   uint32_t added = 0, innermost, work = 0;
   for (uint64_t frame = 1; added < STACK_NODES; frame++) {
-    CHECK(frame < 2 * STACK_NODES); /* frames that find no free node are skipped */
+    CHECK(frame < 2 * STACK_NODES); /* up to half of the frames may find no place in the hash table */
     if (stack_tree_add(&tree, &frame, 1, &innermost, &work)) nodes[added++] = innermost;
     if (tree.taken == STACK_NODES) break;
   }

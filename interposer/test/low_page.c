@@ -1,8 +1,8 @@
 /*
- * Allocates from readlink(), which the library calls while it still looks for the allocator. Such early objects come
- * from a buffer at a low address, so that free() recognizes them with one comparison. With an argument, the mapping of
- * the low address fails, and free() needs two comparisons. In both cases free() must execute fewer than FREE
- * instructions of the library.
+ * Replaces readlink() by a function that allocates. The library calls readlink() while it still looks for the
+ * allocator, so it serves these early objects from its own buffer. The buffer is at a low address, so that free()
+ * recognizes early objects with one comparison. With an argument, the mapping of the low address fails, and free()
+ * needs two comparisons. In both cases free() must execute fewer than FREE instructions of the library.
  */
 #include <errno.h>
 #include <fcntl.h>

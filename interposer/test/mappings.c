@@ -633,7 +633,8 @@ static double microseconds_of_pair(void) {
 /* Measures the time of mmap and munmap with a walk of the stack, without one, and while counting is off. Takes the
  * least of several times, because other processes can only add time. */
 static void cost(void) {
-  /* The library walks the stacks of all 2,000 mappings, because it may walk up to 3,000 stacks for small mappings. */
+  /* The library walks the stack at each of these 2,000 calls of mmap: it may walk up to 3,000 stacks for small
+   * mappings. */
   double with_stack = microseconds_of_pair();
   while (self().ranges_without_site == 0) munmap(map_here(1), PAGE);
   double without_stack = microseconds_of_pair();

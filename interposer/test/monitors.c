@@ -448,8 +448,8 @@ static void forks(void) {
   CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)number), 0);
 }
 
-/* Tries to unregister a monitor while its callback runs in another thread. A forked child does not have that thread,
- * so the monitor must no longer be registered in the child. */
+/* Tries to unregister a monitor while its callback runs in another thread. The call fails with -EBUSY and leaves the
+ * monitor half removed. A forked child does not have that thread, so the removal must be complete in the child. */
 static void forks_while_unregistering(void) {
   enum { PLACES = 8 };
   int reached[2], status;

@@ -1,5 +1,6 @@
 /*
- * Allocates and maps memory by each function. test/probes.py receives the library's probes of these calls.
+ * Allocates by malloc, calloc, realloc, posix_memalign and memalign, and maps memory by mmap and mremap. test/probes.py
+ * receives the library's probes of these calls.
  *
  * Prints the requested bytes between two snapshots, and the mapped and unmapped bytes. The first argument is the number
  * of rounds. With "slots" as the second argument, the rounds begin when the library places objects in slots (memory

@@ -348,7 +348,7 @@ struct kind {
   unsigned objects;
   size_t least, most;
   double freed;
-  bool is_close; /* true if only just above 94 % of the confidence intervals contain the true value */
+  bool is_close; /* true if the share of intervals that contain the true value is close to the required 94 % */
 };
 
 enum { ALLOCATED_OBJECTS, ALLOCATED_BYTES, LIVE_OBJECTS, LIVE_BYTES, FIGURES };
@@ -467,9 +467,9 @@ static struct recorded_kind next_kind(void) {
   struct recorded_kind kind;
   kind.stack = (unsigned)next_number();
   /*
-   * The sampler hashes the return address plus the stack address. Recorded stack addresses are relative to the thread's
-   * control block, whose address differs between runs. Subtracting that address from the return address keeps the sum
-   * the same.
+   * The sampler hashes the sum of the return address and the stack address. The stack address is computed from the
+   * address of the thread's control block, which differs between runs. The control block's address is therefore
+   * subtracted from the return address, so that the sum is equal in all runs.
    */
   const char *control_block = __builtin_thread_pointer();
   kind.origin.caller = (const char *)origin_of((unsigned)next_number()).caller - (uintptr_t)control_block;
@@ -563,8 +563,8 @@ static void call_paths_of_a_jvm_are_found(const char *path_of_recording) {
   const unsigned char *first = recording;
   double of_paths = 0, of_stacks = 0;
   /*
-   * The share of call paths with 5 samples, and the share of whole stacks with 5 samples, vary between runs by 0.003
-   * (standard deviation). The means over the runs are about 0.009 above the shares that the checks below require.
+   * The results of share_with_5_samples() vary between runs with a standard deviation of 0.003. Their means, of_paths
+   * and of_stacks, are about 0.009 above the limits that are checked below.
    */
   enum { RUNS = 4 };
   for (unsigned run = 0; run < RUNS; run++) {
@@ -658,8 +658,8 @@ static void first_allocations_of_a_path_are_taken(void) {
   CHECK(later >= 4 && later < 400);
 }
 
-/* The sampler must count allocations from new call paths in without_path when the table of call paths is full. It
- * samples these allocations by size only, so the estimate of all bytes must stay right. */
+/* Fills the table of call paths. The counter without_path must then count allocations of new paths that reach the
+ * sampler. The sampler samples these allocations by size only, so the estimate of all bytes must stay right. */
 static void a_full_table_leaves_sizes(void) {
   start_again(65536);
   double truth = 0;

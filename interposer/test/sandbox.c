@@ -1,8 +1,9 @@
 /*
  * Installs a sandbox (a filter of system calls) after the start of the library, which must still record whole stacks.
  *
- * With the argument "strict" or "blind", process_vm_readv() ends the process. With "blind", the sandbox also refuses
- * rt_sigprocmask() with an invalid operation. The library tests by either call whether memory is readable.
+ * The argument is "strict" or "blind". With either, process_vm_readv() ends the process, so the library must not call
+ * it. With "blind", the sandbox also refuses rt_sigprocmask() with an invalid operation, the call by which the library
+ * tests whether memory is readable.
  */
 #include <dlfcn.h>
 #include <errno.h>

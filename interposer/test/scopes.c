@@ -79,8 +79,8 @@ static void figures(void) {
 
   CHECK_EQUAL(calls(&so_far), 3);
   CHECK_EQUAL(calls(&end), 4);
-  CHECK_EQUAL(end.allocations[3], 2); /* 100 bytes */
-  CHECK_EQUAL(end.allocations[8], 1); /* 3,000 bytes */
+  CHECK_EQUAL(end.allocations[3], 2); /* the size class of 100 bytes */
+  CHECK_EQUAL(end.allocations[8], 1); /* the size class of 3,000 bytes */
   CHECK_EQUAL(end.frees, 3);
   CHECK_EQUAL(end.requested_bytes, 100 + 300000 + 3000 + 100);
   CHECK_EQUAL(end.net_bytes, (int64_t)(small + of_c - medium));
@@ -444,8 +444,8 @@ static void *closes_others(void *unused) {
     uint32_t number = __atomic_load_n(&shared[i % RACERS], __ATOMIC_ACQUIRE);
     int result = i % 3 ? mallometer_scope_read(number, &figures) : mallometer_scope_close(number, &figures);
     CHECK(result == 0 || result == -EINVAL);
-    /* While this thread closes a scope, the scope's thread may make further calls, which the scope may count. The
-     * number of calls is therefore checked only after a read. */
+    /* The upper limits hold only for mallometer_scope_read(): while this thread closes a scope, the scope's thread
+     * may make further calls, which the scope may count. */
     bool of_process = figures.peak_error_bytes > 0;
     if (result == 0 && i % 3 && !of_process) CHECK(calls(&figures) <= 2 && figures.peak_bytes < 10000);
     if (result == 0) CHECK(calls(&figures) >= figures.temporary_allocations);

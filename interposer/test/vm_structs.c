@@ -330,7 +330,7 @@ static void check_other_threads(void) {
   reads = 0;
   for (int i = 0; i < 10; i++) CHECK(sampled_frame() == 0);
   CHECK(names_asked == 1 && reads == 0);
-  /* A compiler thread now gets the address of the previous thread's structure. */
+  /* A compiler thread now starts. Its structure is at the address of the previous thread's structure. */
   name_of_thread = "C1 CompilerThre";
   number_of_thread = 3;
   CHECK(sampled_frame() == compiled_frame(KNOWN_METHOD));

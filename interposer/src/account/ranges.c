@@ -348,7 +348,8 @@ static void end_pass(void) {
   if (--map->passes == 0) map->enough = map->used < PACKED_BLOCKS ? PACKED_BLOCKS : map->used + BLOCKS_OF_SLICE;
 }
 
-/* Copies the next blocks' ranges to map->slice, except those that this pass forgets. Returns how many it copied. */
+/* Copies the ranges of the next `blocks` blocks to map->slice. Ranges that the current pass over the map forgets are
+ * not copied. Returns the number of copied ranges. */
 static uint32_t read_slice(uint32_t blocks) {
   uint32_t total = 0;
   struct references references = {0};

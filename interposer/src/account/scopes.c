@@ -132,8 +132,8 @@ static void unmap_table(struct scope *scope) {
   __atomic_fetch_sub(&table_bytes_mapped, bytes, __ATOMIC_RELAXED);
 }
 
-/* Marks that the thread is using its list of scopes or a table. Signal handlers then leave closed scopes in the list,
- * and the thread removes them afterwards. Returns whether the mark was set before. */
+/* Marks that the thread is using its list of scopes, or a scope's table of addresses. Signal handlers then leave
+ * closed scopes in the list, and the thread removes them afterwards. Returns whether the mark was set before. */
 static bool hold_chain(struct thread_block *block) {
   struct thread_scoping *scoping = thread_scoping(block);
   bool before = scoping->is_held;
@@ -255,10 +255,12 @@ static void unlink_abandoned(struct thread_block *block) {
 }
 
 /*
- * Unlinks the calling thread's closed scopes. A signal handler that interrupted an event must not do this:
- * choose_reports() sets block->headroom (the bytes that the thread may allocate without a report), and the interrupted
- * event would overwrite the new value. A handler that interrupted code that uses the list must not do it either. In
- * these cases the function sets a request, and the thread unlinks the scopes later.
+ * Unlinks the calling thread's closed scopes. In two cases the function only sets a request, and the thread unlinks the
+ * scopes later:
+ *
+ * - The caller is a signal handler that interrupted an event. choose_reports() would set block->headroom (the bytes
+ *   that the thread may allocate without a report), and the interrupted event would overwrite the new value.
+ * - The caller is a signal handler that interrupted code that uses the thread's list of scopes.
  */
 static void unlink_or_postpone(struct thread_block *block) {
   if (thread_scoping(block)->is_held || is_in_event(block)) {

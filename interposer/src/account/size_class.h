@@ -22,7 +22,7 @@
 static inline size_t doubled_size(size_t size) { return 2 * size - 1; }
 static inline size_t size_of_doubled(size_t doubled) { return doubled / 2 + 1; }
 
-/* Returns the class of a request from 1 byte to 8 MiB. */
+/* Returns the class of a request of 1 byte to 8 MiB, given its doubled_size(). */
 static inline size_t size_class_of_doubled(size_t doubled) { return highest_bit(doubled); }
 
 static inline size_t size_class(size_t size) {

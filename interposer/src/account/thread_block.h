@@ -149,8 +149,8 @@ struct slab {
    * differ by a multiple of the page size. */
   uint8_t unused[2048];
   struct of_sampler {
-    /* The sampling levels of the counters in `filter`. With level n, a counter is drawn such that the sampler
-     * examines each allocation with probability 2^-n. */
+    /* The sampling level of each counter in `filter`. A counter of level n is set to random values that let each
+     * allocation reach the sampler with probability 2^-n. */
     uint8_t levels[FILTER_BUCKETS];
     struct large_path large_paths[LARGE_PATHS];
   } of_sampler[BLOCKS_IN_SLAB];
@@ -219,9 +219,9 @@ static inline bool headroom_give(struct thread_block *block, int64_t bytes) {
  *
  * A handler may also run after the event has loaded block->headroom and before the event stores the 0. event_end() then
  * overwrites the handler's change of block->headroom. The lost change is less than HEADROOM_BYTES, and the next
- * peak_flush() corrects it. If the handler opened a scope (account/scopes.h), it also withdrew the headroom, and this
- * is lost, too. Until the next peak_flush(), the thread's events then stay on the fast path, which does not report them
- * to the scope.
+ * peak_flush() corrects it. If the handler opened a scope (account/scopes.h), which withdraws the headroom, event_end()
+ * undoes the withdrawal. Until the next peak_flush(), the thread's events then stay on the fast path, which does not
+ * report them to the scope.
  *
  * Relaxed accesses suffice, because only the thread itself needs the order of the mark, and other threads do not change
  * the headroom while the mark is set.
@@ -286,7 +286,7 @@ static inline int64_t thread_net(const struct thread_block *block) {
  * then takes the slow path until the headroom is renewed. May be called from any thread. */
 static inline void headroom_withdraw(struct thread_block *block) {
   int64_t left = __atomic_load_n(&block->headroom, __ATOMIC_RELAXED);
-  /* A 0 marks an event that is being counted if EVENTS_ARE_MARKED, and must not be overwritten. */
+  /* A headroom of 0 marks an event that is being counted if EVENTS_ARE_MARKED. The 0 must not be overwritten. */
   while (!(EVENTS_ARE_MARKED && left == 0) && !__atomic_compare_exchange_n(&block->headroom, &left, NO_HEADROOM, false,
                                                                            __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
   }

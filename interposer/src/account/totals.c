@@ -143,8 +143,9 @@ static uint64_t allocated_until_now(void) { return sum_over_blocks(allocated_by)
 
 enum { ATTEMPTS = 4 };
 
-/* Raises the peaks that are below the live bytes of a sum. `freed` and `open` were read when the sum began. Returns
- * false if the sum must be repeated, because more than slack() bytes were freed meanwhile. */
+/* Raises the peak of the process, and the peaks of the windows in `open` (a set of bits), if the live bytes are
+ * higher. `freed` and `open` were read before `allocated`. Returns false if the sums must be read again, because
+ * more than slack() bytes were freed meanwhile. */
 static bool raise_peak_by(uint64_t allocated, uint64_t freed, uint32_t open) {
   int64_t live = live_of(allocated, freed);
   if (live <= lowest_peak()) return true;
@@ -263,9 +264,9 @@ void peak_flush_shared(void) { flush_own(&shared_events, &shared_flushed); }
 static int64_t net_in(const struct mallometer_counters *sum) { return (int64_t)(allocated_in(sum) - freed_in(sum)); }
 
 /*
- * Bit i is set while window i is reserved. New windows take the numbers in turn, so that the number of a closed window
- * is reused late. A thread that began to sum before a window was closed may still raise the window's entry of
- * window_peaks[] afterwards.
+ * A peak window finds the peak of the net bytes since it was opened (totals.h). Bit i is set while window i is
+ * reserved. The numbers are given out in rotation, so that the number of a closed window is not reused soon: a thread
+ * that began to sum before the window was closed may still raise window_peaks[i] afterwards.
  */
 static uint32_t windows_taken;
 static uint32_t windows_opened;

@@ -5,11 +5,12 @@
  * The live bytes are therefore never negative, and are too high by at most the bytes freed during the sum.
  *
  * The peak costs nothing on the fast path. All threads share one estimate of the live bytes. A thread updates its own
- * share of the estimate when it has used up its headroom, and when it ends. Headroom is the number of bytes that the
- * thread may still allocate before the update. It is HEADROOM_BYTES at first, and frees raise it. If the estimate then
- * exceeds the peak by more than the slack, the thread sums over all blocks to find the true live bytes. The slack is
- * 0.5 % of the peak, but at least 4 KiB for each block. While n other threads are summing, the estimate must exceed the
- * peak by more than n + 1 times the slack.
+ * share of the estimate when it ends, and when it has used up its headroom, the number of bytes that it may allocate
+ * before the update. The headroom is HEADROOM_BYTES at first, and frees raise it.
+ *
+ * If the updated estimate exceeds the peak by more than the slack, the thread sums over all blocks to find the true
+ * live bytes. The slack is 0.5 % of the peak, but at least 4 KiB for each block. While n other threads are summing, the
+ * estimate must exceed the peak by more than n + 1 times the slack.
  *
  * The thread that sums also updates the shares of all other threads, because a thread that only frees does not update
  * its own share. It then lowers their headroom to HEADROOM_BYTES.
@@ -79,10 +80,12 @@ void peak_window_close(uint32_t number);
 struct peak_window peak_window_read(uint32_t number, const struct mallometer_counters *since);
 
 /*
- * Adds the change of this thread's live bytes since its latest peak_flush() to the estimate of the process's live
- * bytes. Also sets `headroom`, the growth in bytes before the thread must call peak_flush() again. While a scope
- * (scopes.h) measures the thread, `report_peak_at` is set instead: the net bytes above which peak_flush() is due. May
- * sum over all blocks to confirm a new peak.
+ * Updates this thread's share of the estimate of the process's live bytes (see above). May sum over all blocks to
+ * confirm a new peak.
+ *
+ * Also renews the thread's headroom: HEADROOM_BYTES. A thread in a scope (scopes.h) has no headroom. For such a thread,
+ * `report_peak_at` is set instead, so that peak_flush() is due again when the thread's net bytes (allocated minus
+ * freed) have grown by HEADROOM_BYTES.
  */
 void peak_flush(struct thread_block *block);
 

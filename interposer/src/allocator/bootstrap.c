@@ -63,7 +63,7 @@ bool is_bootstrap(const void *object) {
 size_t bootstrap_size(const void *object) { return ((const size_t *)object)[-1]; }
 
 void bootstrap_finish(void) {
-  uintptr_t end = 1; /* low_range_end without a buffer at LOW_ADDRESS: NULL is the only address below it */
+  uintptr_t end = 1; /* enough for NULL, the only low address if there is no buffer at LOW_ADDRESS */
   if (buffer == LOW_ADDRESS) end = (uintptr_t)LOW_ADDRESS + CAPACITY;
   __atomic_store_n(&low_range_end, end, __ATOMIC_RELEASE);
 }

@@ -35,7 +35,8 @@ void bootstrap_finish(void);
 bool bootstrap_is_above_low_range(void);
 
 /*
- * Raises `low_range_end` to `end`, for other memory of this library. No object of the allocator may be below `end`.
+ * Raises `low_range_end` to `end`, so that free() takes the slow path for memory that this library has reserved below
+ * `end` (leak/slots.h). No object of the allocator may be below `end`.
  */
 void low_range_extend(uintptr_t end);
 

@@ -46,8 +46,8 @@ static bool chunk_agrees(size_t request) {
   return agrees;
 }
 
-/* The bytes of a chunk's header that its size word does not include, if the chunk has a mapping of its own: 0 before
- * glibc 2.43, 16 since then. */
+/* The bytes that the size word of a chunk leaves out if the chunk has a mapping of its own: none before glibc 2.43,
+ * the chunk's header (16 bytes) since then. */
 static size_t not_in_size;
 
 static void find_size_of_mapped_chunks(void) {

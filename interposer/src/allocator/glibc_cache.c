@@ -134,7 +134,7 @@ struct held {
 
 static struct caches {
   uintptr_t list_at; /* bytes from a thread's thread pointer to its list of robust locks; negative on aarch64 */
-  uintptr_t id_at;   /* bytes from the thread's id to the list of robust locks */
+  uintptr_t id_at;   /* the thread's id is stored this many bytes before its list of robust locks */
   size_t count;
   uint32_t ids[MOST_THREADS], ids_later[MOST_THREADS];
   uintptr_t threads[MOST_THREADS]; /* thread pointers; 0: not found */
@@ -143,8 +143,8 @@ static struct caches {
 
 enum { FARTHEST_ID = 64 };
 
-/* Returns the thread pointer of a thread, or 0 if its id is not at the expected distance from its list of robust
- * locks. */
+/* Returns the thread pointer of a thread, or 0 if the memory `id_at` bytes before the thread's list of robust locks
+ * does not hold `id`. */
 static uintptr_t thread_of(uint32_t id) {
   uintptr_t list = thread_robust_list(id);
   uint32_t there;

@@ -18,8 +18,8 @@
  * enters the loader. If it returns false, glibc_cache_bytes() returns 0. */
 bool glibc_cache_find(void);
 
-/* Returns the bytes of the calling thread's cached chunks and of its cache, or 0 if it has no cache or the pointer
- * was not found. Neither allocates nor locks. */
+/* Returns the bytes of the calling thread's cache and of its cached chunks. Returns 0 if the thread has no cache, or
+ * if glibc_cache_find() did not find the pointer to the cache. Does not allocate or lock. */
 uint64_t glibc_cache_bytes(void);
 
 /*

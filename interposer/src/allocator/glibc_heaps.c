@@ -16,7 +16,7 @@
 
 enum {
   WINDOWS_OF_HEAP = 64, /* pages to read in each heap; in a heap above 64 MiB, one page for each MiB */
-  MOST_WINDOWS = 16384, /* the most pages to read of all heaps, 1.5 us each */
+  MOST_WINDOWS = 16384, /* the most pages to read in all heaps together; each takes 1.5 us */
   LEAST_WINDOWS = 16,   /* the fewest pages to read of a heap, even if all heaps together then exceed MOST_WINDOWS */
   MOST_HEAPS = 2048,
   MOST_ARENAS = 1024,  /* glibc makes at most eight for each processor by default */

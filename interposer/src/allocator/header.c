@@ -104,7 +104,8 @@ static void *header_realloc_usual(void *object, size_t size, bool counted) {
 void *header_realloc(void *object, size_t size, bool counted) {
   if (shift_of(object) == 4) return header_realloc_usual(object, size, counted);
   /*
-   * The object is copied, because the allocator's realloc keeps neither its alignment nor its distance to the base.
+   * The object is copied, because the allocator's realloc keeps neither its alignment nor its distance to the beginning
+   * of the allocation.
    */
   void *moved = header_malloc(size, counted);
   if (!moved) return NULL;

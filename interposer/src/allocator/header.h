@@ -2,7 +2,7 @@
  * Accounting by requested size (MALLOMETER_ACCOUNTING=header): a header of 16 bytes before each object. An allocation
  * has these parts, beginning at its base:
  *
- * - alignment - 16 unused bytes, if the alignment is above 16;
+ * - unused bytes, if the alignment is above 16: the alignment minus 16;
  * - the size, 8 bytes;
  * - the tag, 8 bytes;
  * - the object.

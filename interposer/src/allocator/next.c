@@ -141,9 +141,9 @@ bool next_allocator_bypass_executable(void) {
  * musl's calloc calls malloc by name, and its memalign and posix_memalign call aligned_alloc by name. Such a call
  * reaches this library, which would count the object twice. The functions below replace musl's.
  *
- * While the next allocator is being found, this library's functions return objects from the bootstrap buffer.
- * calls_this_library() gets an object that a function of the next allocator returned. An object in the bootstrap buffer
- * shows that this function has called this library.
+ * calls_this_library() gets an object that a function of the next allocator returned. The object is in the bootstrap
+ * buffer if the function called this library, which serves calls from that buffer while the next allocator is being
+ * found.
  */
 enum { CLEARED_AT_ONCE = 4096 };
 

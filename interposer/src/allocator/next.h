@@ -1,9 +1,9 @@
 /*
  * The next allocator, which would serve the process if this library were absent.
  *
- * The loader's search order is used for all functions, so that they belong to one allocator. The C library's free would
- * abort the process if it got an object of another allocator. The hooked functions call no other functions of the
- * system than those of the next allocator.
+ * The allocator's functions are all looked up in the loader's search order, so that they belong to one allocator. The C
+ * library's free would abort the process if it got an object of another allocator. The functions by which this library
+ * replaces malloc and its family call no functions of the system except the next allocator's.
  */
 #ifndef MALLOMETER_ALLOCATOR_NEXT_H
 #define MALLOMETER_ALLOCATOR_NEXT_H
@@ -31,9 +31,9 @@ struct next_allocator {
 extern HIDDEN struct next_allocator next;
 
 /*
- * `after` is the allocator behind this library in the search order. `after_serves` is set if a library in front of this
- * one defines the program's malloc, which is then in `next`. That malloc may call this library. Such a call must be
- * passed to `after`, because `next` would call this library again without end.
+ * `after` is the allocator behind this library in the loader's search order. `after_serves` is set if a library in
+ * front of this one defines the program's malloc. `next` then has the malloc of that library, which may call this
+ * library. Such a call must be passed to `after`, because `next` would call this library again without end.
  */
 extern HIDDEN struct next_allocator after;
 extern HIDDEN bool after_serves;

@@ -158,7 +158,7 @@ static void report_counting(void) {
  * address after it.
  */
 static uint64_t changes_at_walk;
-static uint64_t late_walk_ns; /* 0: no late walk is due */
+static uint64_t late_walk_ns; /* the time at which a second walk is due; 0: none is due */
 
 static void note_walk(uint64_t changes) {
   loaded_objects_refresh(); /* a preloaded mallometer does this in its dlopen hook */

@@ -24,8 +24,8 @@ void baseline_forget_threads(void);
  * recent, the baseline is unknown, or glibc cannot report its live bytes. */
 bool baseline_compare(void);
 
-/* Returns glibc's live bytes minus the counted ones at the latest comparison. Sets `bound` to the largest difference,
- * in bytes, that does not mean missed calls. */
+/* Returns glibc's live bytes minus the counted ones at the latest comparison. Sets `bound`, in bytes: a difference
+ * above it, positive or negative, means that calls were missed. */
 int64_t baseline_drift(uint64_t *bound);
 
 #endif

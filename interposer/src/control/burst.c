@@ -77,7 +77,8 @@ static uint64_t look_ns; /* the thread's CPU time at the latest look at a rise *
 static struct recording_burst description;
 static uint32_t version;
 
-/* The description of a rise while it is made, and a copy for the thread that asks the JVM for names. */
+/* `draft` is the description of a rise of memory that is being made. `copy` is a copy of the latest description for
+ * the thread that asks the JVM for names. */
 static struct recording_burst draft, copy;
 static uint64_t frames_of_a_site[MOST_FRAMES];
 static struct mallometer_method asked;

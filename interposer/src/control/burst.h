@@ -25,7 +25,8 @@
 #include "control/recording_format.h"
 #include "platform/kernel.h"
 
-/* Makes the memory of this part resident, and begins to store the latest samples (sample/latest_samples.h). */
+/* Makes the variables of burst.c resident in memory, and begins to store the latest samples
+ * (sample/latest_samples.h). */
 void burst_start(void);
 
 /* Must be called once a second with a reading of the memory. */

@@ -13,7 +13,7 @@
 #define TENTH (SECOND / 10)
 #define MIB (UINT64_C(1) << 20)
 #define LEAST_BYTES (4 * MIB)
-/* A method is named only if its growth is at least LEAST_BYTES and at least a quarter of the rise. */
+/* A method is named only if its growth is at least LEAST_BYTES and at least a quarter of the growth of memory. */
 #define LEAST_PART 4u
 #define DIGITS 16u
 #define LONGEST_WORD 80u

@@ -1,5 +1,4 @@
-/* Reads the MALLOMETER_* variables. An invalid value is reported and replaced by the default, or by off for
- * MALLOMETER_ATTACH. See configuration.h. */
+/* Reads the MALLOMETER_* variables, and reports invalid values. See configuration.h. */
 #include "control/configuration.h"
 
 #include <stdint.h>

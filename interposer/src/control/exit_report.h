@@ -16,7 +16,7 @@ struct exit_report {
   bool maximum;
   /* The allocations of each size class. */
   bool histogram;
-  /* The allocations of each class of usable sizes. Counting them slows down every event. */
+  /* Whether to report the allocations of each class of usable sizes. Counting them slows down every event. */
   bool returned;
   /* The latest requests above MALLOMETER_HUGE, with their stacks. */
   bool threshold;

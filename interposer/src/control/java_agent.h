@@ -8,9 +8,9 @@
 #define MALLOMETER_CONTROL_JAVA_AGENT_H
 
 /*
- * Appends -javaagent:`agent` to JAVA_TOOL_OPTIONS, unless it is there already. `agent` is the jar's path; = and the
- * agent's options may follow. Writes the reason of a failure to standard error. Must be called before main, because
- * it changes the environment.
+ * Appends -javaagent:`agent` to JAVA_TOOL_OPTIONS, unless it is there already. `agent` is the jar's path, or the path
+ * followed by "=" and the agent's options. Writes the reason of a failure to standard error. Must be called before
+ * main, because it changes the environment.
  */
 void java_agent_append(const char *agent);
 

@@ -133,9 +133,9 @@ static int step(uint32_t wanted) {
   if (!graph) return -ENODATA;
   if (!is_next || wanted > MALLOMETER_OWNERS_REFERRERS) return -EINVAL;
   int result = step_to(wanted);
-  /* A search for referrers may be followed by further searches for referrers, but by no other step: the referrers of
-   * holders found later would stay unknown. `done` is therefore set to the step before MALLOMETER_OWNERS_REFERRERS,
-   * even if that step was skipped. */
+  /* MALLOMETER_OWNERS_REFERRERS may be repeated, but no other step may follow it, because a later step could find
+   * holders whose referrers would stay unknown. step() refuses the other steps, because `done` is set to
+   * MALLOMETER_OWNERS_POINTER_HOLDERS, even if that step was skipped. */
   if (result == 0) done = wanted == MALLOMETER_OWNERS_REFERRERS ? MALLOMETER_OWNERS_POINTER_HOLDERS : wanted;
   return result;
 }

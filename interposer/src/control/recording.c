@@ -325,8 +325,8 @@ static bool goes_on(void) {
    * would end the new recorder's Java thread. */
   java_thread_end();
   (void)__atomic_exchange_n(&has_thread, false, __ATOMIC_SEQ_CST);
-  /* A recording or message that began while `has_thread` was set has started no thread. The present thread then goes
-   * on and serves it, unless another recorder's thread was started meanwhile. */
+  /* A recording or message may have begun just before `has_thread` was cleared. No thread was started for it, so the
+   * present thread goes on and serves it, unless another recorder's thread was started meanwhile. */
   return (is_recording() || message_is_on()) && !__atomic_exchange_n(&has_thread, true, __ATOMIC_SEQ_CST);
 }
 

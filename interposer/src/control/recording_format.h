@@ -25,8 +25,8 @@ enum recording_region_kind {
   RECORDING_SAMPLES = 1,
   /* The end of the process, written by the library. */
   RECORDING_EXIT = 2,
-  /* Texts from Java. SHUTDOWN is written when the shutdown begins, JVM once with facts about the JVM, MINUTES every
-   * minute, and EXCEEDED when a share of the memory limit is exceeded. */
+  /* Texts from Java: SHUTDOWN, written when the shutdown begins; JVM, facts about the JVM, written once; MINUTES,
+   * written every minute; and EXCEEDED, written when a share of the memory limit is exceeded. */
   RECORDING_SHUTDOWN = 3,
   RECORDING_JVM = 4,
   RECORDING_MINUTES = 5,

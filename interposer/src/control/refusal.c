@@ -20,7 +20,7 @@ static bool is_internal_name(const char *name) {
 }
 
 bool file_contains_internal_names(const char *path) {
-  static const char name[] = "\0" INTERNAL_PREFIX "free"; /* a name begins after the 0 of the name before it */
+  static const char name[] = "\0" INTERNAL_PREFIX "free"; /* names in a string table are separated by 0 */
   return file_contains(path, name, sizeof name);
 }
 

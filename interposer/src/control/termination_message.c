@@ -129,7 +129,7 @@ static void clear(void) {
   file_close(file);
 }
 
-/* Writes `text` into the file. If no byte is written, the file still holds the latest message. */
+/* Writes `text` into the file. If no byte is written, the file keeps its previous content. */
 static void put(void) {
   int file = open_unchanged();
   if (file < 0) return;

@@ -24,7 +24,7 @@
 /* The most bytes of Java's sentence, which states the diagnosis. */
 #define MESSAGE_SENTENCE_BYTES 512u
 
-/* Takes the file, as mallometer_message_start() does. */
+/* Begins to use the file at `path`. Returns 0 or a negative error code, as mallometer_message_start() does. */
 int message_start(const char *path);
 
 /*
@@ -38,8 +38,8 @@ void message_set_sentence(const char *sentence, uint32_t length);
 
 bool message_is_on(void);
 
-/* Writes the time, a clause about the present memory, and Java's sentence with its age. Only the recorder's thread
- * calls this. */
+/* Writes the time, `clause` (about the present memory), and the diagnosis that message_set_sentence() stored, with
+ * the seconds since then. Only the recorder's thread calls this. */
 void message_write(const char *clause);
 
 void message_clear(void);

@@ -2,8 +2,8 @@
  * Starts the library on Darwin, switches its counting on and off (start.h), and attaches it to a running process
  * (redirection.h).
  *
- * Calls reach this library from the start through the interposed functions, or after mallometer_attach() through the
- * malloc zones. mallometer_attach() fails in a process that counts from the start.
+ * In a process that counts from the start, calls reach this library through the interposed functions, and
+ * mallometer_attach() fails. A successful mallometer_attach() makes calls reach this library through the malloc zones.
  */
 #include <errno.h>
 #include <mach/mach.h>

@@ -6,9 +6,9 @@
  * functions counts its event, and calls made inside of the function are not counted. Each object is therefore counted
  * once.
  *
- * The members have the order of the public header malloc/malloc.h and, from version 15 on, of libmalloc 521 and later.
- * The build for Darwin checks the offsets against its SDK's header. darwin_zone.c states which version of the struct
- * added a member.
+ * The members of struct zone have the order of the public header malloc/malloc.h. Members that version 15 of the struct
+ * and later versions added have the order of libmalloc 521 and later. The build for Darwin checks the offsets against
+ * its SDK's header. darwin_zone.c states which version of the struct added a member.
  */
 #ifndef MALLOMETER_HOOKS_DARWIN_ZONE_H
 #define MALLOMETER_HOOKS_DARWIN_ZONE_H

@@ -44,10 +44,10 @@
 /* The program's call. Use this macro only in functions that are reached by jumps, not by further calls: the return
  * address must be the program's. */
 #define ORIGIN ((struct origin){__builtin_return_address(0), __builtin_dwarf_cfa()})
-/* ORIGIN for code that serves functions with a stack frame and functions without one (FRAMELESS_CALLS). `frameless`
- * must be a compile-time constant. */
+/* ORIGIN in a function that has no stack frame if `frameless` is true (FRAMELESS_CALLS). `frameless` must be a
+ * compile-time constant. */
 #define ORIGIN_IN(frameless) ((frameless) ? (struct origin){frameless_caller(), __builtin_dwarf_cfa()} : ORIGIN)
-#define INLINE static inline __attribute__((always_inline)) /* inlined code has its caller's return address (ORIGIN) */
+#define INLINE static inline __attribute__((always_inline)) /* a real call would change ORIGIN's return address */
 #define OUT_OF_LINE __attribute__((noinline))
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
@@ -264,8 +264,8 @@ INLINE bool has_only_unmatched_scopes(const struct thread_block *block) {
   return memcmp(&block->reporting, &usual, sizeof usual) == 0 && !is_in_event(block);
 }
 
-/* Returns whether scopes are the only reason why the thread left the fast path, and at least one of the scopes is
- * matched: it checks for each freed object whether it was allocated in the scope. */
+/* Returns whether the thread left the fast path only because it is in scopes, at least one of which is matched. A
+ * matched scope checks for each freed object whether that object was allocated in the scope. */
 INLINE bool has_only_matched_scopes(const struct thread_block *block) {
   const struct reporting usual = {SCOPED | SCOPED_MATCHED, 0};
   return memcmp(&block->reporting, &usual, sizeof usual) == 0 && !is_in_event(block);
@@ -327,8 +327,8 @@ static OUT_OF_LINE void *count_large_without_headroom(void *object, size_t size,
   struct thread_block *block = own_block();
   if (!has_only_unmatched_scopes(block)) return complete_count_new_allocation(object, size, origin);
   size_t usable_size = glibc_usable_size(object);
-  /* count_large_allocation() ends the event that begins here, and leaves the thread without headroom (NO_HEADROOM).
-   * The thread's next event then takes the slow path again, which serves the scopes. */
+  /* The event begins here, and count_large_allocation() ends it. NO_HEADROOM makes the thread's next event take the
+   * slow path again, which updates the scopes. */
   (void)event_mark(block, false);
   object = count_large_allocation(block, object, usable_size, size, 0, NO_HEADROOM, origin);
   return scope_allocation(block, object, doubled_size(size));
@@ -552,7 +552,7 @@ void hook_open_route(enum hook_route route, bool tracked, bool matched) {
   TAKE(realloc_of_route, BY_ROUTE(route, completed_realloc, matched ? completed_realloc : counting_realloc,
                                   followed ? following_realloc : forwarded_realloc));
   void (*route_free)(void *) = ranged ? ranged_free : free_of_route;
-  if (!after_serves) { /* otherwise early_malloc() etc. stay: they call `after`, the allocator behind this library */
+  if (!after_serves) { /* otherwise `entry` keeps early_malloc() etc., which can call the allocator `after` */
     TAKE(entry.malloc, BY_ROUTE(route, completed_malloc, counted_malloc, next.malloc));
     TAKE(entry.free, route_free);
     TAKE(entry.calloc, BY_ROUTE(route, completed_calloc, counted_calloc, next.calloc));

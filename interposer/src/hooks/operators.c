@@ -30,12 +30,13 @@ static const struct {
 /* ---- Operators of other libraries ---------------------------------------------------------------------- */
 
 /*
- * Operators of other libraries, for each form (variant of new or delete). `in_place` has the operator that serves a
- * call which reached this library; NULL if this library's own operator serves it. `resolved` has the operators that the
- * program's own calls reach.
+ * Operators of other libraries, for each form (variant) of new or delete. NULL stands for this library's own operator.
  *
- * The arrays differ if a library before this one in the search order defines the operator. That operator may call this
- * library's operator. Passing the call back to that operator could loop forever.
+ * `resolved` has the operators that the program's own calls reach. `in_place` has the operators to which this library
+ * passes the calls that reach its own operators.
+ *
+ * The arrays differ if a library before this one in the search order defines the operator. That operator is only in
+ * `resolved`, because it may call this library's operator, and passing the call back to it could loop forever.
  */
 static operator_function *in_place[OPERATOR_FORMS], *resolved[OPERATOR_FORMS];
 

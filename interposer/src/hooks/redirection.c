@@ -36,8 +36,8 @@ struct function {
   uintptr_t real;
 };
 
-/* Several rows have this library's free as `ours`. The row of `free` comes first among them. When undoing,
- * redirect_data_word() therefore finds it and stores the address of the real free. */
+/* Several rows have this library's free as `ours`. The row of `free` must be the first of them: when the redirection
+ * is undone, redirect_data_word() replaces a pointer to this library's free by `real` of the first such row. */
 static struct function functions[] = {
 #define ROW(function) {#function, (void (*)(void))function, 0},
 #define ROW_OF_FREE(function) {#function, (void (*)(void))free, 0},
@@ -389,8 +389,8 @@ static bool is_counted_once(duplicate_text *duplicate, const struct thread_block
   return events_allocations(&block->events) == allocations + 1 && counter_read(&block->events.frees) == frees + 1;
 }
 
-/* Returns whether a look-up of malloc by dlsym() or dlvsym() finds this library's malloc. dlsym() does not find it
- * if the allocator defines malloc with an old symbol version; dlvsym() looks for that version. */
+/* Returns whether dlsym() or dlvsym() finds this library's malloc. Only dlvsym() can find it if the allocator
+ * defines malloc with an old symbol version. */
 static bool look_up_leads_here(void) {
   uintptr_t malloc_address = ours(&functions[0]), found = (uintptr_t)dlsym(RTLD_DEFAULT, "malloc");
   const char *version = VERSION_OF_MALLOC;

@@ -34,9 +34,8 @@ bool program_malloc_is_ours(void) {
 }
 
 /*
- * Returns whether calls of this library's functions reach this library. Memory checkers such as Valgrind's intercept
- * functions of malloc's family, and an intercepted malloc_usable_size() returns 0 for hook_state, which it does not
- * know.
+ * Returns whether calls of this library's functions reach this library. A memory checker such as Valgrind may intercept
+ * the functions of malloc's family. Its malloc_usable_size() returns 0 for hook_state, which it does not know.
  */
 static bool calls_arrive(void) { return malloc_usable_size(&hook_state) != 0; }
 
@@ -55,8 +54,8 @@ static enum hook_route route_of(int state, bool monitored) {
   return ROUTE_COMPLETE;
 }
 
-/* Stores the state before the route. Some calls may still take the old route; the functions of complete.h then find
- * the new state. */
+/* Stores the state first, and then replaces the route, the functions that serve the program's calls (hooks/route.h).
+ * Calls may take the old route meanwhile; the functions of complete.h then find the new state. */
 static void change_state(int wanted, bool monitored, bool tracked, bool matched) {
   __atomic_store_n(&hook_state, wanted, __ATOMIC_RELEASE);
   hook_open_route(route_of(wanted, monitored), tracked, matched);
@@ -161,9 +160,9 @@ static void choose_route(void) {
   this_thread_chooses--;
 }
 
-/* Does nothing before resolve() has found the allocator, because resolve() itself chooses the route at its end. This
- * function and choose_route() each have a fence. Either resolve() therefore sees the input that the caller has
- * changed, or this thread sees the new hook_state and chooses the route. */
+/* Does nothing before resolve() has found the allocator, because resolve() itself calls choose_route() at its end.
+ * The fences in this function and in choose_route() ensure that no change gets lost: either resolve() sees what the
+ * caller has changed, or this thread sees the new hook_state and calls choose_route(). */
 void hook_choose_route(void) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   if (__atomic_load_n(&hook_state, __ATOMIC_RELAXED) >= HOOK_COUNTING) choose_route();

@@ -50,7 +50,8 @@ extern HIDDEN enum size_source size_source;
  */
 extern HIDDEN bool malloc_leads_here;
 
-/* Whether malloc_leads_here is false because a memory checker answers the calls of the library's malloc. */
+/* Whether malloc_leads_here is false because a memory checker such as Valgrind intercepts the program's calls of
+ * malloc. */
 extern HIDDEN bool malloc_is_replaced;
 
 /* The latest request of hook_set_counting(), and whether counting was off at any time since the start or the latest

@@ -7,7 +7,7 @@ void hook_detach(void) {
   malloc_leads_here = false;
   scopes_interrupt();
   hook_choose_route();
-  scopes_interrupt(); /* marks scopes as incomplete, also those that were opened while the route changed */
+  scopes_interrupt(); /* marks scopes that were opened during hook_choose_route() as incomplete, too */
 }
 
 bool hook_was_off(void) { return __atomic_load_n(&counting_was_off, __ATOMIC_RELAXED); }

@@ -37,7 +37,7 @@ uint32_t jvm_method_count(void);
 /* Returns the number of frames whose method had no room in the table. */
 uint64_t jvm_frames_without_method(void);
 
-/* Describes a method, as mallometer_method_name(): 0, -EINVAL, -ESRCH or -ENODATA. `out` must be zeroed. */
+/* Describes a method, like mallometer_method_name(). Returns 0, -EINVAL, -ESRCH or -ENODATA. `out` must be zeroed. */
 int jvm_describe_method(uint32_t number, struct mallometer_method *out);
 
 /* Corrects the Java frames of a stack whose native code was called through the foreign-function interface

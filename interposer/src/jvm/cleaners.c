@@ -143,7 +143,7 @@ static void look_at_candidates(JavaVM *vm, JNIEnv *thread) {
   }
 }
 
-/* ---- Looking ------------------------------------------------------------------------------------------ */
+/* ---- Reading the counters and finding the cleaners ---------------------------------------------------- */
 
 int cleaners_look(struct mallometer_collection_counts *out, bool looks) {
   JNIEnv *thread;

@@ -11,8 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Starts the thread, which calls `work` each time that it is woken. Does nothing if it runs already, if `jvm` is
- * NULL, or after the JVM refused it or ended. Only one thread may call this. Allocates. */
+/* Starts the thread, which calls `work` each time that it is woken. Does nothing if the thread runs already, if
+ * `jvm` is NULL, if the JVM has refused to attach the thread, or if the JVM has ended. Only one thread may call
+ * this. Allocates. */
 void java_thread_start(JavaVM *jvm, void (*work)(void));
 
 /* Wakes the thread. Must not be called inside of malloc. Does nothing without the thread. */
@@ -26,7 +27,7 @@ void java_thread_close_and_wait(void);
 
 void java_thread_forked(void);
 
-/* Returns the CPU time of the thread and of earlier ones, in nanoseconds. */
+/* Returns the CPU time of all threads that java_thread_start() has started, in nanoseconds. */
 uint64_t java_thread_overhead_ns(void);
 
 /* Returns the bytes of the thread's stack; 0 without a thread. */

@@ -109,9 +109,9 @@ static void note(struct pointer_walk *walk, uint32_t block, uint32_t steps) {
 }
 
 /*
- * Returns whether a word, an address within the block, counts as a pointer to the block. Ordinary numbers look like
- * addresses in a block with low addresses, so there only the addresses of the block's first words count. The first word
- * alone is not enough: a std::string of the old C++ ABI points to the fourth word of its block.
+ * Returns whether a word counts as a pointer to the block. The word is an address within the block. In a block with low
+ * addresses, only the addresses of its first words count, because ordinary numbers often look like low addresses. The
+ * first word alone is not enough: a std::string of the old C++ ABI points to the fourth word of its block.
  */
 static bool points_to(uint64_t word, const struct owned_block *block) {
   uint64_t offset = word - block->begin;

@@ -53,8 +53,8 @@ struct heap_object {
   uint32_t level; /* number of links between this object and the object that holds a block's address */
   uint32_t class_name;
   uint32_t kinds;      /* enum mallometer_heap_object_kinds */
-  uint32_t first_link; /* 1 + the number of the first reference to it; 0: none */
-  uint32_t first_hold; /* 1 + the number of the first Java long in it that leads to a block; 0: none */
+  uint32_t first_link; /* 1 + the index in owner_graph.link of the first reference to this object; 0: none */
+  uint32_t first_hold; /* 1 + the index in owner_graph.hold of the first entry for this object; 0: none */
   /* 1 + the number of an entry; 0: none. An entry is a root or object that refers from outside to a chain of
    * objects, such as the nodes of a queue ("Chains" in owner_search.c). An object of a chain stores the entry
    * through which it was reached. An object that is an entry stores its own entry number. */
@@ -119,8 +119,8 @@ void owner_graph_add_candidate(struct owner_graph *graph, uint64_t value, bool i
 /* Returns the number of a text, and stores the text if it is new; NO_NAME if there is no room. */
 uint32_t owner_graph_name(struct owner_graph *graph, const char *text);
 
-/* Sorts the pointers by value. Of several pointers with the same value and block, keeps only the one with the fewest
- * steps. */
+/* Sorts the pointers by value. Of several pointers with the same value and block, keeps only the one with the
+ * shortest path to the block (the fewest `steps`). */
 void owner_graph_sort_pointers(struct owner_graph *graph);
 
 /* Returns the number of pointers with this value, and sets `first` to the index of the first one. */

@@ -310,7 +310,7 @@ static void with_objects(bool (*wants)(const struct heap_object *object), void (
 
 /* ---- Names ---------------------------------------------------------------------------------------------- */
 
-static uint32_t holds_from; /* the latest walk's first entry in graph->hold; older entries have outdated class tags */
+static uint32_t holds_from; /* the latest walk's first index in graph->hold; class tags before that index are invalid */
 
 static void name_holds_of(jobject class, jlong tag) {
   owner_class_name(tools, class, memory->name);
@@ -363,9 +363,9 @@ static uint32_t kinds_of(jobject object) {
   return kinds;
 }
 
-/* Returns whether a path ends at this object. A class ends a path, because one of its static fields refers to the
- * previous object. A phantom reference (a cleaner) ends a path, because the code that creates such references always
- * keeps them reachable. */
+/* Returns whether the search for referrers stops at this object. It stops at a class, because a static field of the
+ * class contains the reference that was found. It stops at a phantom reference (a cleaner), because the code that
+ * creates such references always keeps them reachable. */
 static bool ends_paths(const struct heap_object *object) {
   return object->kinds & (MALLOMETER_HEAP_OBJECT_CLASS | MALLOMETER_HEAP_OBJECT_PHANTOM);
 }
@@ -428,7 +428,8 @@ static int walk_for_longs(void) {
   return error;
 }
 
-/* Tags and names the holders: objects with Java longs that lead to blocks. Then removes the tags of classes, because
+/* Finds the holders. A holder is a Java object with a long that is the address of a block, or of a native structure
+ * that leads to a block. Tags the holders and stores their names. Then removes the tags of classes, because
  * otherwise later walks would also report the reference of each object to its class. */
 static int find_holders(void) {
   int error = enter();
@@ -467,8 +468,9 @@ int owner_search_find_pointer_holders(void) {
 /* A holder is a Java object that contains the address of a block. Holders are chosen during the first walk along
  * references, because that reaches only live objects. A dead object may contain the address of an earlier block. */
 
-/* Returns the counter of chosen holders for the field of `hold`. A field has a second counter, for addresses that
- * lead to a block through other native memory. */
+/* Returns a counter: the number of holders (Java objects) that were chosen because of the field of `hold`. Each
+ * field has two counters: one for addresses in a block, and one for addresses that lead to a block through other
+ * native memory. */
 static uint8_t *chosen_count(const struct owner_hold *hold) {
   uint64_t way = ((uint64_t)hold->class_name * 31 + hold->field_name) * 2 + (hold->steps > 0);
   return &memory->chosen[(way * 0x9e3779b97f4a7c15u >> 40) % CHOSEN_COUNTS];
@@ -622,9 +624,11 @@ static int walk_for_referrers(void) {
  * least half of the objects whose referrers are sought refer to objects of their own class.
  *
  * An entry is a root, or an object outside of the chain, that refers to a member of the chain. The first reported
- * reference to a member decides about its entry. A referrer that is no member is the entry itself. If the referrer is a
- * member, its entry is taken. That entry is known by then, because the JVM reports a reference to an object before the
- * references from that object.
+ * reference to a member determines the member's entry:
+ *
+ * - If the referrer is a root or outside of the chain, the referrer is the entry.
+ * - If the referrer is a member itself, both members have the same entry. The referrer's entry is known by then,
+ *   because the JVM reports a reference to an object before the references from that object.
  */
 
 static uint32_t new_entry(jlong referrer, const struct heap_link *link) {
@@ -635,8 +639,8 @@ static uint32_t new_entry(jlong referrer, const struct heap_link *link) {
 
 static bool is_of_this_walk(jlong tag) { return (uint32_t)(tag & NUMBER_MASK) > entries_before; }
 
-/* Returns the entry of the object with this tag: the root, or the object outside of the chain, through which the
- * walk reached it. The result is 1 + the entry's index in memory->entry; 0 if the entry is unknown. */
+/* Returns the entry through which the walk reached the object with this tag. An entry is a root, or an object that
+ * refers to the chain from outside. The result is 1 + the entry's index in memory->entry; 0 if the entry is unknown. */
 static uint32_t entry_of_link(jlong tag) {
   if (is_object(tag)) return graph->object[tag - 1].entry;
   return (tag & CHAIN_TAG) && is_of_this_walk(tag) ? (uint32_t)(tag & NUMBER_MASK) : 0;
@@ -715,8 +719,8 @@ static uint32_t object_of_entry(struct entry *entry) {
   return of_entry;
 }
 
-/* Records the entry of a chain's object as the referrer of that object. The entry is the root, or the object outside
- * of the chain, through which the walk reached the object. Sets `has_more`, because other objects of the chain may
+/* Adds a link to an object of the chain. The link comes from the entry through which the walk reached the object: a
+ * root, or an object that refers to the chain from outside. Sets `has_more`, because other objects of the chain may
  * also refer to the object. */
 static void link_to_entry(uint32_t number) {
   struct heap_object *object = &graph->object[number];

@@ -41,7 +41,7 @@ void owner_search_end(void);
 
 size_t owner_search_footprint(void);
 
-/* ---- Steps, which return 0, -ENOMEM, -ESRCH, or -EIO if the JVM refuses ------------------------------------- */
+/* ---- Steps: they return 0, -ENOMEM, -ESRCH or -EIO (the JVM refuses) ---------------------------------------- */
 
 int owner_search_find_holders(void);
 

@@ -172,11 +172,11 @@ static bool reads_slots(void) {
 }
 
 /*
- * Ends an epoch. Returns false and sets errno if the bits cannot be read; the epoch then continues.
+ * Ends an epoch. Returns false and sets errno if the accessed bits cannot be read; the epoch then continues.
  *
- * Between the reading and the clearing of the bits, reads_slots() may call a function of this library that reads the
- * slots. Accesses by the program during that call are lost, so the epoch is void if the call takes longer than
- * 1/LARGEST_UNSEEN_PART of the epoch.
+ * A search of memory (search.h) may read the slots in reads_slots(), which is called between the reading and the
+ * clearing of the bits. Accesses by the program during that read are lost, so the epoch is void if the read takes
+ * longer than 1/LARGEST_UNSEEN_PART of the epoch.
  */
 static bool end_epoch(void) {
   note_objects();

@@ -19,7 +19,7 @@ struct share {
   uint32_t samples; /* the site's samples in `epoch` */
   uint32_t before;  /* the site's samples in the epoch before `epoch` */
   uint32_t live;    /* the site's live objects in slots (slots.h) */
-  uint32_t kept;    /* the number of the site's samples that were live just before its first sample in `epoch` */
+  uint32_t kept;    /* the number of the site's earlier samples that were live at its first sample in `epoch` */
 };
 
 static struct share *shares;

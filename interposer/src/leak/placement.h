@@ -27,11 +27,11 @@
  * During a site's first E epochs, q is 0, because most call sites allocate only during start-up and keep what they
  * allocated.
  *
- * A site that allocates much gets no more slots than other sites, because q falls with the number of its samples. A
- * site whose samples stay live gets more slots, until L of its objects are in slots. Otherwise few of the objects that
- * it keeps would be observed. Above L, the number of its slots grows only with the cube root of time. When few slots
- * are left, q falls for all sites. Without any slot left, q is 0. A sample that would be placed if there were room is
- * counted as not placed.
+ * A site that allocates much gets no more slots than other sites, because by_number falls as n grows. A site whose
+ * samples stay live gets more slots, until L of its objects are in slots, because wanted grows with k. Without this
+ * growth, few of the objects that the site keeps would be observed. When s is above L, q is proportional to 1 / s^2, so
+ * s grows only with the cube root of time. When few slots are left, q falls for all sites. Without any slot left, q is
+ * 0. A sample that would be placed if there were room is counted as not placed.
  */
 #ifndef MALLOMETER_LEAK_PLACEMENT_H
 #define MALLOMETER_LEAK_PLACEMENT_H
@@ -48,8 +48,8 @@
 
 /*
  * Reserves the tables for sites, once. Returns false if there is no memory. After this call, sampled objects may be
- * moved into slots. The bytes that the program may have written (sample/move.h) are then copied, the rest of the slot
- * is zero, and the original object is given back to the allocator.
+ * moved into slots. A move copies only the bytes that the program may have written (`contents` in sample/move.h), and
+ * the rest of the slot is zero. The original object is then given back to the allocator.
  */
 bool placement_start(void);
 

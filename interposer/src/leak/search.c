@@ -34,7 +34,8 @@
  * would take seconds to pass over. */
 #define MOST_ADDRESSES ((uint64_t)4 << 40)
 /*
- * A search fails if fewer bytes of memory are available. Its tables, its buffer and the list of mappings take less.
+ * An upper bound of the bytes that a search takes for its tables, its buffer and the list of mappings. A search fails
+ * if RLIMIT_AS or RLIMIT_DATA leaves less than 64 times this size (memory_shortage()).
  */
 #define MOST_RESERVED ((size_t)16 << 20)
 /* The longest wait for the observing thread to read the slots, which it does at the end of an epoch. Epochs last at

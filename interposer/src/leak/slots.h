@@ -90,7 +90,8 @@ struct slot_request {
   size_t size;
   /* A power of two. */
   size_t alignment;
-  /* The usable bytes of the object that the allocator returned. They limit the usable bytes of its copy in the slot. */
+  /* The usable size of the original object, as the allocator reports it. The object's copy in the slot has at most
+   * this many usable bytes. */
   size_t usable;
   double placement;
   uint32_t random;
@@ -154,9 +155,9 @@ struct slots_totals {
   uint32_t in_use[MALLOMETER_SLOT_CLASSES];
   uint32_t slots[MALLOMETER_SLOT_CLASSES];
   uint32_t apart;       /* the number of slots that are mappings of their own */
-  uint64_t taken_bytes; /* the bytes of the whole pages of objects in slots */
+  uint64_t taken_bytes; /* the total size of the pages that objects in slots take */
   uint64_t retired;
-  uint64_t retired_bytes; /* retired slots (no longer used): bytes that glibc unmapped, minus bytes that it added */
+  uint64_t retired_bytes; /* bytes that glibc unmapped in slots that are no longer used, minus bytes that it appended */
 };
 
 struct slots_totals slots_totals(void);

@@ -138,8 +138,8 @@ static inline size_t highest_bit(size_t nonzero) {
 /* Results are 8 * 63 bytes too low, which does not change comparisons with each other. */
 static inline uintptr_t word_address(uintptr_t address, size_t position) { return address - 8 * (63 - position); }
 
-/* A single instruction loads this constant, because its lower half is 0. The hash therefore depends only on the
- * lowest 16 bits of the hashed number. */
+/* A single instruction loads this constant, because its lower 16 bits are 0. The multiplication therefore shifts the
+ * number left by 16 bits, and only the number's lowest 16 bits affect the hash (bits 24 to 31 of the product). */
 #define HASH_FACTOR 0x9e370000u
 
 /*
@@ -296,7 +296,7 @@ static inline bool call_entry_ignores_word(const unsigned char *entry, uintptr_t
   return false;
 }
 
-/* ---- Numbers and names --------------------------------------------------------------------------------- */
+/* ---- Miscellaneous ------------------------------------------------------------------------------------- */
 
 #define LOADS_STAY_IN_ORDER false
 

@@ -148,7 +148,7 @@ static inline bool call_entry_ignores_word(const unsigned char *entry, uintptr_t
   return false;
 }
 
-/* ---- Numbers and names --------------------------------------------------------------------------------- */
+/* ---- Miscellaneous ------------------------------------------------------------------------------------- */
 
 #define LOADS_STAY_IN_ORDER false
 

@@ -194,7 +194,7 @@ static inline bool call_entry_ignores_word(const unsigned char *entry, uintptr_t
   return *entry == 0xe9 || *begin == 0xe9 || *begin == 0xd5;
 }
 
-/* ---- Numbers and names --------------------------------------------------------------------------------- */
+/* ---- Miscellaneous ------------------------------------------------------------------------------------- */
 
 #define LOADS_STAY_IN_ORDER true
 

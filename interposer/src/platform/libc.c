@@ -70,8 +70,9 @@ void after_fork_in_child(void (*run)(void)) { around_forks(NULL, NULL, run); }
 /* Calls `run` with the byte of the status that the parent process receives. */
 static void run_with_status(int status, void *run) { ((void (*)(int))(uintptr_t)run)(status & 0xff); }
 
-/* The functions to run at exit, in the order of registration. atexit() calls run_without_status() once for each
- * function. The function that was registered last runs first. */
+/* Functions to run at exit, in the order of registration, if the C library has no on_exit(). For each of them,
+ * at_exit() registers run_without_status() once. Each call of run_without_status() runs the last registered function
+ * that has not run yet. */
 static void (*to_run[MOST_AT_EXIT])(int status);
 static uint32_t to_run_count;
 

@@ -1,4 +1,5 @@
-/* Uses _dl_find_object if the C library has it, otherwise the library's own table. See loaded_objects.h. */
+/* Finds loaded objects by glibc's _dl_find_object or, if it is missing, by the table of object_table.h. See
+ * loaded_objects.h. */
 #include "platform/loaded_objects.h"
 
 #include <link.h>

@@ -42,7 +42,7 @@ static void note(unsigned first, unsigned behind, uintptr_t begin, size_t bytes)
     if (!__atomic_compare_exchange_n(&own_ranges[i].begin, &none, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
       continue;
     __atomic_store_n(&own_ranges[i].end, begin + bytes,
-                     __ATOMIC_RELEASE); /* A reader of the new `end` also sees the 1 in `begin`, and reads again. */
+                     __ATOMIC_RELEASE); /* A reader of the new `end` sees that `begin` has changed, and reads again. */
     __atomic_store_n(&own_ranges[i].begin, begin, __ATOMIC_RELEASE);
     return;
   }

@@ -1,9 +1,9 @@
 /*
- * Reads and clears the accessed bits, which the processor sets in page tables and the kernel reports for each
- * mapping, and counts mappings.
+ * Counts mappings, and reads and clears the accessed bits of pages. The processor sets these bits in page tables, and
+ * the kernel reports them for each mapping.
  *
- * Only one thread at a time may use these functions. None of them allocates or is a cancellation point; each may
- * change errno.
+ * Only one thread at a time may use these functions. None of them allocates or is a cancellation point; each may change
+ * errno.
  */
 #ifndef MALLOMETER_PLATFORM_PAGE_USE_H
 #define MALLOMETER_PLATFORM_PAGE_USE_H

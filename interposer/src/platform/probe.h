@@ -33,8 +33,8 @@
   "_.stapsdt.base:\n\t.space 1\n\t.size _.stapsdt.base, 1\n"                  \
   "\t.popsection\n\t.endif\n"
 
-/* Puts the arguments into the registers of a function's first arguments. The note names these registers, but some
- * tracers assume them without reading the note. */
+/* Puts the arguments into the registers of a function's first arguments. The probe's ELF note names these registers,
+ * but some tracers assume them without reading the note. */
 #define PROBE_1(provider, name, value)                                                                      \
   do {                                                                                                      \
     register uintptr_t first __asm__(ARGUMENT_REGISTER_1) = (value);                                        \

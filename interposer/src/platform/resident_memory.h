@@ -32,8 +32,8 @@ enum memory_copying { COPY_BY_READV, COPY_BY_PIPE };
 
 /*
  * Copies memory that may be unmapped. Returns the number of bytes from `from` on that could be read. Use this only for
- * resident pages, because reading makes pages resident. A sandbox may end a process that makes these system calls, so
- * try each way in a child first.
+ * resident pages, because reading makes pages resident. A sandbox may end a process that makes the system calls of `by`
+ * (see enum memory_copying), so try each value of `by` in a child process first.
  */
 size_t memory_copy(enum memory_copying by, uintptr_t from, void *to, size_t bytes);
 

@@ -8,7 +8,7 @@
 #include "platform/memory.h"
 
 struct symbol_table {
-  ElfW(Dyn) entry; /* Has the address of the copy. While the copy is installed, `*word` points to this entry. */
+  ElfW(Dyn) entry; /* Has the address of the copied table. The loader's pointer `*word` leads here if `installed`. */
   const ElfW(Dyn) * *word;
   const ElfW(Dyn) * before;
   uintptr_t bias;

@@ -93,8 +93,8 @@ struct code {
   size_t bytes;
 };
 
-/* Returns the code of a function that begins by storing the callee-saved registers. The range is empty for other
- * functions, and if the function's end is unknown. */
+/* Returns the address range of a function that begins by storing the callee-saved registers. The range is empty for
+ * other functions, and if the function's end is unknown. */
 static struct code storing_code(const char *name) {
   const ElfW(Sym) *symbol = NULL;
   Dl_info info;

@@ -60,7 +60,7 @@ struct site {
   uint32_t stack; /* The innermost node of the stack; in a record without a site, the link of the list sites_free. */
   uint16_t frames;
   uint16_t leaving; /* Set while the site is being forgotten: new samples do not find it. */
-  uint32_t number;  /* The record's index, plus SITES for each earlier site of the record. */
+  uint32_t number;  /* The index of this record, plus SITES for each time that the record was reused. */
   uint32_t latest;  /* The live_sample_birth() of the latest sample. */
   int32_t mapped;   /* The number of ranges of mapped memory that refer to the site. */
   struct sums allocated;
@@ -75,9 +75,12 @@ struct site {
 enum { FREED_AFTER = 4 };
 #define BEING_RESET UINT64_MAX
 
-/* Counts of freed samples of one site. `samples` and `after_first_young` count the samples that cleaner threads
- * (collections.h) freed. `old` also counts samples that other threads freed. The counts are not in struct site,
- * because cleaners free samples of few sites only. */
+/*
+ * Counts of freed samples of one site. `samples` counts those that cleaner threads (collections.h) freed.
+ * `after_first_young` counts the part of `samples` that had survived one young collection and no old one. `old` also
+ * counts samples that other threads freed. The counts are not in struct site, because cleaners free samples of few
+ * sites only.
+ */
 struct cleaned {
   uint32_t samples;
   uint32_t after_first_young;
@@ -313,8 +316,8 @@ static bool is_referred_to(const struct site *site) {
   return live_samples(site) > 0 || __atomic_load_n(&site->mapped, __ATOMIC_SEQ_CST) > 0;
 }
 
-/* Returns the binary logarithm of the time since a site's latest sample, in units of live_sample_birth(); 0 if the
- * site must not be forgotten. */
+/* Returns 0 if the site must not be forgotten. Otherwise returns the binary logarithm of the time since the site's
+ * latest sample. The unit of the time is 16.8 ms, as in live_sample_birth(). */
 static unsigned staleness(const struct site *site, uint32_t now) {
   uint32_t latest = __atomic_load_n(&site->latest, __ATOMIC_RELAXED), idle = now - latest;
   bool last_number = site->number > INT32_MAX - SITES;
@@ -639,9 +642,10 @@ __attribute__((noinline)) static void *take_native(struct sample *sample) {
 }
 
 /*
- * Inserts a frame for the return address (java_stacks.note_call) before the Java frames, if compiled Java code called
- * native code by the foreign-function interface. Without a bytecode index in the innermost Java frame, there was no
- * such call. `frames` must have room for the new frame. Returns the number of inserted frames.
+ * Inserts an extra frame before the Java frames, if compiled Java code called native code by the foreign-function
+ * interface. The frame stands for the return address of this call (jvm/foreign_calls.h). There was no such call if the
+ * innermost Java frame has no bytecode index, for example because it is a native method. `frames` must have room for
+ * the new frame. Returns the number of inserted frames.
  */
 static uint32_t note_call(const struct java_stacks *stacks, const struct registers *caller, uint64_t *frames,
                           uint32_t native, uint32_t java) {

@@ -1,21 +1,21 @@
 /*
- * Call sites: one record for each call stack that was sampled, with estimates of its allocated and its live objects
- * and bytes.
+ * Call sites: one record for each call stack that was sampled, with estimates of its allocated and its live objects and
+ * bytes.
  *
  * A sample taken with probability p stands for 1/p allocations of its size s. For each call site the library adds up
  * 1/p, s/p and, for confidence intervals, the estimated variances (1/p)(1/p - 1) and (1/p)(1/p - 1) s^2 (Horvitz and
- * Thompson, 1952; given their p, allocations are sampled independently of each other). When a sampled object is
- * freed, the same amounts are added to a second set of sums; the live objects and bytes are the differences. At a
- * sampling interval of 1 byte all p are 1, the estimates are exact and the variances 0.
+ * Thompson, 1952; given their p, allocations are sampled independently of each other). When a sampled object is freed,
+ * the same amounts are added to a second set of sums; the live objects and bytes are the differences. At a sampling
+ * interval of 1 byte all p are 1, the estimates are exact and the variances 0.
  *
- * The memory is reserved by src/control when call sites will be read. There are no locks. A record is filled before
- * it is published and never moves; a compare-and-exchange adds to its sums, which are doubles. Samples that find no
- * room are counted.
+ * src/control reserves the memory when the process begins to record call sites. There are no locks. A record is filled
+ * before it is published and never moves; a compare-and-exchange adds to its sums, which are doubles. Samples that find
+ * no room are counted.
  *
  * A program that generates code has new stacks all the time. When half of the room for sites or for stacks is taken,
- * the thread that reads call sites forgets the sites whose latest sample is oldest: at most a quarter of the records
- * at once, and no site with a live sample, a mapping or a sample in the last ten seconds. When a record gets another
- * site, its number rises by 16,384, so numbers stay unique.
+ * the thread that reads call sites forgets the sites whose latest sample is oldest, at most a quarter of the records at
+ * once. It keeps sites with a live sample, with memory from mmap that is still mapped, or with a sample in the last ten
+ * seconds. When a record gets another site, its number rises by 16,384, so numbers stay unique.
  */
 #ifndef MALLOMETER_SAMPLE_CALL_SITES_H
 #define MALLOMETER_SAMPLE_CALL_SITES_H

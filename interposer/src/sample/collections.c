@@ -42,8 +42,8 @@ static void see_full(const struct collection_counters *from) {
 /* The latest SEEN collections of the old generation. A collection's place is its number modulo SEEN. */
 enum { SEEN = 4 };
 static struct seen {
-  /* The upper 32 bits are the number of all collections so far, the lower 32 bits the number of old ones; 0 during a
-   * store. */
+  /* The upper 32 bits count all collections so far, and the lower 32 bits the collections of the old generation. The
+   * word is 0 while `ns` is being stored. */
   uint64_t collections;
   uint64_t ns;
 } seen[SEEN];

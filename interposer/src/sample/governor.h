@@ -7,18 +7,21 @@
  * credit is above 2.5 ms, it takes back a halving, at most once in 20 ms. Debts above 10 ms are forgiven, so that at
  * the default target the probabilities recover within three seconds after a burst of new code.
  *
- * The sampler computes two probabilities for an allocation and uses the higher one (sampler.h). The first falls with
- * the number of allocations that the call path has already made. The second grows with the size of the allocation. The
- * first three halvings lower the second probability on busy call paths. The next six lower the first probability, and
- * the last three lower the second one on all call paths. After twelve halvings the probabilities do not fall further,
- * however much time samples take. Each sample's probability is known, so the estimates stay unbiased and only become
- * less certain.
+ * The sampler computes two probabilities for an allocation and uses the higher one (sampler.h). The probability by
+ * number falls with the number of allocations that the call path has already made. The probability by size grows with
+ * the size of the allocation. The halvings act in this order:
+ * - halvings 1 to 3: the probability by size, on busy call paths only
+ * - halvings 4 to 9: the probability by number
+ * - halvings 10 to 12: the probability by size, on all call paths
+ *
+ * After twelve halvings the probabilities do not fall further, however much time samples take. Each sample's
+ * probability is known, so the estimates stay unbiased and only become less certain.
  *
  * Each thread also has a limit of its own, so that one thread's burst of new code does not spend the credit of the
  * whole process. The limit is the target's share of a period of 20 ms, but at least 2 ms. When a thread has spent half
- * of its limit, both of its probabilities are halved. Each further sixteenth of the limit halves them again: the first
- * probability at most twelve times in all, the second at most three times. A sample after the end of a period begins
- * the next period.
+ * of its limit, both of its probabilities are halved. Each further sixteenth of the limit halves them again: the
+ * probability by number at most twelve times in all, the probability by size at most three times. A sample after the
+ * end of a period begins the next period.
  */
 #ifndef MALLOMETER_SAMPLE_GOVERNOR_H
 #define MALLOMETER_SAMPLE_GOVERNOR_H

@@ -26,7 +26,7 @@ static struct table {
   struct live entries[PLACES];
   struct home {
     uint8_t objects; /* the number of live samples whose first probe is this place; never changes after it is 255 */
-    uint8_t reach;   /* the highest probe at which a sample with this first probe was ever stored */
+    uint8_t reach;   /* the last probe that a search from this place makes; grows if a sample is stored farther away */
   } homes[PLACES];
 } * table;
 

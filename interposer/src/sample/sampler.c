@@ -32,8 +32,9 @@
  * expected in about two seconds. The sampling probability of a busy path falls. In the formula of sampler.h, this
  * limit is e. */
 #define ENOUGH_SAMPLES 512.0
-/* The least factor by which burst_share() may lower the probability that an allocation is sampled for its size. An
- * allocation of at least eight sampling intervals is therefore always sampled, unless its call path is busy. */
+/* A thread's own limit (burst_share()) multiplies the probability s / interval (sampler.h) by at least this factor.
+ * For an allocation of at least eight sampling intervals, the product is at least 1. Such an allocation is therefore
+ * always sampled, unless its call path is busy. */
 #define LEAST_SHARE_OF_SIZES 0.125
 /* The table of call paths counts time in ticks of 2^27 ns, 0.13 s. */
 #define TICK_SHIFT 27
@@ -290,7 +291,7 @@ static unsigned step_level(unsigned wanted_level, unsigned level, uint32_t rando
   return wanted_level > level ? level + (random % 4 == 0) : wanted_level;
 }
 
-/* ---- The visit: the decision about an allocation whose counter was at 0 ----------------------------------- */
+/* ---- Visits: decisions about allocations that reach the sampler ------------------------------------------- */
 
 static void take(struct sample *allocation, double probability) {
   __atomic_fetch_add(&samples, 1, __ATOMIC_RELAXED);
@@ -317,9 +318,9 @@ static void take_every(struct sample *allocation, uint8_t *left) {
   take(allocation, 1);
 }
 
-/* Decides whether to sample an allocation that found the counter of its call path at 0, and draws the counter's next
- * value. `drawn` is the counter's level, perhaps with the mark UNFINISHED. At level n, each allocation reached this
- * function with probability 2^-n. */
+/* Decides whether to sample an allocation that found the counter of its call path at 0. `drawn` is the counter's
+ * level, perhaps with the mark UNFINISHED. An allocation comes here with probability 2^-level. Stores a new random
+ * number in the counter (`left`) and the level of this number in `level_of_left`. */
 __attribute__((noinline)) static void visit(struct sample *allocation, uint8_t drawn, uint8_t *left,
                                             uint8_t *level_of_left) {
   count_visit_cost(allocation->block);
@@ -349,10 +350,10 @@ void *sampler_visit(struct thread_block *block, void *object, size_t requested, 
 }
 
 /*
- * Decides whether to sample a large allocation. If its call path has no counter (large_path() returns NULL), all
- * allocations of the path come here. Their level is therefore 0: at level n, an allocation comes here with probability
- * 2^-n. While the sampling interval is 0, counters are marked as UNFINISHED, so that no sample is taken when they reach
- * 0.
+ * Decides whether to sample a large allocation. An allocation comes here with probability 2^-n, where n is the level of
+ * its call path's counter. Without a counter (large_path() returns NULL), all allocations of the path come here, as at
+ * level 0. While the sampling interval is 0, counters are marked as UNFINISHED, so that no sample is taken when they
+ * reach 0.
  */
 void *sampler_visit_large(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                           struct origin origin) {

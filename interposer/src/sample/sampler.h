@@ -27,9 +27,9 @@
  *
  * While samples take more time than the target (governor.h), the sampler lowers first e, then k, then s / interval,
  * each by a factor that is the same for all call paths. The target does not reduce visits: in hot code about one in 110
- * allocations is visited. With an interval of 1 every allocation is sampled, however much time that takes. With an
- * interval of at most 8 and without a target, every allocation of at least 8 bytes is sampled after the interval was
- * set. An allocation of at least eight intervals is always sampled, unless its path is busy (d above e).
+ * allocations is visited. With an interval of 1 every allocation is sampled, however much time that takes. Once an
+ * interval of at most 8 is set and there is no target, every allocation of at least 8 bytes is sampled. An allocation
+ * of at least eight intervals is always sampled, unless its path is busy (d above e).
  *
  * Requests above 32 KiB are so rare that their call path is looked up. Each thread keeps 32 of these paths in eight
  * sets, and each path has a counter of its own. An allocation whose path is not in its set is visited, and its path

@@ -146,7 +146,7 @@ extern uintptr_t given_frame_pointer;
  */
 void interrupt_at(unsigned point, void (*meanwhile)(void));
 
-/* Returns whether `meanwhile` was called. Afterwards it is not called any more. */
+/* Returns whether the `meanwhile` of interrupt_at() was called, and cancels the call if it was not. */
 bool was_interrupted(void);
 
 /* ---- Cases --------------------------------------------------------------------------------------------- */

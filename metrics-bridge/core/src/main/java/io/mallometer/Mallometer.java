@@ -625,8 +625,8 @@ public class Mallometer implements AutoCloseable {
     /**
      * Returns the latest reading of the memory pools of other libraries, such as Netty's; empty if
      * none was found. Pools are read once a minute. After a call of this method, the next reading
-     * is made as soon as ten seconds have passed since the latest reading. If readings are
-     * expensive, the pause may be up to two minutes.
+     * is made as soon as ten seconds have passed since the latest reading. Both times become longer
+     * if readings are expensive, but at most two minutes.
      */
     public Optional<PoolReport> pools() {
       engine.pools().ask();

@@ -18,8 +18,9 @@ import java.util.function.Supplier;
  * }</pre>
  *
  * <p>It does not see work that a task hands to another executor or thread, threads of native
- * libraries, or frees by threads outside of its tasks. Tasks on virtual threads are not measured;
- * the reason says how many there were. Thread-safe.
+ * libraries, or frees by threads outside of its tasks. Tasks on virtual threads are not measured.
+ * {@link ScopeFigures#reason()} says how many tasks were not measured, unless no task was measured.
+ * Thread-safe.
  */
 public final class ScopedExecutor implements Executor {
 

@@ -37,7 +37,7 @@ public final class ShownNames {
   /** The JSON objects whose keys are not listed, because the kernel defines them. */
   private static final Set<String> OPEN_TABLES = Set.of("events");
 
-  /** The name under which the keys of the answer to an empty path are listed. */
+  /** The answer to an empty path has no view name. Its keys are listed under this name. */
   private static final String ROOT = "nativememory";
 
   private static final String MEMORY = "snapshot";
@@ -103,7 +103,7 @@ public final class ShownNames {
   }
 
   /**
-   * Returns the keys of all JSON answers, each after the name of its view.
+   * Returns the keys of all JSON answers. Each key has the name of its view as a prefix.
    *
    * @param ask returns the body of the answer to a path, even if the answer is an error
    * @param parse reads JSON into maps, lists, strings, numbers and booleans

@@ -95,8 +95,8 @@ final class AttachAfterRefresh
   }
 
   /**
-   * Attaches the library and logs the result, unless the library counts already. One context at a
-   * time attaches.
+   * Attaches the library and logs the result. Does neither if the library already counts
+   * allocations. One context at a time attaches.
    *
    * @param page the address of mallometer's web page, for the log; empty if there is none
    */

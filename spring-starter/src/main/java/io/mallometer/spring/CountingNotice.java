@@ -22,7 +22,7 @@ final class CountingNotice {
 
   private static final Log logger = LogFactory.getLog(CountingNotice.class);
 
-  /** The part of the latest line that does not depend on the application context. */
+  /** The part of the latest logged line that is the same for all application contexts. */
   private static final AtomicReference<String> latest = new AtomicReference<>("");
 
   private CountingNotice() {}

@@ -61,7 +61,8 @@ public final class NativeMemoryEndpoint {
   }
 
   /**
-   * @param trimAllowed whether the endpoint's access allows a trim, as shown on the page
+   * @param trimAllowed whether the endpoint's access allows a trim; the web page offers a trim only
+   *     then
    * @param settings the application's {@code mallometer.*} properties, for the zip file of {@link
    *     #evidence}
    */

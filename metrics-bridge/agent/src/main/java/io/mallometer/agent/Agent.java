@@ -144,7 +144,8 @@ final class Agent {
             management.get(), Set.of(), Map.of(), opened, Set.of(), Map.of());
       }
     } catch (RuntimeException e) {
-      // This JDK has no such package. The diagnostic commands are then called through JMX.
+      // The package com.sun.management.internal does not exist in this JDK. The diagnostic commands
+      // are then called through JMX.
       return;
     }
   }

@@ -25,7 +25,9 @@ final class AgentOptions {
   private AgentOptions() {}
 
   /**
-   * Reads the options by name, without checking names and values. An empty text is valid.
+   * Returns the options by name, from {@code text} and from the file named by its option {@code
+   * config} or by the environment variable MALLOMETER_CONFIG. Does not check names and values. An
+   * empty text is valid.
    *
    * @throws IllegalArgumentException if an option is malformed; the message names it
    * @throws IOException if the file cannot be read

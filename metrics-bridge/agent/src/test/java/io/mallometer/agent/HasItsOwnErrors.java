@@ -9,7 +9,8 @@ public final class HasItsOwnErrors {
   private HasItsOwnErrors() {}
 
   /**
-   * Prints what the agent writes to the replaced standard error until 1 s after the agent's start.
+   * Replaces standard error by a buffer. Prints 1 s after the agent's start what the agent has
+   * written to the buffer.
    */
   public static void main(String[] arguments) throws InterruptedException {
     ByteArrayOutputStream errors = new ByteArrayOutputStream();

@@ -6,8 +6,9 @@ import io.mallometer.internal.text.Log;
 /**
  * Puts native memory into every recording of Java Flight Recorder: {@value #NATIVE_MEMORY} every 10
  * s, {@value #CALL_SITE} every minute for the 20 sites with the most live bytes, and {@value
- * #MONITOR} for events of monitors. A recording can disable an event or change its interval, for
- * example with {@code io.mallometer.CallSite#period}.
+ * #MONITOR} whenever a monitor of mallometer reports something, such as a large request. A
+ * recording can disable an event or change its interval, for example with {@code
+ * io.mallometer.CallSite#period}.
  *
  * <p>Costs nothing without a recording. Does nothing on a runtime without the module {@code
  * jdk.jfr}.
@@ -20,7 +21,10 @@ public final class NativeMemoryEvents implements AutoCloseable {
   /** The name of the event with one call site. */
   public static final String CALL_SITE = "io.mallometer.CallSite";
 
-  /** The name of the event of a monitor. */
+  /**
+   * The name of the event that records what a monitor of mallometer has reported, such as a large
+   * request.
+   */
   public static final String MONITOR = "io.mallometer.Monitor";
 
   private static final Log LOG = Log.of(NativeMemoryEvents.class);

@@ -15,9 +15,9 @@ import org.jspecify.annotations.Nullable;
 public interface NativeMemoryMXBean extends Described.OfNativeMemory, Described.OfEach {
 
   /**
-   * The type of the notification that a monitor has reported an event. The user data contains
-   * {@code monitor}, {@code time}, {@code bytes} and {@code details}. The details are the lines of
-   * a stack or of call sites.
+   * The type of the notification that is sent when a monitor of mallometer reports an event. The
+   * user data contains {@code monitor}, {@code time}, {@code bytes} and {@code details}. The
+   * details are the lines of a stack or of call sites.
    */
   String MONITOR = "io.mallometer.monitor";
 

@@ -12,7 +12,7 @@ final class OpenText {
 
   private OpenText() {}
 
-  /** Returns the text without a final newline. Empty if the value is null. */
+  /** Returns {@code value} as text without a final newline; empty if {@code value} is null. */
   static String of(@Nullable Object value) {
     List<String> lines = new ArrayList<>();
     add(lines, "", "", value);

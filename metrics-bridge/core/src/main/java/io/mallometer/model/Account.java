@@ -30,11 +30,14 @@ public record Account(
         List<FilePages> files) {
 
   /**
-   * The {@link #basis} if the cgroup has a limit: the total is the memory charged to the cgroup.
+   * The value of {@link #basis} if the cgroup has a limit. The total is then the memory charged to
+   * the cgroup.
    */
   public static final String CHARGED = "charged";
 
-  /** The {@link #basis} if the cgroup has no limit: the total is the resident memory. */
+  /**
+   * The value of {@link #basis} if the cgroup has no limit. The total is then the resident memory.
+   */
   public static final String RESIDENT = "resident";
 
   /** The kind of a row. */
@@ -102,7 +105,7 @@ public record Account(
       this.words = words;
     }
 
-    /** Returns the words for people. */
+    /** Returns the kind in words, such as {@code malloc retained}. */
     public String words() {
       return words;
     }
@@ -187,8 +190,8 @@ public record Account(
     public static final String CLASSES = "classes";
 
     /**
-     * The name of the count of deleted files that are still mapped or open. {@link Account#files}
-     * has a row with this name for the pages of these files.
+     * The name of the count of deleted files that are still mapped or open. In {@link
+     * Account#files}, the row for the pages of these files has the same name.
      */
     public static final String DELETED_FILES = "deleted files";
   }

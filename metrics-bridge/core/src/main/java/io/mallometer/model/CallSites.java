@@ -77,7 +77,10 @@ public record CallSites(
     }
   }
 
-  /** Creates a reading of sites that contain all allocations of the process. */
+  /**
+   * Creates a reading with the origin {@link Origin#START}: counting began at the start of the
+   * process, so the call sites contain all allocations.
+   */
   public CallSites(
       Instant time,
       List<CallSite> sites,

@@ -11,7 +11,7 @@ import java.util.stream.Collectors;
 
 /**
  * The metadata of classes by class loader, read at one safepoint of the JVM. {@code definer} is the
- * code that defines most classes.
+ * method and line that allocates the most memory by defining or redefining classes.
  */
 public record ClassLoaders(
     @Figure("When the loaders were read, or the reading was refused") Instant time,

@@ -137,7 +137,8 @@ public record Component(
    * Returns the component that a method accesses. If {@link Figure#inline} is set, the value of
    * this component is a record, and the components of that record are returned instead.
    *
-   * @param container returns the record that declares the method, given the outermost record
+   * @param container a handle that takes the outermost record and returns the record that declares
+   *     the method
    */
   private static List<Component> published(Method accessor, MethodHandle container) {
     Component whole = of(accessor, container);

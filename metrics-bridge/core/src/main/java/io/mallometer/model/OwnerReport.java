@@ -67,25 +67,25 @@ public record OwnerReport(
      */
     KEPT("kept"),
     /**
-     * A local variable of a thread keeps the Java object with the address alive. The search found
-     * no stronger reference.
+     * A local variable of a thread keeps alive the Java object that contains the address of the
+     * native memory. The search found no stronger reference.
      */
     LOCAL_VARIABLE("in a local variable of a thread"),
     /** A Java object has the address. The search did not determine what keeps this object alive. */
     HELD("held"),
     /**
-     * A chain of references keeps the Java object with the address alive. The search ended before
-     * it reached the end of the chain.
+     * A chain of references keeps alive the Java object that contains the address of the native
+     * memory. The search ended before it reached the end of the chain.
      */
     DEEPER("kept by something deeper than was looked"),
     /**
-     * The Java object with the address is reached by soft references only, so the collector frees
-     * it when heap is scarce.
+     * The Java object that contains the address of the native memory is reached by soft references
+     * only, so the collector frees the object when heap is scarce.
      */
     SOFTLY("softly kept"),
     /**
-     * The Java object with the address is reached by weak references only, so a garbage collection
-     * frees it.
+     * The Java object that contains the address of the native memory is reached by weak references
+     * only, so a garbage collection frees the object.
      */
     WEAKLY("weakly kept"),
     /**

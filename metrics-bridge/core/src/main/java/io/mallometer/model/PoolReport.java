@@ -108,7 +108,10 @@ public record PoolReport(
       @Figure("The forgotten buffers in one sentence; empty if none was found")
           String forgottenSentence) {
 
-    /** Returns whether a buffer of the line has been tracked for at least a minute. */
+    /**
+     * Returns whether a buffer that this line of code allocated has been tracked for at least a
+     * minute.
+     */
     public boolean isHeld() {
       return tracks.oldestSeconds() >= HELD_SECONDS;
     }

@@ -2,7 +2,10 @@ package io.mallometer.model;
 
 import java.time.Instant;
 
-/** The end of the previous run: the process that wrote the recording before this process. */
+/**
+ * How the previous run ended. The previous run is the process that wrote the recording before this
+ * process did.
+ */
 public record PreviousRun(
     @Figure("Where it is recorded") String file,
     @Figure("Its process id") long pid,

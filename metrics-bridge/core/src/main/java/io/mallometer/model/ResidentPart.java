@@ -33,7 +33,10 @@ public enum ResidentPart implements Tagged {
    * Memory of malloc that is free, or that malloc uses itself. Known only while mallometer counts.
    */
   MALLOC_RETAINED("malloc_retained"),
-  /** Memory of malloc, live or retained, while mallometer does not count. */
+  /**
+   * Memory of malloc, live or retained. Replaces {@link #MALLOC_LIVE} and {@link #MALLOC_RETAINED}
+   * while mallometer does not count.
+   */
   MALLOC("malloc"),
   /** Mapped files: libraries, jars, class data archives and mapped buffers. */
   MAPPED_FILES("mapped_files"),

@@ -162,7 +162,10 @@ public record SelfReport(
    */
   public record SlotPages(long address, long reservedBytes, long takenBytes, long excessBytes) {
 
-    /** The slots of a library that reserves no addresses. */
+    /**
+     * The value if the library reserves no addresses for slots, the pages that hold one sampled
+     * object each.
+     */
     public static final SlotPages NONE = new SlotPages(0, 0, 0, 0);
   }
 

@@ -47,7 +47,7 @@ public record SiteVerdict(
       others = List.copyOf(others.subList(0, Math.min(MOST_OTHERS, others.size())));
     }
 
-    /** Creates a site whose other stacks are unknown. */
+    /** Creates a site whose only known stack is {@code frames}; {@link #others} is empty. */
     public Site(String name, String library, int number, int stacks, List<StackFrame> frames) {
       this(name, library, number, stacks, frames, List.of());
     }

@@ -2,7 +2,7 @@ package io.mallometer.model;
 
 /** The state of the native library: whether it counts allocations, or why it does not. */
 public enum State {
-  /** The library serves the process's calls of malloc and counts. */
+  /** The library serves the process's calls of malloc and counts the allocations. */
   ACTIVE,
 
   /**

@@ -194,8 +194,8 @@ final class PprofReport implements Report {
       profile.number(9, nanoseconds(time));
       profile.number(10, duration.toNanos());
       // Writes the period type of Go's heap profiles, because profile databases recognize heap
-      // profiles by this type. The period itself is not written, because the values are estimates
-      // for all allocations.
+      // profiles by this type. The sampling period itself is not written, because the values are
+      // already scaled to all allocations.
       profile.message(11, pair("space", "bytes"));
       profile.number(14, strings.of(defaultType.type));
       profile.numbers(13, comments.stream().mapToLong(strings::of).toArray());

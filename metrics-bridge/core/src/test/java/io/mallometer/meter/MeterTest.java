@@ -71,8 +71,8 @@ class MeterTest {
   }
 
   /**
-   * Finds meters that never have a value, for example because they name a component that is not a
-   * number. The allocator's resident bytes are excepted, because glibc does not report them.
+   * Finds meters that never have a value, for example because they name a record component that is
+   * not a number. The allocator's resident bytes are excepted, because glibc does not report them.
    */
   @Test
   void eachRowHasAValueInASnapshotThatKnowsAll() {

@@ -31,8 +31,8 @@ class FigureTest {
   private static final int MOST_FILES = 3;
 
   /**
-   * Published values that may be named by more than {@link #MOST_FILES} files, because several
-   * outputs show them differently.
+   * Published values whose names may occur in more than {@link #MOST_FILES} files of the main code,
+   * because several outputs show the values differently.
    */
   private static final Set<String> NAMED_BY_MORE_FILES =
       Set.of(

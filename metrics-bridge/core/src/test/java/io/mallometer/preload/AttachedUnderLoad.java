@@ -39,8 +39,9 @@ public final class AttachedUnderLoad {
   private static final int A_MINUTE = 60;
 
   /**
-   * The number of objects that the library does not see. glibc does not map objects of {@link
-   * #UNSEEN_BYTES} separately.
+   * The number of objects that the library does not see, because the program calls glibc's malloc
+   * directly. The size of an object, {@link #UNSEEN_BYTES}, is below the threshold at which glibc
+   * maps an object separately.
    */
   private static final int UNSEEN_OBJECTS = 200;
 

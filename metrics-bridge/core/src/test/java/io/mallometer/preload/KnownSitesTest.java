@@ -31,8 +31,9 @@ class KnownSitesTest {
   private static final int SITES = 40;
 
   /**
-   * The intervals of several runs are judged together. Of 300 single runs, about one would fail by
-   * chance, because fewer than 34 of its 40 true values lie in their intervals.
+   * The intervals of several runs are judged together. In a single run, each figure has 40
+   * intervals. The probability that fewer than 34 of them contain the true value, by chance, is
+   * about 1/300.
    */
   private static final int RUNS = 3;
 

@@ -64,8 +64,9 @@ class LosesMemoryTest {
   }
 
   /**
-   * The program's first run keeps only the addresses of the objects of {@code keep}. The second run
-   * keeps all addresses, so only the recorded stack distinguishes {@code lose} from {@code keep}.
+   * The program allocates objects in two methods, {@code lose} and {@code keep}. Its first run
+   * keeps only the addresses that {@code keep} obtains. The second run keeps all addresses, so only
+   * the stack recorded in the first run distinguishes {@code lose} from {@code keep}.
    */
   @Test
   @Tag("any-jdk")

@@ -145,8 +145,8 @@ class PreloadedJvmTest {
   }
 
   /**
-   * The test counts this thread only, because JIT compilers may allocate and free as much in other
-   * threads.
+   * The test counts this thread only, because JIT compilers may allocate and free similar amounts
+   * in other threads.
    */
   @Test
   void compressorsThatAreNotEndedStayLive() {

@@ -99,9 +99,9 @@ public final class RealLibraries {
   private RealLibraries() {}
 
   /**
-   * Allocates memory in each way. For each way it prints the estimated live bytes of all sites of
-   * the library, the bytes of sites with the application's method as name, and the largest sites
-   * with other names.
+   * Allocates memory by each {@link Kind}. For each kind it prints the estimated live bytes of all
+   * sites in the kind's {@code libraries}, the bytes of sites with the application's method as
+   * name, and the largest sites with other names.
    */
   public static void main(String[] arguments) throws Throwable {
     NativeLibrary library = new ProcessLibrary();

@@ -113,8 +113,9 @@ class RealLibrariesTest {
   }
 
   /**
-   * Sets the overhead target to 50 %, because the program makes all its allocations at the start.
-   * With no target, the stacks of the JIT compilers would fill the table of call sites.
+   * Sets the overhead target to 50 %. The default of 0.5 % would allow too few samples, because the
+   * program makes all its allocations at the start. With no target, the stacks of the JIT compilers
+   * would fill the table of call sites.
    */
   private String run(String option) throws IOException {
     return new ChildJvm()

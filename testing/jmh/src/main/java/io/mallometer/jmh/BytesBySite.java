@@ -9,9 +9,9 @@ import org.openjdk.jmh.util.ListStatistics;
 import org.openjdk.jmh.util.Statistics;
 
 /**
- * The bytes that an operation allocates. JMH prints the call sites that allocate most below its
- * results. The call sites are not a separate result, because JMH's files would show such a result
- * with the score NaN.
+ * The bytes that an operation allocates. Below its results, JMH prints the call sites that allocate
+ * most. The call sites are not a separate result, because JMH's files would show such a result with
+ * the score NaN.
  */
 final class BytesBySite extends Result<BytesBySite> {
 

@@ -28,6 +28,9 @@ public @interface ExpectNativeFreed {
   /** The number of runs before the one that counts. */
   int warmups() default 1;
 
-  /** The threads to measure. Parallel tests use {@link Of#TEST}, unless the class is isolated. */
+  /**
+   * The threads to measure. If tests run in parallel and the class is not {@code @Isolated}, {@link
+   * Of#TEST} applies whatever is set here.
+   */
   Of of() default Of.PROCESS;
 }

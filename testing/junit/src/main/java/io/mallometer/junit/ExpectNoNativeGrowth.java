@@ -54,6 +54,9 @@ public @interface ExpectNoNativeGrowth {
    */
   boolean collectGarbage() default false;
 
-  /** The threads to measure. Parallel tests use {@link Of#TEST}, unless the class is isolated. */
+  /**
+   * The threads to measure. If tests run in parallel and the class is not {@code @Isolated}, {@link
+   * Of#TEST} applies whatever is set here.
+   */
   Of of() default Of.PROCESS;
 }

@@ -210,9 +210,9 @@ record Expectations(
   /**
    * Fails if memory keeps growing.
    *
-   * @param butForFalls whether memory grows only when the runs that freed memory are left out. If a
-   *     garbage collection then frees less than the growth of one run, the growth is that of a pool
-   *     that is emptied now and then, and does not count.
+   * @param butForFalls whether memory grows only when the runs that freed memory are left out. Such
+   *     growth counts only if a garbage collection frees at least the growth of one run. Otherwise
+   *     the memory belongs to a pool that is emptied now and then.
    */
   private static void failIfLasting(
       Map<String, Growth> growing,

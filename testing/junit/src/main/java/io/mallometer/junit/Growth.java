@@ -14,9 +14,9 @@ import java.util.Arrays;
  * among n sorted runs, such as the sixth smallest of 20. A few large steps, such as a late loading
  * of a class, do not change this value.
  *
- * <p>The first test also requires that the sum over all runs reaches half of n times the median.
- * The allowed bytes are subtracted from each run and from the median. A pool that is emptied now
- * and then does not reach this sum.
+ * <p>The first test also requires that the mean of the bytes that the runs kept is at least half of
+ * their median. The allowed bytes are subtracted from both. A pool that is emptied now and then has
+ * a lower mean.
  *
  * <p>The second test uses the live bytes after each run. {@link Trend} computes the median of the
  * slopes between all pairs of runs. This test even finds a leak that occurs only in every third

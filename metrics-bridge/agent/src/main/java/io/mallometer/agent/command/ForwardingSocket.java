@@ -13,9 +13,10 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 
 /**
- * A Unix socket that forwards each connection to another socket, in both directions. Its file
- * appears as soon as the other socket exists, so a client can wait for this file instead. A
- * symbolic link does not suffice: from update 21 on, JDK 17 follows no symbolic link to the socket.
+ * A Unix socket that forwards each connection to another socket, in both directions. The forwarding
+ * socket's file appears as soon as the other socket exists, so a client can wait for it instead of
+ * for the other socket's file. A symbolic link to the other socket does not suffice: from update 21
+ * on, JDK 17 follows no symbolic link to the socket.
  */
 final class ForwardingSocket implements Closeable {
 
@@ -106,8 +107,8 @@ final class ForwardingSocket implements Closeable {
         forward(server.accept());
       }
     } catch (IOException | InterruptedException e) {
-      // The socket is closed, or its file cannot appear. A client that waits for the file has a
-      // time limit.
+      // The socket is closed, or its file could not be moved into place. A client that waits for
+      // the file gives up after a time limit.
       return;
     }
   }

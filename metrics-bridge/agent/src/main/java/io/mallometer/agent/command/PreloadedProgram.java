@@ -36,8 +36,8 @@ final class PreloadedProgram {
   }
 
   /**
-   * Ends the program if it runs. Called as a shutdown hook, so it also runs after the program has
-   * ended or failed to start.
+   * Ends the program if it is running. The shutdown hook also calls this method after the program
+   * has ended or failed to start.
    */
   private static void end(CompletableFuture<Process> starting) {
     try {

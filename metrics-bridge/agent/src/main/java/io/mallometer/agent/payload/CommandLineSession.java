@@ -53,7 +53,8 @@ final class CommandLineSession {
   private static final Duration OFTEN = Duration.ofSeconds(1);
 
   /**
-   * The {@code Mallometer} for questions; empty if none is open. Guarded by the class's monitor.
+   * The {@code Mallometer} that answers the command line's questions; empty if none is open.
+   * Guarded by the class's monitor.
    */
   private static Optional<Mallometer> open = Optional.empty();
 

@@ -56,8 +56,8 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
    * Starts polling and everything that the options request, for the life of the JVM. Attaches the
    * library if it does not count yet and the options allow it.
    *
-   * <p>Then registers the events of Flight Recorder and the MBeans, and returns. The MBeans are
-   * registered when the application uses JMX, so this method never returns if JMX is not used.
+   * <p>Then registers the events of Flight Recorder, waits until the application uses JMX, and
+   * registers the MBeans. Returns only after that, so it never returns if JMX is not used.
    *
    * @param given the options by name and the key {@code agent version}
    * @param said receives one line that states the result, one for each setting without effect, and

@@ -13,8 +13,8 @@ import java.util.List;
  * @param home the directory of the JDK
  * @param arguments the JVM's options
  * @param uptimeSeconds the time since the start of the JVM
- * @param observed whether the library is polled even while no command runs: by the agent, after the
- *     command {@code attach}, or by the application
+ * @param observed whether the library is polled even while no command runs. It is polled if the
+ *     agent runs, if the command {@code attach} began the counting, or if the application polls it
  */
 public record Facts(
     String name,

@@ -61,8 +61,7 @@ final class AccountTable {
   /**
    * A count, such as the number of classes, grows steadily if its rate in the last third of the
    * window is at least this share of its rate in the whole window. Logarithmic growth is not
-   * steady: if the program is three times as old at the end of the window as at its start, the
-   * share is 0.69.
+   * steady: it has the share 0.69 in a window in which the process's age triples.
    */
   private static final double STEADY = 0.75;
 
@@ -182,14 +181,15 @@ final class AccountTable {
   }
 
   /**
-   * Returns the table of the readings from {@code from} to the latest reading of call sites. If
-   * this time has fewer than three readings, the table starts earlier. Returns empty if there are
-   * fewer than three readings since the start-up.
+   * Returns the table of the readings from {@code from} to {@code lastTrough}, or to the latest
+   * reading of call sites if {@code lastTrough} is empty. If this time has fewer than three
+   * readings, the table starts earlier. Returns empty if there are fewer than three readings since
+   * the start-up.
    *
    * @param from the start of the window
-   * @param lastTrough the last low point if memory rises and falls; otherwise empty. The window
-   *     ends at the low point. Growth is then the difference between two single readings, because a
-   *     mean would also include higher points
+   * @param lastTrough the last low point if memory rises and falls; otherwise empty. With a low
+   *     point, growth is the difference between two single readings, because a mean would also
+   *     include higher points
    * @param charged whether the total is the memory that the kernel charges to the cgroup; otherwise
    *     it is the resident set
    * @param maxima the maximum in bytes of each kind of row that has one
@@ -445,7 +445,8 @@ final class AccountTable {
   /**
    * Corrects the growth of the call sites, which is estimated from samples, to add up to the exact
    * growth of live bytes. The difference is divided among the sites in proportion to their
-   * variances. An excess over the 95 % interval of the sum has another cause and is not divided.
+   * variances. A part of the difference that exceeds the 95 % sampling error of all sites together
+   * has another cause and is not divided.
    */
   private void shareOut(Part live, List<SiteSeries> held) {
     double[] difference = live.bytes().clone();

@@ -79,8 +79,8 @@ public final class DiagnosisRules {
 
   /**
    * Growth during a warm-up slows down, so it is extrapolated to at most five times the time for
-   * which it was watched. Growth that would reach the limit within five times the watched time
-   * counts even if that time is shorter than {@link #SHORTEST_WATCH}.
+   * which it was watched. Growth that was watched for less than {@link #SHORTEST_WATCH} counts if
+   * it would reach the limit within five times the watched time.
    */
   private static final int WARM_UP_FACTOR = 5;
 
@@ -1079,8 +1079,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns the words for a row of files: its name or, for {@link Count#DELETED_FILES}, the number
-   * of files, such as {@code 3 deleted files}.
+   * Returns {@code files}, the name of a file or of several files. For {@link Count#DELETED_FILES},
+   * returns the number of files, such as {@code 3 deleted files}.
    */
   private String counted(String files) {
     return Optional.of(files)
@@ -1109,13 +1109,14 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Adds a finding. A finding that is graver than all before it also sets the sentence of the
-   * diagnosis:
+   * Adds a finding. A finding that is graver than all before it also sets {@link #sentence}, the
+   * sentence of the diagnosis:
    *
    * <ul>
-   *   <li>In the states WATCH and ACT, the sentence is the headline.
-   *   <li>In other states, and for the {@link #LIMIT_TOPICS}, the sentence is the text of the
-   *       finding. With the topic {@code limit}, the headline follows this text.
+   *   <li>In the states WATCH and ACT, {@code sentence} becomes the sentence of {@link #headline}.
+   *   <li>In other states, and for the {@link #LIMIT_TOPICS}, {@code sentence} becomes {@code
+   *       text}. With the topic {@code limit}, the sentence of {@link #headline} follows {@code
+   *       text}.
    * </ul>
    */
   private void addFinding(String topic, State requested, String text) {

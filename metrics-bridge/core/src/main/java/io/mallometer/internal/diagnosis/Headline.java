@@ -46,7 +46,9 @@ final class Headline {
    */
   private static final double MOSTLY_RESIDENT = 0.75;
 
-  /** The counts of the whole process. All other counts are the numbers of threads of a pool. */
+  /**
+   * The counts of the whole process. Every other count is the number of threads in one thread pool.
+   */
   private static final List<String> COUNTS_OF_ALL =
       List.of(Count.THREADS, Count.ENDED_THREADS, Count.CLASSES, Count.DELETED_FILES);
 
@@ -57,8 +59,8 @@ final class Headline {
   private static final List<Kind> KINDS_WITHOUT_CAUSE = List.of(Kind.OTHER_SITES, Kind.SAMPLING);
 
   /**
-   * The largest number of words of the sentence. Parts of memory that would make it longer are left
-   * out.
+   * The largest number of words of the sentence. A longer sentence is shortened: it names fewer
+   * parts of memory.
    */
   private static final int MOST_WORDS = 25;
 
@@ -271,8 +273,8 @@ final class Headline {
   }
 
   /**
-   * Returns the largest {@link #explanations()}: enough to have 60 % of the growth of all
-   * explanations, but at most three.
+   * Returns the rows of {@link #explanations()} that grew most. Stops after three rows, or when the
+   * returned rows have 60 % of the growth of all rows of {@link #explanations()}.
    */
   private List<Row> explaining() {
     List<Row> rows = new ArrayList<>();

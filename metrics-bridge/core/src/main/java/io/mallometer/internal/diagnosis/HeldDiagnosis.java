@@ -139,13 +139,12 @@ public final class HeldDiagnosis {
 
   /**
    * Returns whether the limit has changed. The first limit is not a change. {@code limits} contains
-   * the sources of limits since the latest change, with the values of the limits:
+   * the limits since the latest change: the key is the source, and the value is the limit in bytes.
    *
    * <ul>
-   *   <li>If {@code limits} contains the limit's source, the limit has changed if the value
-   *       differs.
-   *   <li>If the source is new, the limit has changed if the source is {@code MACHINE}, which means
-   *       that no limit is set, or if {@code limits} contains {@code MACHINE}.
+   *   <li>If {@code limits} contains the source, the limit has changed if the value differs.
+   *   <li>If {@code limits} lacks the source, the limit has changed if the new or the earlier
+   *       source is {@code MACHINE}, which means that no limit is set.
    *   <li>Otherwise the limit has not changed: several limits may be set, and another one may
    *       merely have become the nearest.
    * </ul>

@@ -12,7 +12,7 @@ import java.util.Optional;
 /**
  * The chunks that memory pools allocate and then divide into buffers. All call sites that allocate
  * chunks of one pool count as one, because any code that needs a buffer can cause a new chunk. A
- * user must change the line of code whose buffers keep the chunks.
+ * user must change the line of code that allocated the buffers which keep the chunks in use.
  */
 final class PoolChunks {
 
@@ -42,7 +42,10 @@ final class PoolChunks {
     return bySite.containsValue(row);
   }
 
-  /** Returns the line of code whose buffers keep a pool's chunks; empty if unknown. */
+  /**
+   * Returns the line of code that allocated the buffers which keep a pool's chunks in use; empty if
+   * unknown.
+   */
   String keeper(String name) {
     return keepers.getOrDefault(name, "");
   }

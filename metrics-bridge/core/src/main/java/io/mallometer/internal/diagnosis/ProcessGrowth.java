@@ -90,8 +90,8 @@ record ProcessGrowth(
    * or is known for too short a time.
    *
    * @param history the history, oldest first
-   * @param from the end of the start-up. Earlier points are used for two things: low points are
-   *     also found among them, and later memory must exceed their maximum
+   * @param from the end of the start-up. Earlier points are used only to find low points, and for
+   *     their maximum: memory at the end must exceed the maximum of the earlier points
    * @param fewestFalls growth is measured between low points if memory fell at least this many
    *     times within ten minutes
    */
@@ -210,8 +210,8 @@ record ProcessGrowth(
   }
 
   /**
-   * Returns the growth in bytes per second within the last five minutes, between the means of their
-   * first and their last fifth.
+   * Returns the growth in bytes per second within the last five minutes, from the mean of the first
+   * fifth of this time to the mean of the last fifth.
    */
   private static double recent(List<HistoryPoint> points, ToDoubleFunction<HistoryPoint> figure) {
     Instant end = points.get(points.size() - 1).time();

@@ -51,9 +51,8 @@ final class TotalGrowth {
   static final Duration LONGEST_WARM_UP = Duration.ofMinutes(30);
 
   /**
-   * Selects the readings that decide whether growth is only a warm-up. If the start-up ended less
-   * than this time ago, these are all readings since its end; later, the readings since the growth
-   * began.
+   * The readings that decide whether growth is only a warm-up begin at the end of the start-up if
+   * the start-up ended less than this time ago. Otherwise they begin when the growth began.
    */
   private static final Duration YOUNG = Duration.ofHours(2);
 
@@ -76,8 +75,9 @@ final class TotalGrowth {
   private static final int MOST_POINTS = 40;
 
   /**
-   * The logarithm of the factor by which the process's age must grow within a window. In a shorter
-   * window, the logarithmic growth of a warm-up looks like a line.
+   * A warm-up is recognized only in a window in which the process's age at least triples; the
+   * constant is the logarithm of 3. In a shorter window, the logarithmic growth of a warm-up looks
+   * like a line.
    */
   private static final double WARM_UP = Math.log(3);
 
@@ -90,8 +90,8 @@ final class TotalGrowth {
   /**
    * Cleaners free the native memory of unreachable Java objects after a garbage collection, so a
    * collection explains a fall of memory. If the call sites whose memory is freed by cleaners have
-   * at least this many live bytes, a single fall in ten minutes is enough to measure growth between
-   * low points.
+   * at least this many live bytes, growth is measured between low points even if memory fell only
+   * once in ten minutes.
    */
   private static final double LEAST_GARBAGE = 8 << 20;
 
@@ -231,8 +231,8 @@ final class TotalGrowth {
   /**
    * Returns an upper bound of the growth in bytes per second, computed from the readings since
    * {@code from}. Returns 0 if even the largest possible growth can neither double the memory nor
-   * reach the limit within the horizon, which is a day to a week. A doubling can come only from
-   * parts whose growth is certain. A part with a maximum grows only to its maximum.
+   * reach the limit within the horizon, which is a day to a week. Memory can double only by the
+   * growth of parts that certainly grow. A part with a maximum grows only to its maximum.
    */
   private double possibleGrowth(Instant from) {
     double horizon =

@@ -57,8 +57,8 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   private static final long HELD_NANOS = 120_000_000_000L;
 
   /**
-   * The number of call sites with the most live memory that the diagnosis names. It names an equal
-   * number of sites that grew most.
+   * The diagnosis examines this many call sites with the most live memory, and an equal number of
+   * call sites that grew most.
    */
   private static final int MOST_HELD = 60;
 

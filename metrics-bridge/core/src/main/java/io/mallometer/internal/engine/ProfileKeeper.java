@@ -32,7 +32,10 @@ public final class ProfileKeeper implements SnapshotReader {
   private final BiConsumer<KeptMoment, CallSites> recording;
   private final Clock clock;
 
-  /** The stored call sites of each kind of moment. Guarded by this, like the fields below. */
+  /**
+   * The stored call sites by kind of moment, such as the peak of live bytes. Guarded by this, like
+   * the fields below.
+   */
   private final Map<KeptMoment, KeptSites> kept = new EnumMap<>(KeptMoment.class);
 
   private final LimitShares thresholds = new LimitShares();

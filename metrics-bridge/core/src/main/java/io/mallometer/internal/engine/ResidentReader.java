@@ -46,8 +46,8 @@ public final class ResidentReader implements SnapshotReader {
   private long readAt;
 
   /**
-   * The end of the latest pause, by {@code nanoTime}. A reading that is made during a pause
-   * lengthens it by {@link #pause}.
+   * The end of the pauses after all readings so far, by {@code nanoTime}. Each reading adds its
+   * {@link #pause}, even if the earlier pauses have not ended.
    */
   private long paidAt;
 

@@ -14,7 +14,10 @@ interface SnapshotReader {
   /** Returns the sentence to log when this reader fails for the first time. */
   String failure();
 
-  /** Returns at which poll of the poller's thread this reader first reads: 1 or 2. */
+  /**
+   * Returns the first poll in which this reader reads: 1 or 2, counted from the start of the
+   * poller's thread.
+   */
   default int firstPoll() {
     return 1;
   }

@@ -41,15 +41,15 @@ record FastRise(
   private static final double LEAST_SHARE = 0.25;
 
   /**
-   * A rise can have caused the end of the run only if it was described within this time before the
-   * end.
+   * A rise can have caused the end of the run only if the library last recorded the rise within
+   * this time before the end.
    */
   private static final long LATEST_NANOS = 5_000_000_000L;
 
   /**
-   * A rise that was described less than this time before the end of the run is reported as {@code
-   * in the last 0.3 s}. An earlier rise is reported as, for example, {@code in 0.3 s, 2.0 s before
-   * the end}.
+   * A rise that the library last recorded less than this time before the end of the run is reported
+   * as {@code in the last 0.3 s}. An earlier rise is reported as, for example, {@code in 0.3 s, 2.0
+   * s before the end}.
    */
   private static final long ENDED_NANOS = 1_000_000_000L;
 

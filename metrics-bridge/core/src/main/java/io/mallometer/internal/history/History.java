@@ -28,8 +28,8 @@ public final class History {
           new Span(Duration.ofMinutes(1), Duration.ofHours(1)));
 
   /**
-   * Adds a point for a snapshot, and a moment with the parts of its memory. Leaves either out if
-   * the latest one is too recent.
+   * Adds a {@link HistoryPoint} for a snapshot, unless the latest point is too recent. Adds a
+   * {@link MemoryMoment}, the memory broken down by part, unless the latest moment is too recent.
    *
    * @param nanoTime the time by {@link System#nanoTime()} or a clock like it
    */

@@ -13,8 +13,8 @@ import java.util.Map;
 
 /**
  * The figures of the call sites (live and allocated objects and bytes) at one moment, for
- * comparison with a later one. Stacks are not stored: a later reading has them, because the number
- * of a site never changes.
+ * comparison with a later one. Stacks are not stored. They are looked up in a later reading by the
+ * number of the site, which never changes.
  *
  * <p>Keeps at most {@value #MOST_SITES} sites with 76 bytes each. Half of them are the sites with
  * the most live bytes, and the rest are the sites with the most allocated bytes.

@@ -23,7 +23,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** The lines of the recording about a snapshot and about the JVM. */
+/** Composes the lines that describe a snapshot or the JVM in the recording. */
 final class MemoryLines {
 
   /** The largest number of huge requests that are recorded, in some 60 bytes each. */

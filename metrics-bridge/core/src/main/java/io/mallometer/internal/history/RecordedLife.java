@@ -277,8 +277,9 @@ record RecordedLife(
     }
 
     /**
-     * Completes a sample that lacks the bytes from before an attach. Java regularly writes a text
-     * with these bytes into the recording; the text whose time is nearest to the sample is used.
+     * Adds the number of bytes that were live before an attach to a sample that lacks this number.
+     * Java regularly records a text that states the number. The text whose time is nearest to the
+     * sample is used.
      */
     private Sample complete(Sample sample) {
       if (!Double.isNaN(sample.malloc().liveBytes())) {

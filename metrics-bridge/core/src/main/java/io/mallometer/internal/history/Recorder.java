@@ -24,8 +24,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Java's part of the recording. Passes the library a text with the parts of the memory once a
- * minute, when the known leaks change, and when memory exceeds 85, 90 or 95 % of the limit. Logs
+ * Java's part of the recording. Passes the library a text that breaks down the memory by part: once
+ * a minute, when the known leaks change, and when memory exceeds 85, 90 or 95 % of the limit. Logs
  * one line about the end of the previous run.
  *
  * <p>Only the library writes the file; Java reads it. The recording begins when the library is
@@ -49,8 +49,8 @@ public final class Recorder {
   private static final long MINUTE = 60_000_000_000L;
 
   /**
-   * A {@link #MINUTE} counts as over this many nanoseconds before its end, because polls are not
-   * exactly on time.
+   * A {@link #MINUTE} may be shorter by this many nanoseconds, because polls are not exactly on
+   * time.
    */
   private static final long TOLERANCE = 1_000_000_000L;
 

@@ -56,8 +56,8 @@ public final class RecordingReport {
   private static final long CLOCK_WAS_SET_NANOS = 2_000_000_000L;
 
   /**
-   * The report mentions the age of Java's latest text if the text is older than this at the end of
-   * the run. Java writes a text every minute.
+   * Java records a text about the memory every minute. If the latest text is older than this at the
+   * end of the run, the report mentions its age.
    */
   private static final Duration JAVA_IS_LATE = Duration.ofMinutes(2);
 

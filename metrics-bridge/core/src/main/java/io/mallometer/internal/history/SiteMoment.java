@@ -82,8 +82,8 @@ final class SiteMoment {
   }
 
   /**
-   * Returns the bytes that a site had allocated since counting began. Sites that are not stored are
-   * treated as by {@link #liveBytes}.
+   * Returns the bytes that a site had allocated since counting began. For a site that is not
+   * stored, returns 0 if no sites were left out, else {@code NaN}.
    */
   double allocatedBytes(int number) {
     return figure(number, allocatedBytes);

@@ -85,8 +85,8 @@ final class SiteRates {
   private CallSite since(Dated<SiteMoment> moment, double before, CallSite site) {
     double seconds = age(moment) / 1e9;
     double bytes = site.allocatedBytes().value();
-    // The values are compared as floats, because the stored moment has floats. Doubles might differ
-    // even if nothing was allocated.
+    // SiteMoment stores floats, so both values are compared as floats. As doubles, they might
+    // differ even if nothing was allocated.
     double added = (float) bytes == (float) before ? 0 : Math.max(0, bytes - before);
     return site.withRate(added / seconds, seconds);
   }

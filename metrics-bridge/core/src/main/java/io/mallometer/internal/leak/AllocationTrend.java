@@ -42,9 +42,9 @@ final class AllocationTrend {
   private final List<Birth> laterBirths = new ArrayList<>();
 
   /**
-   * The third (0, 1 or 2) of the examined period in which each of the {@link #laterBirths} lies.
-   * Each site has its own examined period: from its first birth until {@code lag} seconds before
-   * the end of the observation.
+   * The position of each of the {@link #laterBirths} in the examined period: 0 in the first third,
+   * 1 in the second, 2 in the last. Each site has its own examined period: from its first birth
+   * until {@code lag} seconds before the end of the observation.
    */
   private final List<Integer> thirds = new ArrayList<>();
 
@@ -138,13 +138,12 @@ final class AllocationTrend {
   }
 
   /**
-   * Returns a bound of the confidence interval of a share: the late births among the {@link
-   * #laterBirths}, by weight. A birth is late if it lies in the third {@code from} of the examined
-   * period, or after it.
+   * Returns a bound of the confidence interval of the share of late births in {@link #laterBirths},
+   * by weight. The thirds of the examined period are numbered 0, 1 and 2. A birth is late if the
+   * number of its third is {@code from} or more.
    *
-   * @param without the third (0, 1 or 2) of the examined period whose births are left out; -1
-   *     leaves out none
-   * @param from the third (1 or 2) with which late births begin
+   * @param without the number of the third whose births are left out; -1 leaves out none
+   * @param from the lowest number of a late birth's third: 1 or 2
    * @param errors the distance from the share in standard errors; negative for the lower bound
    */
   private double shareBound(int without, int from, double errors) {

@@ -16,9 +16,9 @@ final class IdleSurvival {
   private IdleSurvival() {}
 
   /**
-   * Returns the estimated share (0 to 1) of idle objects that stay idle. An idle time is ignored if
-   * at most the share {@link LeakThresholds#SURVIVAL_HORIZON} of the objects reached it, because so
-   * few objects should not decide the result.
+   * Returns the estimated share (0 to 1) of idle objects that stay idle. Ignores idle times that
+   * only few objects reached (a share of at most {@link LeakThresholds#SURVIVAL_HORIZON}), because
+   * such times should not decide the result.
    *
    * @param live the site's live objects; only those in slots (pages of their own) count
    * @param threshold the least idle time, in seconds

@@ -24,15 +24,17 @@ import org.jspecify.annotations.Nullable;
  * are also judged together, because native offsets and inlining split one leak into several stacks.
  * A report combines all suspects with the same name.
  *
- * <p>A verdict changes when enough evaluations in a row contradict it:
+ * <p>A verdict changes when enough evaluations in a row contradict it. How many are needed depends
+ * on the change:
  *
  * <ul>
- *   <li>A change to a graver verdict needs one evaluation if the new verdict is GROWING, UNUSED, or
- *       a LEAK of lost memory, whose addresses exist nowhere in the process. A change from a
- *       verdict other than LEAK to HEALTHY needs one evaluation if all observed objects were freed.
- *   <li>The end of LEAK, and a change from GROWING to HEALTHY, need {@link
- *       LeakThresholds#EVALUATIONS_TO_CLEAR} evaluations.
- *   <li>Other changes need {@link LeakThresholds#EVALUATIONS_TO_CHANGE} evaluations, because one
+ *   <li>One evaluation: a change to a graver verdict, if that is GROWING, UNUSED, or a LEAK of lost
+ *       memory, whose addresses exist nowhere in the process.
+ *   <li>One evaluation: a change to HEALTHY because all observed objects were freed, unless the
+ *       verdict was LEAK.
+ *   <li>{@link LeakThresholds#EVALUATIONS_TO_CLEAR} evaluations: the end of LEAK, and any other
+ *       change from GROWING to HEALTHY.
+ *   <li>{@link LeakThresholds#EVALUATIONS_TO_CHANGE} evaluations: all other changes, because one
  *       epoch (the time between two readings of the accessed bits) proves nothing.
  * </ul>
  *

@@ -176,9 +176,10 @@ final class LeakTest {
   }
 
   /**
-   * Returns whether a site that has no idle objects now is known to use or free its objects. Any of
-   * three facts is enough: the observation is long, an object is old enough to be idle, or many
-   * objects that were once idle for {@link LeakThresholds#UNUSED_SECONDS} were used or freed later.
+   * Returns whether it is known that a site uses or frees its objects. Called only for a site
+   * without idle objects. Any of three facts is enough: the observation is long, an object is old
+   * enough to be idle, or many objects that were once idle for {@link
+   * LeakThresholds#UNUSED_SECONDS} were used or freed later.
    */
   private static boolean isUsed(
       List<SampledObject> inSlots, SiteUse use, ObservationWindow window, double threshold) {
@@ -407,9 +408,9 @@ final class LeakTest {
   }
 
   /**
-   * Returns the births of the idle objects that are at least {@code lag} seconds old. If most
-   * objects of that age are idle, returns the births of all {@link #observable} objects of that age
-   * instead, to have more births.
+   * Returns a {@link AllocationTrend.Birth} for each idle object that is at least {@code lag}
+   * seconds old. If most objects of that age are idle, returns the births of all {@link
+   * #observable} objects of that age instead, because more births give a more precise trend.
    */
   private List<AllocationTrend.Birth> births(double lag) {
     List<SampledObject> oldEnough = filter(live, object -> isOlder(object, lag));

@@ -30,10 +30,9 @@ package io.mallometer.internal.leak;
  *       estimates this share.
  *   <li>Timeout: at least {@link #FEWEST_OUTLASTED} objects have been idle for longer than {@code
  *       leak.longest-timeout}, and one of them for {@link #OUTLASTED_SECONDS} longer.
- *   <li>No random use: the idle times are improbably long for objects that are used at random
- *       times, with a mean gap of s. Here s is {@code leak.longest-timeout} plus {@link
- *       #OUTLASTED_SECONDS}. The sum of all idle times that are s/2 or longer must be at least
- *       {@link #EXCLUDED_GAPS} times s.
+ *   <li>No random use: it is improbable that the objects are used at random times, once in s
+ *       seconds on average. Here s is {@code leak.longest-timeout} plus {@link #OUTLASTED_SECONDS}.
+ *       The sum of all idle times of s/2 or longer must be at least {@link #EXCLUDED_GAPS} times s.
  *   <li>Size: the idle objects have {@link #LEAST_BYTES} or more.
  * </ul>
  *
@@ -80,9 +79,9 @@ public final class LeakThresholds {
 
   /**
    * Births have fallen off if the last third of the examined period ({@link #ARRIVAL_SPAN}) has far
-   * fewer births than the first third. The last third's share of the births in these two thirds
-   * must be below this value, even at the upper bound of the share's confidence interval. The share
-   * is 0.5 for steady births.
+   * fewer births than the first third. The births of these two thirds are added up, and the share
+   * of the last third in this sum is computed. Even the upper bound of the share's confidence
+   * interval must be below this value. The share is 0.5 for steady births.
    */
   static final double FALLEN_SHARE = 0.25;
 
@@ -108,14 +107,14 @@ public final class LeakThresholds {
   static final int FEWEST_IN_LAST_THIRD = 2;
 
   /**
-   * The fewest moments at which the idle objects of a leak were born. Three phases of a program
-   * that each keep some objects are no leak.
+   * The idle objects of a leak must have been born at this many moments or more. Three phases of a
+   * program that each keep some objects are no leak.
    */
   static final int FEWEST_MOMENTS = 4;
 
   /**
-   * Births count as one moment if they lie within this share of the examined period ({@link
-   * #ARRIVAL_SPAN}).
+   * Births within a short time count as one moment. The longest such time is this share of the
+   * length of the examined period ({@link #ARRIVAL_SPAN}).
    */
   static final double MOMENT_SHARE = 1 / 24.0;
 
@@ -250,8 +249,8 @@ public final class LeakThresholds {
   static final double HIDDEN_PROBABILITY = 0.01;
 
   /**
-   * The fewest objects of a leak that were idle for longer than {@code leak.longest-timeout}; a
-   * single one may be an outlier.
+   * A leak must have at least this many objects that were idle for longer than {@code
+   * leak.longest-timeout}, because a single one may be an outlier.
    */
   static final int FEWEST_OUTLASTED = 2;
 

@@ -22,8 +22,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the call sites that lose memory: no address of most of their sampled objects exists in the
- * process, so no code can use or free these objects.
+ * Finds the call sites that lose memory. Most sampled objects of such a site are lost: their
+ * addresses exist nowhere in the process, so no code can use or free them.
  *
  * <p>Garbage in the Java heap may contain addresses of lost objects, so objects from before the
  * latest collection are judged separately. A second search must confirm a loss, because a search
@@ -55,8 +55,8 @@ final class LostMemory {
   private List<Integer> searched = List.of();
 
   /**
-   * The numbers of the stacks whose unused memory is not proved lost, with one list for each
-   * verdict.
+   * Unused memory that is not proved lost: one list for each verdict, with the numbers of the
+   * verdict's stacks.
    */
   private List<List<Integer>> unproved = List.of();
 
@@ -76,24 +76,25 @@ final class LostMemory {
 
   private boolean freedOld;
 
-  // ---- Garbage collections: objects from before the latest are judged separately
+  // ---- Garbage collections: objects from before the latest collection are judged separately
 
   private @Nullable GarbageCollections collections;
   private long collectionsNanos;
 
   /**
-   * The time of the last reading of {@link #collections} before the latest garbage collection.
-   * {@link #beforeWhole} is the time of the last reading before the latest collection of the whole
-   * heap.
+   * A time that is certainly before the latest garbage collection, because a reading of {@link
+   * #collections} at this time did not count the collection yet. {@link #beforeWhole} is such a
+   * time for the latest collection of the whole heap.
    */
   private long beforeCollection = Long.MIN_VALUE;
 
   private long beforeWhole = Long.MIN_VALUE;
 
   /**
-   * A copy of {@link #beforeCollection} from the beginning of the latest pair of searches. Objects
-   * that were born before this time are counted separately, in {@link Count#collected}. {@link
-   * #provingNanos} is a copy of {@link #beforeWhole} from the same moment.
+   * A time before the last garbage collection that preceded the latest pair of searches: {@link
+   * #beforeCollection}, copied when the pair began. Objects that were born before this time are
+   * counted separately, in {@link Count#collected}. {@link #provingNanos} is such a copy of {@link
+   * #beforeWhole}.
    */
   private long eligibleNanos = Long.MIN_VALUE;
 
@@ -113,8 +114,9 @@ final class LostMemory {
   }
 
   /**
-   * Sets the stacks of each verdict that covers several stacks. Maps the number of the verdict's
-   * first stack to the numbers of all its stacks.
+   * Sets the stacks of each verdict that covers several stacks.
+   *
+   * @param stacks the numbers of all stacks of a verdict, by the number of its first stack
    */
   void setStacks(Map<Integer, List<Integer>> stacks) {
     this.stacks = stacks;
@@ -459,14 +461,13 @@ final class LostMemory {
     private final Sums all = new Sums();
 
     /**
-     * The objects that were allocated before the latest garbage collection. Collections since the
-     * searches began do not count.
+     * The objects that already existed at the last garbage collection before the pair of searches.
      */
     private final Sums collected = new Sums();
 
     /**
-     * The number of objects that were allocated before the latest collection of the whole heap.
-     * Collections since the searches began do not count.
+     * The number of objects that already existed at the last collection of the whole heap before
+     * the pair of searches.
      */
     private int proving;
 

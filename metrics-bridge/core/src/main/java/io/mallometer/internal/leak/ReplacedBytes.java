@@ -7,10 +7,10 @@ import io.mallometer.internal.leak.evidence.SampledObject;
  * time between two readings.
  *
  * <p>Objects from before an attach belong to no call site, so a site that replaces them seems to
- * grow. The exact counters also count the frees of these objects, but the growth of the sites does
- * not. The freed bytes of all these objects together are therefore the growth of all sites,
- * estimated from samples, minus the growth by the exact counters. A sample that is live at both
- * readings adds no error, because it cancels out.
+ * grow. When such an object is freed, the live bytes of the exact counters decrease, but those of
+ * the sites do not. Therefore, all freed bytes of these objects are a difference: the growth of all
+ * sites (estimated from samples) minus the growth of the live bytes of the exact counters. A sample
+ * that is live at both readings adds no error, because it cancels out.
  *
  * <p>The sum of freed bytes does not show which site replaced the objects. Therefore {@link
  * #mostBytes} returns an upper bound, which verdicts use, and {@link #leastBytes} a lower bound,
@@ -53,9 +53,9 @@ final class ReplacedBytes {
   /**
    * Returns an upper bound of the replaced bytes of the given sites: bytes of new objects that
    * merely replaced objects from before an attach. The bound is the estimate of all freed bytes of
-   * objects from before the attach, plus the sampling error of all other sites. The error of the
-   * given sites is not added, because their growth, with which the bound is compared, contains the
-   * same error.
+   * objects from before the attach, plus a margin for the sampling errors of all other sites. The
+   * errors of the given sites need no margin: the caller compares the bound with the growth of
+   * these sites, which contains the same errors, so they cancel out.
    */
   double mostBytes(Iterable<Integer> sites) {
     double others = variance;

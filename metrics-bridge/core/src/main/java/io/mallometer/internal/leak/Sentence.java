@@ -23,8 +23,8 @@ public final class Sentence {
    * Returns a sentence such as {@code Deflater.init from ReportService.render keeps 1.3 GiB in
    * 41,000 objects that were not accessed for 12 min or more; +3.2 MiB/min}.
    *
-   * @param begun the allocation time of the oldest live object; null if the site still grows, or if
-   *     objects were allocated after growth stopped
+   * @param begun the allocation time of the oldest live object; null unless growth has stopped and
+   *     no live object was allocated later
    */
   static String of(
       Verdict verdict,
@@ -86,8 +86,8 @@ public final class Sentence {
 
   /**
    * Describes the idle times of unused memory. If no object was used after its initialization, the
-   * text also says which random use the idle times rule out, such as {@code random use more often
-   * than every 2 h is excluded}.
+   * text adds a limit that follows from the idle times, such as {@code random use more often than
+   * every 2 h is excluded}.
    */
   private static String unused(Assessment shown) {
     String longest = atLeast(shown.idle().longestSeconds());

@@ -9,10 +9,9 @@ import java.time.Instant;
  *
  * @param since the moment at which the verdict began
  * @param next the verdict of the latest evaluation
- * @param agreements the number of evaluations in a row, up to the latest, that support a change of
- *     {@code verdict}; 0 if the latest confirmed {@code verdict}. While {@code verdict} is LEAK,
- *     every evaluation that speaks against the leak counts; otherwise, only evaluations with the
- *     verdict {@code next} count
+ * @param agreements the number of evaluations in a row, up to the latest, that contradict {@code
+ *     verdict}; 0 if the latest confirmed it. A change of {@code next} restarts the count at 1,
+ *     unless {@code verdict} is LEAK
  * @param shown the latest assessment that agreed with the verdict. While the verdict is healthy, it
  *     is the latest assessment, even if that did not agree
  */
@@ -41,9 +40,9 @@ record SiteState(Verdict verdict, Instant since, Verdict next, int agreements, A
   }
 
   /**
-   * Returns whether the latest evidence of a leak is weaker than the shown evidence: the latest is
-   * that the site leaked in an earlier run, and the shown is that objects were idle for longer than
-   * {@code leak.longest-timeout}.
+   * Returns whether the latest assessment has weaker evidence of a leak than the shown one. A leak
+   * in an earlier run is weaker evidence than objects that were idle for longer than {@code
+   * leak.longest-timeout}.
    */
   private boolean isWeaker(Assessment latest) {
     return isLeak() && latest.known() != null && shown.known() == null && shown.lost() == null;

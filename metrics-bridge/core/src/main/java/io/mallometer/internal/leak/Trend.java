@@ -11,8 +11,8 @@ import java.util.Arrays;
  *
  * <p>A series grows if three conditions hold. Most pairs rise, which excludes noise, a single step
  * and a pool's sawtooth. The last third rises at least half as fast as the whole, which excludes a
- * cache that is nearly full. The rise is large enough. {@code docs/explanation/leaks.md} states the
- * error rates.
+ * cache that is nearly full. The rise is large enough. {@code TrendErrorRatesTest} measures how
+ * often that is wrong.
  */
 public final class Trend {
 
@@ -58,8 +58,9 @@ public final class Trend {
   }
 
   /**
-   * Returns the median slope of a series with its interval, whether the series grows or not; all
-   * {@code NaN} for fewer than two points.
+   * Returns the median slope of a series with its interval. Unlike {@link #slope}, it also returns
+   * the slope of a series that does not grow. The result is all {@code NaN} for fewer than two
+   * points.
    */
   public static Slope interval(double[] seconds, double[] figures) {
     int points = figures.length;

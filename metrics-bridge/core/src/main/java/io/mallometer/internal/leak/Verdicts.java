@@ -323,11 +323,12 @@ final class Verdicts {
   }
 
   /**
-   * Assesses the stacks of a name together. Returns null if they are to be reported one by one.
+   * Assesses stacks with the same name and library together. Returns null if they are to be
+   * reported one by one.
    *
    * @param sites the stacks that are no leaks by themselves
    * @param members the assessments of those {@code sites} that hold memory
-   * @param becameLeak whether a stack of the name became a leak in this evaluation
+   * @param becameLeak whether a stack with this name became a leak in this evaluation
    */
   private @Nullable AssessedStacks assessTogether(
       List<String> name, List<CallSite> sites, List<AssessedStacks> members, boolean becameLeak) {
@@ -438,9 +439,9 @@ final class Verdicts {
   }
 
   /**
-   * Returns whether the stacks of the site's name, judged as a group, were a suspect at the
-   * previous evaluation, and have together lost {@link LeakThresholds#LEAST_BYTES} or more. A
-   * single stack may have lost less.
+   * Returns whether the group of all stacks with this site's name and library was a suspect at the
+   * previous evaluation, and has lost {@link LeakThresholds#LEAST_BYTES} or more in total. A single
+   * stack may have lost less.
    */
   private boolean isPartOfSuspect(CallSite site) {
     @Nullable SiteState together = before.names().get(name(site));
@@ -472,8 +473,8 @@ final class Verdicts {
   }
 
   /**
-   * Assesses the stacks of a name together. The past accesses of a stack count even if the stack
-   * has no live objects any more.
+   * Assesses stacks with the same name and library together. The past accesses of a stack count
+   * even if the stack has no live objects any more.
    */
   private Assessment assessment(List<CallSite> sites, List<AssessedStacks> members) {
     for (AssessedStacks one : members) {
@@ -497,7 +498,7 @@ final class Verdicts {
 
   /**
    * Judges the stacks by the accesses to their objects. Returns {@link Assessment#UNSEEN} if the
-   * library has stored no past accesses of one of the stacks.
+   * library's record of past accesses lacks one or more of the stacks.
    */
   private Assessment assessUse(List<CallSite> sites) {
     if (!evidence.observation().hasSeen()) {
@@ -584,7 +585,7 @@ final class Verdicts {
   }
 
   /**
-   * Combines the suspects of a name into one entry, or a few.
+   * Combines the suspects with the same name and library into one entry, or a few.
    *
    * <p>A milder kind of suspect gets its own entry once it has more bytes than the graver kind, so
    * that neither kind hides the other. The milder kind loses its entry when it has less than half
@@ -615,8 +616,9 @@ final class Verdicts {
   }
 
   /**
-   * Returns the memory that waits for a garbage collection, by name. All stacks of a name are
-   * evaluated together, because together they have enough samples earlier than each stack alone.
+   * Returns the memory that waits for a garbage collection, by name. All stacks with the same name
+   * are evaluated together, because together they have enough samples earlier than each stack
+   * alone.
    */
   Map<String, Garbage> garbageByName() {
     Map<String, Garbage> known = new HashMap<>();
@@ -767,8 +769,8 @@ final class Verdicts {
 
   /**
    * Returns the evidence for a verdict. A verdict other than {@code LEAK} rests on observed
-   * accesses if there are any. Otherwise it rests on the ages of objects that are small enough to
-   * be observed.
+   * accesses. If no object of the stacks was watched for accesses, it rests on the ages of objects
+   * that are small enough for slots (pages of their own, where accesses are observed).
    */
   private LeakEvidence evidence(AssessedStacks one) {
     if (one.verdict() == Verdict.LEAK) {

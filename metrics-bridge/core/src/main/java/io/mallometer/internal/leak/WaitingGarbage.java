@@ -21,8 +21,10 @@ import java.util.Map;
  * among the objects that were allocated since the latest collection. Older objects become garbage
  * at the rate at which the two collections freed objects that were not new.
  *
- * <p>{@link #waits} returns whether nearly all memory of a call site is taken for garbage. For a
- * site whose memory is freed by collections of the old generation, all these conditions must hold:
+ * <p>{@link #waits} returns whether nearly all memory of a call site is taken for garbage. If young
+ * collections free this memory, the site must otherwise be a suspect, and must not have grown much
+ * ({@link #MOST_SINCE}). If collections of the old generation free it, all these conditions must
+ * hold:
  *
  * <ul>
  *   <li>At most a tenth of its samples survived each of the two collections, and at most a
@@ -310,9 +312,9 @@ final class WaitingGarbage {
 
     boolean waitsForOld(boolean waitsAlready) {
       double met = Math.max(bytesMet(0), bytesMet(1));
-      // Just after a collection, survivors are a large share of the few bytes that are live.
-      // Therefore, if waitsAlready is true, the survivors are compared with the live bytes before
-      // the collection.
+      // The samples that survived both collections must be a small share of the live bytes. Just
+      // after a collection, few bytes are live, so the share is large. Therefore, if waitsAlready
+      // is true, the live bytes before the collection are used instead if they are more.
       return freesNearlyAll()
           && areFew(leftByBoth, waitsAlready ? Math.max(met, all.bytes) : all.bytes)
           && all.bytes <= MOST_SINCE * met;
@@ -398,7 +400,7 @@ final class WaitingGarbage {
   }
 
   /**
-   * Returns how much memory of the sites together waits for a garbage collection.
+   * Estimates how much memory a garbage collection would free, for all given sites together.
    *
    * @param forCleaner whether a cleaner of the JDK frees their objects
    */

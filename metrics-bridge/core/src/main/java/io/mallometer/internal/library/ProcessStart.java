@@ -26,9 +26,9 @@ public final class ProcessStart {
   private ProcessStart() {}
 
   /**
-   * Returns two words that identify a process together with its id: its start in ticks, and its PID
-   * namespace. Processes in different containers may have equal ids. An unreadable word is {@value
-   * #UNKNOWN}.
+   * Returns the start of a process in ticks, and its PID namespace, as two words. The words and the
+   * process id together identify the process; the ids of processes in different containers may be
+   * equal. A word that cannot be read is {@value #UNKNOWN}.
    *
    * @param proc the process's directory in {@code /proc}
    */

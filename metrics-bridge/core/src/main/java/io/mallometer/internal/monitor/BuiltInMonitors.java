@@ -479,7 +479,9 @@ public final class BuiltInMonitors {
     private final MonitorContext context;
     private final Log.Once failure = Log.MALLOMETER.once();
 
-    /** Whether the library counts returned sizes on behalf of this monitor. Guarded by this. */
+    /**
+     * Whether this monitor has made the library count allocations by usable size. Guarded by this.
+     */
     private boolean counts;
 
     private boolean closed;

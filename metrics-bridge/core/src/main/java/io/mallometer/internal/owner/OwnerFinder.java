@@ -161,7 +161,7 @@ public final class OwnerFinder {
   }
 
   /**
-   * Returns whether a result is about samples that no Java object owns, and these are less than
+   * Returns true for the result about the samples that no Java object owns, if these are less than
    * half of all samples. Such a result is listed after the results that name an owner.
    */
   private static boolean isRestWithoutHolder(Way way) {

@@ -28,7 +28,10 @@ public record PauseEstimate(double heapBytes, boolean marks, double slowdown, do
   private static final double ONE_CLASS_MARKING = 2.8;
   private static final double SEVERAL_CLASSES = 5;
 
-  /** The seconds that a walk takes for any heap, for example until all threads stand still. */
+  /**
+   * The seconds of a walk that do not depend on the heap's size, such as the wait until all threads
+   * stand still.
+   */
   private static final double LEAST_SECONDS = 0.02;
 
   public double seconds(boolean severalClasses) {

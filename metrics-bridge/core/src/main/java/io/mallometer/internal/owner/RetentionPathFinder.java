@@ -18,9 +18,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Searches, breadth first, for the path of references that keeps an object. Weaker references are
- * followed only if all referrers of the visited objects are known, so that no path over stronger
- * references was missed.
+ * Searches, breadth first, for the path of references that keeps an object alive. Weaker references
+ * are followed only if all referrers of the visited objects are known, because an unknown referrer
+ * may belong to a path over stronger references.
  */
 final class RetentionPathFinder {
 

@@ -28,8 +28,8 @@ final class HoldTime {
   private static final int WINDOW_MINUTES = 60;
 
   /**
-   * The least rise of a suspect, in standard errors. The rise is the number of buffers that became
-   * late (live for a minute) minus the number of late buffers that were released.
+   * Buffers are a suspect only if the number of late buffers (live for a minute) has risen by more
+   * than this many standard errors.
    */
   private static final double LEAST_ERRORS = 2;
 

@@ -94,8 +94,8 @@ final class NettyCopy {
   private static final int MOST_KNOWN = 2_000;
 
   /**
-   * The interval, in trackers, at which the CPU time is checked. A further check precedes each
-   * tracker that is new and is therefore read.
+   * The search for new buffers goes through Netty's trackers, one for each tracked buffer. It
+   * checks the CPU time once for this many trackers, and before it reads a new buffer.
    */
   private static final int TRACKERS_OF_A_TICK = 64;
 
@@ -362,7 +362,10 @@ final class NettyCopy {
     }
   }
 
-  /** Returns the line of the oldest record of a buffer, which is that of its allocation. */
+  /**
+   * Returns the line of code that allocated a buffer. The line is in the stack of the buffer's
+   * oldest record.
+   */
   private String line(Members members, Object latest) {
     Object oldest = latest;
     for (int i = 0; i < MOST_RECORDS; i++) {

@@ -37,7 +37,7 @@ final class TrackedBuffer extends WeakReference<Object> {
    * @param tracker the library's object that stands for the buffer
    * @param line the class, method and line that allocated the buffer
    * @param part the part of a chunk that the buffer uses
-   * @param interval one in this many buffers was tracked when this one was allocated
+   * @param interval N, if the library tracked one buffer in N when this buffer was allocated
    * @param firstSeen the moment of the reading that found the buffer, in nanoseconds
    * @param arrived whether the buffer was certainly allocated after the previous reading
    */
@@ -62,9 +62,9 @@ final class TrackedBuffer extends WeakReference<Object> {
   }
 
   /**
-   * Estimates a total, such as bytes, over all buffers for which this one stands.
+   * Estimates a total, such as bytes, over all buffers for which this buffer stands.
    *
-   * @param oneIn one in this many tracked buffers is read
+   * @param oneIn N, if one tracked buffer in N is read
    */
   Estimate estimate(double ofOne, int oneIn) {
     double weight = (double) interval * oneIn;

@@ -20,8 +20,8 @@ final class ArenaHeaps {
   private static final long LARGEST = 64L << 20;
 
   /**
-   * The distance in bytes between the addresses of a mapping at which a heap is looked for: four
-   * huge pages of 2 MiB. Heaps of 64 MiB or 4 GiB also begin at multiples of this distance.
+   * Within a mapping, heaps are looked for at addresses that are multiples of this number: the
+   * bytes of four huge pages of 2 MiB. Heaps of 64 MiB and of 4 GiB begin at such addresses, too.
    */
   private static final long STEP = 8L << 20;
 

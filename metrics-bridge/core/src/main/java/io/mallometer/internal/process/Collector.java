@@ -23,7 +23,10 @@ public enum Collector {
    */
   SHENANDOAH(2, 4),
   SERIAL(0, 2),
-  /** ZGC has tables inside reserved address ranges, so another rule recognises them. */
+  /**
+   * ZGC's tables are not counted here: {@link MappingKinds} recognises them, because they lie in
+   * reserved address ranges.
+   */
   Z(0, 0),
   /** An unknown collector; its numbers are the largest of the known collectors. */
   OTHER(2, 4);

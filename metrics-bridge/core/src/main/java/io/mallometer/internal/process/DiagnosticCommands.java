@@ -66,7 +66,8 @@ final class DiagnosticCommands {
       Object commands = null;
       Method execute = null;
       try {
-        // This call also loads the library with the native methods of the class looked up below.
+        // Getting this bean also loads the JDK's native library, which the class BEHIND needs for
+        // its native methods.
         ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
         Class<?> type = Class.forName(BEHIND);
         Method instance = type.getDeclaredMethod("getDiagnosticCommandMBean");

@@ -33,8 +33,8 @@ public final class FileCache {
   private static final int MOST_FILES = 10_000;
 
   /**
-   * Matches names of files of the kernel, devices and anonymous memory, which are no files on a
-   * disk.
+   * Matches paths that name no file on a disk, such as the paths of kernel files, devices and
+   * anonymous memory.
    */
   private static final Pattern NO_FILE =
       Pattern.compile("/(?:proc|sys|dev)/.*|/memfd:.*|/SYSV.*|//anon.*|/\\[.*|[^/].*");

@@ -108,8 +108,8 @@ record Piece(Mapping mapping, Kind kind, Optional<MappedRange> range) {
   }
 
   /**
-   * Returns the kind of memory that the innermost known function of HotSpot in the stack reserves;
-   * empty if no function is known.
+   * Searches the stack, innermost frame first, for a function of {@link #RESERVING}. Returns the
+   * function's kind of memory; empty if the stack has no such function.
    */
   private static Optional<Kind> reserved(MappedRange range) {
     for (StackFrame frame : range.frames()) {

@@ -119,9 +119,9 @@ final class ProcessMemorySource implements MemorySource {
 
   /**
    * Makes the next {@link #read} read all values anew and split the resident set early. An early
-   * split postpones the next regular split by one pause, so frequent requests do not cause more
-   * splits. The early split is left out if the next regular split has been postponed to more than
-   * two pauses from now.
+   * split postpones the next regular split by {@code pause}, the interval between splits, so
+   * frequent requests do not cause more splits. The early split is left out if the next regular
+   * split is more than two such intervals away.
    */
   @Override
   public void renew() {

@@ -21,10 +21,11 @@ import java.util.Map;
  * <p>First the mappings are cut where memory of another kind begins, because the kernel joins
  * neighbours to one mapping. Each piece then has one kind ({@link MappingKinds}).
  *
- * <p>Memory of unknown kind is attributed to the JVM, up to the largest size of those JVM
- * structures (such as the collector's tables) that were not recognised. The rest is malloc's if
- * another allocator than glibc serves malloc; otherwise it is unexplained. Memory that the program
- * or its libraries mapped is neither the JVM's nor malloc's.
+ * <p>Memory of unknown kind is attributed to the JVM, up to a limit. The limit is the largest
+ * possible total size of the JVM structures (such as the collector's tables) that were not
+ * recognised. Memory above the limit is malloc's if another allocator than glibc serves malloc;
+ * otherwise it is unexplained. Memory that the program or its libraries mapped is neither the JVM's
+ * nor malloc's.
  *
  * <p>Finally malloc's memory is divided among direct buffers, the JVM (if its Native Memory
  * Tracking is on) and other code. The rest is retained by the allocator. Large live objects that

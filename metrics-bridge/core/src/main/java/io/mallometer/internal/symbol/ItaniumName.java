@@ -506,7 +506,10 @@ final class ItaniumName extends MangledName {
     return text.length() == name.text().length() ? name : new Name(text.toString(), name.last());
   }
 
-  /** Returns the texts of the arguments that are types, and an empty text for each other one. */
+  /**
+   * Returns a text for each argument: the name of a type, or an empty text if the argument is no
+   * type.
+   */
   private List<String> templateArguments() {
     enter();
     expect('I');

@@ -130,8 +130,8 @@ final class SymbolTable {
     private final long @Nullable [] asked;
 
     /**
-     * The start of the nearest function at or before each requested address; 0 if there is none.
-     * Functions at or before the previous requested address are left out.
+     * Element {@code i} is the start of the last function that begins at or before requested
+     * address {@code i}, but after requested address {@code i - 1}; 0 if there is no such function.
      */
     private final long[] nearest;
 

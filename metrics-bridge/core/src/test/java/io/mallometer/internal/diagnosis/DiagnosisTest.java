@@ -994,8 +994,9 @@ class DiagnosisTest {
   }
 
   /**
-   * A stated limit replaces the cgroup's limit as the nearest one. Neither limit is changed, so the
-   * state {@code ACT} stays. The state ends early only if a limit is changed or removed.
+   * The diagnosis uses the limit that leaves the least memory: first the cgroup's limit, then a
+   * stated limit. Neither limit is changed, so the state {@code ACT} stays. The state ends early
+   * only if a limit is changed or removed.
    */
   @Test
   void aLimitThatOnlyTakesTheOthersPlaceBeginsNothingAnew() {

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Measures how often a process of constant size is said to grow, and how often growth is not
- * detected. {@code docs/explanation/leaks.md} states these shares.
+ * detected. {@code docs/explanation/diagnosis.md} states these shares.
  */
 @Tag("any-jdk")
 class ProcessGrowthTest {

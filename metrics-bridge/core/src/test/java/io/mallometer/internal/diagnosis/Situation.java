@@ -83,7 +83,7 @@ class Situation {
   LongToDoubleFunction classes = second -> 5_000;
   double mostHeap = 50;
 
-  /** Whether the diagnosis has readings of the parts of memory. */
+  /** Whether the diagnosis has readings that divide memory into parts, such as metaspace. */
   boolean divided = true;
 
   int readingSeconds = 15;

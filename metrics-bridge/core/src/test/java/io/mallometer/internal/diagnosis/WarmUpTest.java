@@ -81,8 +81,9 @@ class WarmUpTest {
   }
 
   /**
-   * Logarithmic growth is healthy here, because it adds less than the process's 200 MiB in a day.
-   * Linear growth must not be mistaken for logarithmic growth.
+   * A process of 200 MiB counts as healthy if its predicted growth in a day is less than 200 MiB.
+   * Logarithmic growth is below this bound. Linear growth must not be mistaken for logarithmic
+   * growth.
    */
   @Test
   void noiseSeldomMakesALineALogarithm() {

@@ -28,7 +28,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Tests when call sites are read, and the changes between two readings. */
+/** Tests how often call sites are read, and the changes between two readings. */
 class CallSiteReaderTest {
 
   private final ScriptedLibrary library =

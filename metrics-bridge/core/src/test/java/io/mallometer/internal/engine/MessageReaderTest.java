@@ -20,7 +20,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests when a termination message begins and ends, and the sentence in it. */
+/** Tests which events begin and end a termination message, and the sentence in the message. */
 @Tag("any-jdk")
 class MessageReaderTest {
 
@@ -135,9 +135,9 @@ class MessageReaderTest {
   }
 
   /**
-   * {@code HeldDiagnosis} keeps an earlier state when a new diagnosis is {@code TOO_EARLY}. The
-   * sentence then only says that it is too early to judge. The message must not contain such a
-   * sentence.
+   * {@code HeldDiagnosis} may keep an earlier state, such as {@code WATCH}, although the new
+   * diagnosis is {@code TOO_EARLY}. The sentence of the held diagnosis then only says that it is
+   * too early to judge. The message must not contain that sentence.
    */
   @Test
   void aHeldDiagnosisThatIsTooEarlyIsNoSentence() {

@@ -42,8 +42,8 @@ public final class CheckpointedProgram {
   }
 
   /**
-   * Returns whether a poll came after a moment. Waits up to 30 s, because a busy machine polls
-   * slowly.
+   * Returns whether the latest poll is later than {@code moment}. Waits up to 30 s for such a poll,
+   * because a busy machine polls slowly.
    */
   private static boolean polledAfter(Mallometer mallometer, Instant moment) throws Exception {
     Instant deadline = moment.plusSeconds(30);

@@ -226,7 +226,10 @@ class LeakDetectorTest {
   }
 
   /**
-   * Gives site 1 {@code count} objects. Searches find the addresses of {@code withAddress} of them.
+   * Creates live objects of site 1, and searches memory for their addresses.
+   *
+   * @param count the number of objects
+   * @param withAddress the number of objects whose address the searches find
    */
   private void lose(double mebibytes, int count, int withAddress) {
     site(1, "PrintSpool.print");
@@ -825,7 +828,10 @@ class LeakDetectorTest {
     assertThat(caches.suspected().bytes().value()).isGreaterThan(40.0 * (1 << 20));
   }
 
-  /** Stacks 3 and 4 also have unused objects, but these are younger than the longest timeout. */
+  /**
+   * Stacks 3 and 4 also have unused objects, but these are younger than {@code
+   * leak.longest-timeout}.
+   */
   @Test
   void aLeakHasOnlyTheStacksWhoseObjectsOutlastedTheLongestTimeout() {
     detector = new LeakDetector(MallometerOptions.defaults());
@@ -845,7 +851,10 @@ class LeakDetectorTest {
     assertThat(leak.suspected().objects().value()).isEqualTo(8);
   }
 
-  /** The objects that outlasted the longest timeout have less than 1 MiB together. */
+  /**
+   * The verdict is not {@code LEAK}, because the objects that were idle for longer than {@code
+   * leak.longest-timeout} are smaller than 1 MiB in total.
+   */
   @Test
   void whatOutlastedTheLongestTimeoutNeedsAMebibyte() {
     detector = new LeakDetector(MallometerOptions.defaults());

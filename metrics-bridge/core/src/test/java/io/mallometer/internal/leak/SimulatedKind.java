@@ -178,7 +178,7 @@ record SimulatedKind(
     return (time, birth, random) -> time - time % period + period;
   }
 
-  /** A use that ends some seconds after the birth of each object. */
+  /** Limits {@code use} to the first {@code seconds} of each object's life. */
   static Use forTheFirst(double seconds, Use use) {
     return (time, birth, random) -> {
       double next = use.after(time, birth, random);

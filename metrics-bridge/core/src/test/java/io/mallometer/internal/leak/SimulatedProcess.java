@@ -33,7 +33,7 @@ final class SimulatedProcess {
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
   /**
-   * The least number of samples of a site that the library tries to put into slots in each epoch. A
+   * The library tries to put at least this many samples of each site into slots in each epoch. A
    * slot is the pages of one object, whose accesses the library observes (leak/placement.h).
    */
   private static final double PLACED_IN_AN_EPOCH = 4;

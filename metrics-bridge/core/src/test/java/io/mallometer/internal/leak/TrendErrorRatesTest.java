@@ -5,10 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/**
- * Measures the share of series without growth that are called growing. {@code
- * docs/explanation/leaks.md} states these shares.
- */
+/** Measures how often {@link Trend} finds growth in series that do not grow. */
 @Tag("any-jdk")
 class TrendErrorRatesTest {
 

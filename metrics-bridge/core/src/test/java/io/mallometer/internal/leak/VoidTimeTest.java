@@ -63,15 +63,16 @@ class VoidTimeTest {
     for (int i = 1; i <= 8; i++) {
       read(500 * i, 500 * i, 2 * i);
     }
-    // The first term is for exactly one use. It came between second 250 and second 1,000, because
-    // uses are at most 1,000 s apart. At most 20 s of these 750 s are void. The second term is for
-    // two uses that both came in void time, which is at most 30 s of all 1,250 s.
+    // The first term is for exactly one use, which was not observed. Uses are at most 1,000 s
+    // apart, so the use came between second 250 and second 1,000. At most 20 s of these 750 s were
+    // not observed. The second term is for two uses at any time, none of them observed. At most 30
+    // s of all 1,250 s were not observed.
     assertThat(voidTime.hiddenUseProbability(at(0), at(1_250), 1_000))
         .isCloseTo(20 / 750.0 + Math.pow(30 / 1_250.0, 2), within(1e-12));
     // The first term is for exactly two uses, none of them observed. The first use came between
-    // second 400 and second 1,000, and the second between second 1,400 and second 2,000. At most 20
-    // s of each of these 600 s were not observed. The second term is for three uses at any time,
-    // none of them observed. At most 50 s of all 2,400 s were not observed.
+    // second 400 and second 1,000, and the second between second 1,400 and second 2,000. In each of
+    // the two intervals, at most 20 of 600 s were not observed. The second term is for three uses
+    // at any time, none of them observed. At most 50 s of all 2,400 s were not observed.
     assertThat(voidTime.hiddenUseProbability(at(0), at(2_400), 1_000))
         .isCloseTo(Math.pow(20 / 600.0, 2) + Math.pow(50 / 2_400.0, 3), within(1e-12));
     assertThat(voidTime.hiddenUseProbability(at(0), at(4_000), 0)).isZero();

@@ -14,7 +14,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
-/** A class loader with one copy of Netty, which records the classes that it has defined. */
+/** A class loader with one copy of Netty. The loader records the classes that it has defined. */
 final class NettyLoader extends URLClassLoader {
 
   /**

@@ -44,7 +44,10 @@ class MappedChunksTest {
             new Range(AT + 0x8000, AT + 0x48000), new Range(AT + 0x90000, AT + 0xb0000));
   }
 
-  /** Words that a program wrote at the beginning of a page of its object are no header. */
+  /**
+   * A program may write words that look like a header into its object, at the beginning of a page.
+   * Such words are no header.
+   */
   @Test
   void objectsWithinObjectsAreNone() {
     memory.object(AT + 0x8000, 0x40000).object(AT + 0x9000, 0x20000);

@@ -27,8 +27,8 @@ import org.junit.jupiter.api.io.TempDir;
 class CxxFiltTest {
 
   /**
-   * The least share of names that must be equal. At least 99.97 % were equal with each library and
-   * JVM that was measured.
+   * The least share of names that must equal the output of c++filt. At least 99.97 % were equal
+   * with each library and JVM that was measured.
    */
   private static final double SHARE = 0.999;
 

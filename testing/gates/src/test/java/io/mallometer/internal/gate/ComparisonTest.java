@@ -96,7 +96,10 @@ class ComparisonTest {
         .isEqualTo(Outcome.BETTER);
   }
 
-  /** The quartiles are 100 and 140. The noise band is 1.5 times their distance, which is 60. */
+  /**
+   * The quartiles are 100 and 140, so their distance is 40. The noise band is 60, which is 1.5
+   * times this distance.
+   */
   @Test
   void aDifferenceInsideTheNoiseBandIsAWarningAndNoFailure() throws IOException {
     List<Integer> noisy = List.of(100, 100, 120, 140, 140);

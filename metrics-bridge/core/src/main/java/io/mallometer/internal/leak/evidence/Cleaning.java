@@ -49,16 +49,16 @@ public record Cleaning(
 
   /**
    * The samples of a call site that were allocated before a collection of the old generation began,
-   * and freed before the next such collection began.
+   * and freed before the next such collection began. A sample was freed at once if a cleaner freed
+   * it within seconds after the collection. A sample is new if it survived no previous collection
+   * of the old generation.
    *
-   * @param atOnce the number of samples that a cleaner freed within seconds after the collection
-   * @param otherwise the number of all other samples
-   * @param again the number of {@code atOnce} and {@code otherwise} samples that had already
-   *     survived a previous collection of the old generation
-   * @param firstBytes the bytes of {@code atOnce} samples that are not counted in {@code again}
-   * @param againBytes the bytes of {@code atOnce} samples that are also counted in {@code again}
-   * @param otherwiseBytes the bytes of {@code otherwise} samples that are not counted in {@code
-   *     again}
+   * @param atOnce the number of samples that were freed at once
+   * @param otherwise the number of samples that were not freed at once
+   * @param again the number of samples that are not new, whether freed at once or not
+   * @param firstBytes the bytes of new samples that were freed at once
+   * @param againBytes the bytes of samples that are not new and were freed at once
+   * @param otherwiseBytes the bytes of new samples that were not freed at once
    */
   public record Outlived(
       long atOnce,

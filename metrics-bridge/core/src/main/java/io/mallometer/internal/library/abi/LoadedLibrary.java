@@ -569,8 +569,9 @@ public final class LoadedLibrary implements NativeLibrary {
   }
 
   /**
-   * Returns the status of a library that does not count. The status is stored until the library's
-   * reason changes, because finding the remedy reads files.
+   * Returns the status of a library that does not count. The status is stored until the library
+   * gives another reason for not counting, because a status names a remedy, and finding the remedy
+   * reads files.
    */
   private Status notCounting() {
     String explanation = texts().reason();

@@ -30,7 +30,10 @@ final class LoadedModules implements Modules {
 
   private Optional<RecordedModule> found = Optional.empty();
 
-  /** Whether two modules overlap, so that an address may be in both. */
+  /**
+   * Whether a recorded module overlaps an earlier one, which it replaced in memory. An address may
+   * then be in both.
+   */
   private boolean replaced;
 
   private int changes;

@@ -65,14 +65,15 @@ final class RecordedCallSites {
   private static final int METHODS_AT_ONCE = 4_096;
 
   /**
-   * The largest number of new sites that a reading names, unless it must name all sites. The sites
-   * with the most live bytes are named.
+   * The largest number of new sites to which one call of {@link #read} gives names, unless it must
+   * name all sites. The sites with the most live bytes get names.
    */
   private static final int NAMED_AT_ONCE = 256;
 
   /**
-   * The most sites that each fifth call of {@link #nameMethods} names. With one call a second, all
-   * sites of the library's table are named in about two minutes.
+   * The largest number of sites that one call of {@link #nameMethods} names. Only each fifth call
+   * names sites. With one call a second, all sites of the library's table are named in about two
+   * minutes.
    */
   private static final int NAMED_IN_BETWEEN = 640;
 
@@ -373,8 +374,7 @@ final class RecordedCallSites {
   }
 
   /**
-   * Gives names to those call sites of the ranges that have none yet. Returns whether there were
-   * such sites.
+   * Names the call sites in {@code ranges} that are not named yet. Returns whether there were any.
    */
   private boolean nameSitesOf(List<RangeOfSite> ranges) {
     Map<Integer, long[]> unnamed = new LinkedHashMap<>();

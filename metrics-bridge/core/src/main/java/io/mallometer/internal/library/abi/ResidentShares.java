@@ -11,9 +11,9 @@ import java.util.Arrays;
  * <p>A sample of probability p stands for 1/p objects of its size, so the share is the sum of
  * resident bytes / p over the sum of bytes / p.
  *
- * <p>Some samples are in slots: each of them lies alone on new pages, which may not be resident.
- * The objects that such a sample stands for lie on pages that the allocator reuses, and these pages
- * are resident. A sample in a slot therefore counts as resident if it is below {@link
+ * <p>Some samples are in slots: each lies alone on new pages, which may not be resident. The
+ * objects that such a sample stands for are in no slots. They lie on pages that the allocator
+ * reuses, which are resident. A sample in a slot therefore counts as resident if it is below {@link
  * #SINGLY_MAPPED} bytes.
  *
  * <p>A reading takes at most some 10 ms of CPU time, because only some samples and pages are looked
@@ -61,8 +61,8 @@ final class ResidentShares {
   }
 
   /**
-   * Returns the share of a site, 0 to 1; {@code NaN} if unknown. For a site without looked-up
-   * samples, returns the share of all sites together.
+   * Returns the resident share of the live bytes of a site, 0 to 1; {@code NaN} if unknown. If no
+   * sample of the site was looked up, returns the mean of all sites, weighted by bytes.
    */
   double share(int number) {
     double share = shares[SampledObject.arrayIndex(number)];

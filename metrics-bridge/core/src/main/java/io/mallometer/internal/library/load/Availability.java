@@ -150,7 +150,8 @@ final class Availability {
 
   /**
    * Returns whether the library is mapped, even if its file was deleted. Does not use a regular
-   * expression, because each start would have to load its classes.
+   * expression, because that would load the classes of {@code java.util.regex} at each start of the
+   * JVM.
    */
   private static boolean mapsLibrary(String maps) {
     return LibraryHandle.mappedLibrary(maps).isPresent();

@@ -33,8 +33,9 @@ final class Remedy {
   }
 
   /**
-   * Returns {@code before} and the variable that preloads the library. If the library's file may
-   * not last, returns how to unpack it elsewhere.
+   * Returns {@code before}, followed by the variable that preloads the library, such as {@code
+   * LD_PRELOAD=PATH}. If the library's directory may be empty at the next start, or the library
+   * cannot be unpacked there, the text tells how to unpack the library elsewhere.
    */
   private static String preload(String before) {
     try {

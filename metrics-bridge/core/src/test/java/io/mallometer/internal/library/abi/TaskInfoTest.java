@@ -48,7 +48,10 @@ class TaskInfoTest {
     assertThat(TaskInfo.residentBytes()).isEmpty();
   }
 
-  /** The build for macOS compares these offsets with Apple's header. */
+  /**
+   * The build for macOS checks {@link TaskInfo#RESIDENT} and {@link TaskInfo#WORDS} against Apple's
+   * header, by static assertions with the same numbers.
+   */
   @Test
   void theBuildOfTheLibraryComparesTheSamePlaces() throws Exception {
     String source =
