@@ -52,12 +52,12 @@ static void child(void) {
 int main(void) {
   pthread_t threads[4];
   for (int i = 0; i < 4; i++) CHECK_EQUAL(pthread_create(&threads[i], NULL, churn, NULL), 0);
-  for (int i = 0; i < 60; i++) {
+  for (int i = 0; i < 30; i++) {
     pid_t pid = fork();
     if (pid == 0) {
       alarm(20);
       child();
-      if (i % 20 == 0) execl("/bin/sh", "sh", "-c", "exec true", (char *)NULL);
+      if (i % 10 == 0) execl("/bin/sh", "sh", "-c", "exec true", (char *)NULL);
       _exit(0);
     }
     CHECK_EQUAL(exit_code(pid), 0);

@@ -14,7 +14,7 @@ static uint64_t read_or_be_interrupted(const counter *c);
 #include "account/totals.c"
 #undef counter_read
 
-enum { BLOCKS = 12, MUCH = 1 << 30 };
+enum { BLOCKS = 12, MUCH = 1 << 30, CHURNED = 1 << 27 };
 
 static struct thread_block blocks[BLOCKS];
 struct event_counters shared_events;
@@ -62,7 +62,7 @@ static unsigned reads_of(void (*act)(void)) {
 /* ---- Bytes that were never live at the same time ------------------------------------------------------- */
 
 static void churns(void) {
-  for (int i = 0; i < MUCH / 8192; i++) {
+  for (int i = 0; i < CHURNED / 8192; i++) {
     allocates(&blocks[1], 8192);
     frees(&blocks[1], 8192);
   }

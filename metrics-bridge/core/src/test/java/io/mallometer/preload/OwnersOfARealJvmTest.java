@@ -255,7 +255,7 @@ class OwnersOfARealJvmTest {
             });
     other.start();
     List<OwnerReport> reports = new ArrayList<>();
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 3; i++) {
       reports.add(mallometer.leaks().owners(site, 1, ANY));
     }
     ended.set(true);
