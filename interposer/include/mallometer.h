@@ -14,8 +14,9 @@
  *   free(NULL) is no event.
  * - requested bytes: The bytes that callers ask for. They are counted for allocations only, because free() does not
  *   learn the requested size.
- * - allocated, freed and live bytes: The bytes that the allocator hands out, takes back, and has in use. All three have
- *   the unit mallometer_report.byte_unit, so live bytes are the difference of the other two.
+ * - allocated, freed and live bytes: The bytes that the allocator has handed out, has taken back, and has handed out
+ *   but not taken back. All three have the unit mallometer_report.byte_unit. Without an attach, live bytes are the
+ *   difference of the other two. After an attach, see mallometer_counters.live_bytes.
  * - size class: Allocations are divided into classes by requested size. Class 0 holds sizes up to 16 B, and each
  *   further class doubles this limit (32 B, 64 B, ...), up to class 18 with 4 MiB. Class 19 holds all larger sizes.
  * - small: A requested size of at most 4096 bytes, the page size (classes 0 to 8). All other sizes are large.
@@ -98,9 +99,9 @@ struct mallometer_counters {
   uint64_t requested_bytes;
   uint64_t allocated_bytes;
   uint64_t freed_bytes;
-  /* The highest live bytes since the process started or was attached, and the largest possible error of
-   * peak_live_bytes in either direction. After an attach the error is larger by baseline_error_bytes. Both fields
-   * are 0 in a thread snapshot. */
+  /* The highest live bytes since the process started or was attached, and the largest possible error of peak_live_bytes
+   * in either direction. After an attach, add baseline_error_bytes to peak_error_bytes, which does not include it. Both
+   * fields are 0 in a thread snapshot. */
   uint64_t peak_live_bytes;
   uint64_t peak_error_bytes;
   /* The largest successful request since the process started. The value is 0 in a thread snapshot, and as long as no
@@ -138,9 +139,10 @@ struct mallometer_report {
   uint64_t footprint_bytes;
   /*
    * Nanoseconds that the library has spent in mallometer_snapshot(), in its own threads, and on samples. The time of
-   * samples is estimated, because no exact clock may be read inside of malloc. The library counts the steps of stack
-   * walks, and multiplies their number by the time of one step. Its threads measure the time of a step; without such
-   * threads, 25 ns are assumed.
+   * samples is estimated, because no exact clock may be read inside of malloc. The library counts the work for samples
+   * in units, and multiplies the number of units by the time of a unit. A unit is one step of a stack walk, or other
+   * work that takes about as long. Threads of the library measure the time of a unit; without such threads, 25 ns are
+   * assumed.
    */
   uint64_t overhead_ns;
   /* Threads that share one slower set of counters, because at most 65,536 threads can have counters of their own. */
@@ -159,12 +161,16 @@ struct mallometer_report {
    * call paths. Such an allocation is sampled with a probability that depends on its size alone. The sampler looks
    * up the path of only some allocations, on average at least one in 128. */
   uint64_t samples_without_path;
-  /* Samples whose call site found no room among 16,384 sites. Room is reserved for large samples: when half of the
-   * room is taken, a new site is created only for a sample that stands for at least 4 KiB. When three quarters are
-   * taken, the sample must stand for at least 64 KiB. */
+  /*
+   * Samples whose call site found no room. There is room for 16,384 sites, and for 262,144 frames in their stacks;
+   * outer frames that stacks have in common count once.
+   *
+   * When half of the sites or half of the frames are taken, a new site is created only for a sample that was taken with
+   * probability 1, or that stands for at least 4 KiB. When three quarters are taken, the limit is 64 KiB instead.
+   */
   uint64_t samples_without_site;
-  /* Samples whose free the library does not see. Either there was no room to follow the sample, or a later sample
-   * had the same address, so that the library must have missed the free. */
+  /* Samples that the library did not follow until their free. Either there was no room to follow the sample, or a
+   * later sample had the same address, so that the library must have missed the free. */
   uint64_t samples_not_followed;
   /* Sampled objects that are live, and known call sites. */
   uint32_t live_samples;
@@ -172,7 +178,8 @@ struct mallometer_report {
   /*
    * Samples whose stack was cut. The library stores at most 128 native frames and 512 Java frames. New stacks without
    * Java frames are cut to 8 frames when half of the room for call sites is taken, and to 7 frames when three quarters
-   * are taken.
+   * are taken (see samples_without_site). New stacks with Java frames are then also cut to 7 frames if the JVM
+   * allocates for itself, for example to define a class.
    */
   uint64_t samples_truncated;
   /* Samples of Java threads without Java frames: the JVM returned none, or too little stack was left for the walk. */
@@ -358,9 +365,10 @@ struct mallometer_site {
   /*
    * A number that is never given to another site.
    *
-   * Sites are forgotten when half of the room for sites is taken: first those whose latest sample is oldest, and at
-   * most a quarter at once. mallometer_self() does this, and so does mallometer_sites() if `first` is 0. A site is
-   * never forgotten while it has a live sample, or within 10 s after a sample.
+   * Sites are forgotten when half of the room for sites is taken (see samples_without_site): first those whose latest
+   * sample is oldest, and at most a quarter at once. mallometer_self() does this, and so does mallometer_sites() if
+   * `first` is 0. A site is never forgotten while it has a live sample, while a range of mallometer_ranges() refers to
+   * it, or within 10 s after a sample.
    *
    * A new site in the place of a forgotten site gets the forgotten number plus 16,384, so the numbers of all known
    * sites differ modulo 16,384.
@@ -393,8 +401,8 @@ struct mallometer_collection_counts {
 
 /*
  * Sums over the samples of a site that were allocated before a collection of the old generation began, and were freed
- * before the next such collection began. A sample was freed promptly if a cleaner freed it within 5 s after the
- * collection began, and at most one young collection had begun in the meantime.
+ * before the next such collection began. A sample was freed promptly if a cleaner freed it within 5 s after the library
+ * noticed the collection, and at most one further collection had begun in the meantime.
  *
  * With G1 (mallometer_collection_counts.marks_first is 1), the library notices such a collection only after its
  * marking, which is assumed to take 2 s. Garbage that was allocated during the marking survives the collection. A
@@ -431,8 +439,8 @@ struct mallometer_cleaned {
 struct mallometer_module {
   uint32_t number;
   uint32_t build_id_bytes;
-  /* The first address, the address after the last, and the difference between an address in memory and in the file.
-   * All three are 0 if unknown. */
+  /* The first address, the address after the last, and the number that the loader added to addresses in the file.
+   * Addresses in the file are ELF virtual addresses, not file offsets. All three values are 0 if unknown. */
   uint64_t begin;
   uint64_t end;
   uint64_t bias;
@@ -545,12 +553,14 @@ struct mallometer_observation {
   uint64_t placed;
   uint64_t not_placed;
   uint64_t too_large;
-  uint64_t retired; /* Slots (pages of one sample) that are not used again, because the allocator unmapped them. */
+  /* Slots (pages of one sample) that are never used again: the allocator unmapped or resized their pages in a call that
+   * the library did not see, or the program overwrote the header before the object. */
+  uint64_t retired;
   /* 1 if mallometer_watch() can work; otherwise 0, and `watch_reason` says why. */
   uint32_t can_watch;
   uint32_t reserved;
-  /* Empty if all parts work. In the state MALLOMETER_LEAKS_ON, `reason` says why the library at present observes no
-   * accesses, or observes no new objects. */
+  /* `reason` is empty if the observation works, and `watch_reason` if watchpoints work. In the state
+   * MALLOMETER_LEAKS_ON, `reason` says why the library at present observes no accesses, or observes no new objects. */
   char reason[160];
   char watch_reason[160];
 };
@@ -575,12 +585,13 @@ struct mallometer_site_evidence {
   uint64_t placed;
   uint64_t freed;
   struct mallometer_durations lifetimes; /* Time from birth to free. */
-  /* The time from the latest access to an object until its free. An epoch is the time between two readings of
-   * accesses, and an access counts as made at the end of its epoch. */
+  /* The time from the latest access to an object until its free. An epoch is the time between two readings of accesses,
+   * and an access counts as made at the end of its epoch. An object is left out if no epoch had an access to it, or if
+   * accesses to it cannot be seen. */
   struct mallometer_durations idle_before_free;
   /* Idle times between accesses to an object. The library reads at the end of each epoch whether the object was
-   * accessed. An idle time lasts from the end of an epoch with an access to the end of the next epoch with an
-   * access. It counts only if an epoch without access lies between the two. */
+   * accessed. An idle time lasts from the end of an epoch with an access, or from the object's birth, to the end of the
+   * next epoch with an access. It counts only if an epoch without access ended between the two. */
   struct mallometer_durations gaps;
 };
 
@@ -622,20 +633,21 @@ struct mallometer_searched {
   uint64_t cpu_ns;   /* CPU time of the library's threads; part of mallometer_report.overhead_ns. */
   /*
    * searched_bytes: bytes that were read. resident_bytes: bytes to read, namely resident memory that the program can
-   * write. swapped_bytes: bytes that are swapped out and cannot be read. The three figures exclude the library's own
-   * tables. The search finds no reference in a page that it has not read, so it may wrongly take an object for lost. If
-   * the number of swapped bytes is unknown, the search fails.
+   * write. swapped_bytes: bytes that are swapped out, which the search cannot read. The three figures exclude the
+   * library's own tables. The search finds no reference in a page that it has not read, so it may wrongly take an object
+   * for lost. If the number of swapped bytes is unknown, the search fails.
    *
    * The search uses mincore(2) if it may not read /proc/self/pagemap. It then does not read shared mappings, but
    * resident_bytes still includes their pages, even those that only other processes use. It reads all cached pages of
    * writable private mappings of files, and so makes them resident in this process. With mincore(2), swapped_bytes is
-   * the figure of the whole process, including the library's tables.
+   * the figure of the whole process, including the library's tables, and 0 until the search ends.
    */
   uint64_t searched_bytes;
   uint64_t resident_bytes;
   uint64_t swapped_bytes;
-  /* objects: the number of live samples that the search looks for; with n sites, at most 8,192 / n for each site.
-   * left_out: the number of further live samples of these sites. */
+  /* objects: the number of live samples that the search looked for, which is also the number of rows of
+   * mallometer_search(); 0 until the search is done. With n sites, the search looks for at most 8,192 / n samples of
+   * each site. left_out: the number of further live samples of these sites. */
   uint32_t objects;
   uint32_t left_out;
   /*
@@ -677,7 +689,13 @@ enum mallometer_owners_step {
   /* MALLOMETER_OWNERS_POINTERS has led from some Java longs to samples. This step walks over the Java heap again,
    * and finds the objects and static fields that contain these longs. Stops the JVM. */
   MALLOMETER_OWNERS_POINTER_HOLDERS = 3,
-  MALLOMETER_OWNERS_REFERRERS = 4 /* Finds the referrers of the objects of the step before. Stops the JVM. */
+  /*
+   * Finds the referrers of objects. The first such step looks for the referrers of the holders, which are the objects
+   * that MALLOMETER_OWNERS_HOLDERS and MALLOMETER_OWNERS_POINTER_HOLDERS found. For each field, it follows at most 64
+   * holders of each of these two steps. A further such step looks for the referrers of objects that an earlier such
+   * step found. Stops the JVM.
+   */
+  MALLOMETER_OWNERS_REFERRERS = 4
 };
 
 /* The progress of a search for the Java objects that hold samples. */
@@ -751,7 +769,9 @@ struct mallometer_heap_object {
   uint32_t class_name;
   uint32_t kinds;
   uint32_t flags;
-  uint32_t level; /* The distance, in references, to an object that contains a sample's address. */
+  /* The object is at most this many links (struct mallometer_heap_link) away from an object that a mallometer_hold
+   * names. 0: a mallometer_hold names this object. */
+  uint32_t level;
 };
 
 /* A reference to an object. */
@@ -774,10 +794,10 @@ enum mallometer_option {
   /* The CPU time that samples may take, in millionths of one processor; 0: no limit. */
   MALLOMETER_OPTION_OVERHEAD_TARGET = 1,
   /*
-   * MALLOMETER_SAMPLE_INTERVAL: the mean number of allocated bytes between two samples of a call path (more samples if
-   * the path allocates rarely, fewer if it is busy); 0: nothing is sampled. A running process cannot change to or from
-   * 1, because an interval of 1 means exact figures, which need samples from the start of the process. If the interval
-   * is 2 to 8 and the overhead target is 0, every later allocation of at least 8 bytes is sampled.
+   * MALLOMETER_SAMPLE_INTERVAL, the mean number of allocated bytes between two samples of a call path. A path that
+   * allocates rarely has more samples, and a busy path has fewer. 0: nothing is sampled. A running process cannot
+   * change to or from 1, because an interval of 1 means exact figures, which need samples from the start of the
+   * process. With 2 to 8 and an overhead target of 0, later allocations of at least 8 bytes are all sampled.
    */
   MALLOMETER_OPTION_SAMPLE_INTERVAL = 2,
   MALLOMETER_OPTION_SHORTEST_EPOCH = 3, /* Least time between readings of accesses: 10 to 60,000 ms (default 5,000). */
@@ -951,8 +971,11 @@ MALLOMETER_API int mallometer_method_name(uint32_t number, struct mallometer_met
  * Counts the JVM's garbage collections, copies rows about the samples that cleaners freed, and returns the number of
  * rows. A cleaner is a thread that frees the native memory of unreachable Java objects. The function looks at the
  * stacks of threads. It recognizes a cleaner only while the cleaner waits for work, so call the function every few
- * seconds. With a capacity of 0 it looks at no stacks. Must be called by a thread of the JVM. Allocates. Not for signal
- * handlers. -ENODATA: call sites are not recorded, or collections cannot be counted, and out->reason says why.
+ * seconds. With a capacity of 0 it looks at no stacks, and `rows` may be NULL. Must be called by a thread of the JVM.
+ * Allocates. Not for signal handlers.
+ *
+ * -ENODATA: call sites are not recorded, Java frames are off, or collections cannot be counted. out->reason says why,
+ * but is empty if call sites are not recorded.
  */
 MALLOMETER_API int mallometer_collections(struct mallometer_collection_counts *out, struct mallometer_cleaned *rows,
                                           uint32_t capacity);
@@ -980,10 +1003,13 @@ MALLOMETER_API int mallometer_leaks(struct mallometer_observation *out);
 MALLOMETER_API int mallometer_evidence(struct mallometer_site_evidence *evidence, uint32_t capacity, uint32_t first);
 
 /*
- * Starts to record the latest accesses to objects of at most 4 call sites. The library sets hardware watchpoints on the
- * sites' youngest objects in slots (pages that hold one sampled object each). A count of 0 ends the recording. Not for
- * signal handlers. -EINVAL: `sites` is NULL and `count` is not 0, or there are too many sites; -ENODATA: nothing is
- * observed; -ENOTSUP: watchpoints do not work, and mallometer_observation.watch_reason says why.
+ * Starts to record the latest accesses to objects of at most 4 call sites. The library sets a hardware watchpoint on a
+ * new object of the sites when it moves the object into a slot (pages that hold one sampled object each). It watches
+ * the first 8 bytes of at most two objects at a time, and sees accesses by the allocating thread only. A count of 0
+ * ends the recording. Not for signal handlers.
+ *
+ * -EINVAL: `sites` is NULL and `count` is not 0, or there are too many sites; -ENODATA: nothing is observed; -ENOTSUP:
+ * watchpoints do not work, and mallometer_observation.watch_reason says why.
  */
 MALLOMETER_API int mallometer_watch(const uint32_t *sites, uint32_t count);
 
@@ -1159,12 +1185,11 @@ struct mallometer_scope {
  * interrupted thread.
  *
  * Opening takes under 1 us for a thread's scope. For a scope of the process, the call reads the counters of all threads
- * several times. Until a thread's scope is closed, each event of that thread takes up to 40 instructions more, or about
- * 95 on average with MALLOMETER_SCOPE_MATCHED. The first scope that is opened reserves 2.3 MB, of which used pages
- * become resident.
+ * several times. Until a thread's scope is closed, each event of that thread takes up to 40 instructions more. The
+ * first scope of either kind reserves 2.3 MB, of which used pages become resident.
  *
- * With MALLOMETER_SCOPE_MATCHED, the library also maps a table of 512 KiB, and realloc takes a longer path in all
- * threads.
+ * With MALLOMETER_SCOPE_MATCHED, each event of that thread takes about 95 instructions more on average, instead of up
+ * to 40. The library maps a table of 512 KiB, and realloc takes a longer path in all threads.
  *
  * If the thread of a scope ends, the scope keeps its figures until it is closed, or until its room is needed because
  * 4,096 scopes exist. The library ends the scope in the destructor of the library's thread key. Events in destructors

@@ -51,7 +51,7 @@ static void huge_requests_are_told_one_by_one(void) {
   CHECK_EQUAL(events->requested_bytes, ((size_t)64 << 20) + 1);
   CHECK_EQUAL(strcmp(events->thread_name, "much"), 0);
   CHECK(events->thread_id != (uint32_t)getpid());
-  /* An event has the time of the latest reading of a clock (platform/clock.h) if there is no vDSO, as under Valgrind. */
+  /* An event has the time of a clock's latest reading (platform/clock.h) if there is no vDSO, as under Valgrind. */
   uint64_t inexact = getauxval(AT_SYSINFO_EHDR) ? 0 : 1000000000u;
   CHECK(events->realtime_ns + inexact >= before && events->realtime_ns <= time_ns(CLOCK_REALTIME) + inexact);
 

@@ -213,7 +213,7 @@ static void another_closes(void) {
   as_thread(before);
 }
 
-/* A scope is closed by two threads at once. Only one of them may succeed, and the scope's record must be free afterwards. */
+/* Two threads close a scope at once. Only one of them may succeed, and the scope's record must be free afterwards. */
 static int another_thread_closes_a_scope(unsigned point) {
   own = new_thread(), other = new_thread();
   as_thread(own);

@@ -46,7 +46,7 @@ struct event_counters {
   counter allocated_bytes;
   counter requested_doubled;
   counter failed;
-  counter by_class[SIZE_CLASSES];
+  counter by_class[SIZE_CLASSES]; /* event_allocations() computes the index. */
 };
 
 static inline counter *event_allocations(struct event_counters *events, size_t class) {

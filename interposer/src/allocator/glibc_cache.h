@@ -35,8 +35,9 @@ void glibc_caches_close(void);
 
 void glibc_caches_note(void);
 
-/* Reads the caches again. Sets `bytes` to the bytes of the caches and their chunks. Sets `change` to the bytes that
- * have entered or left the caches since glibc_caches_note(). */
+/* Reads the caches again. Sets `bytes` to the bytes of the caches and their chunks. Sets `change` to the sum of the
+ * absolute changes of all caches and all their bins since glibc_caches_note(), in bytes. A cache that cannot be read
+ * counts as a change of GLIBC_CACHE_MOST_BYTES, and so does the cache of each thread that has started since. */
 void glibc_caches_compare(uint64_t *bytes, uint64_t *change);
 
 /*

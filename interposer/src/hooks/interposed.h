@@ -19,7 +19,8 @@ EXPORT int posix_memalign(void **object, size_t alignment, size_t size);
 EXPORT void *valloc(size_t size);
 EXPORT void *pvalloc(size_t size);
 EXPORT size_t malloc_usable_size(void *object);
-/* Names of free besides free itself: cfree (glibc up to 2.25), free_sized and free_aligned_sized (C23), sdallocx (jemalloc). */
+/* Names of free besides free itself: cfree (glibc up to 2.25), free_sized and free_aligned_sized (C23), sdallocx
+ * (jemalloc). */
 /* clang-format off */ /* clang-format would change this layout at each run */
 #define EACH_NAME_OF_FREE(X) \
   X(cfree) \

@@ -47,7 +47,8 @@
 /* ORIGIN in a function that has no stack frame if `frameless` is true (FRAMELESS_CALLS). `frameless` must be a
  * compile-time constant. */
 #define ORIGIN_IN(frameless) ((frameless) ? (struct origin){frameless_caller(), __builtin_dwarf_cfa()} : ORIGIN)
-#define INLINE static inline __attribute__((always_inline)) /* a real call would change ORIGIN's return address */
+/* A real call would change the return address of ORIGIN. */
+#define INLINE static inline __attribute__((always_inline))
 #define OUT_OF_LINE __attribute__((noinline))
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 

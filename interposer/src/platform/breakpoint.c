@@ -41,7 +41,7 @@ _Static_assert(sizeof(struct event) == 128, "the size must be PERF_ATTR_SIZE_VER
 #define OPEN_CLOSE_ON_EXEC 8u
 #define IOCTL_REFRESH 0x2402u /* PERF_EVENT_IOC_REFRESH: enables the event for a number of accesses */
 #define CODE_OF_PERF 6        /* TRAP_PERF, the si_code of a SIGTRAP that a breakpoint raises */
-#define CAME_LATE 1u /* TRAP_PERF_FLAG_ASYNC: the signal was blocked at the access, and arrived later */
+#define CAME_LATE 1u          /* TRAP_PERF_FLAG_ASYNC: the signal was blocked at the access, and arrived later */
 
 /* The members of siginfo_t from byte 16 on, in a SIGTRAP of a breakpoint. */
 struct trap {

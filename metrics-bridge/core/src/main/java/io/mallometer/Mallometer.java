@@ -217,8 +217,8 @@ public class Mallometer implements AutoCloseable {
 
   /**
    * Returns class metadata by class loader, also without the library. A reading pauses the program
-   * for about a microsecond for each class and each loader. A reading that may take more than 20 ms
-   * is refused, and the result has the reason. A result is reused for 30 s.
+   * for about a microsecond for each class and each loader. A reading that may pause the program
+   * for more than 20 ms is refused, and the result has the reason. A result is reused for 30 s.
    */
   public ClassLoaders classLoaders() {
     return engine.loaders().read();
@@ -462,8 +462,9 @@ public class Mallometer implements AutoCloseable {
 
     /**
      * Returns the changes of the call sites during a period that ends at {@code now}. The period
-     * begins at a stored reading, which is chosen as in {@link #changes(Instant, Instant)}. The
-     * result has the time of that reading. Takes no new reading.
+     * begins at a stored reading, which is chosen as in {@link #changes(Instant, Instant)}.
+     * However, a reading in the second half of the wanted period is used only if no older reading
+     * is stored. The result has the time of the chosen reading. Takes no new reading.
      *
      * @param over the wanted length of the period
      * @param now the result of {@link #read()}

@@ -8,8 +8,8 @@ import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
 /**
- * An executor that measures work which crosses threads. Each task runs in a scope of its own, and
- * {@link #figures()} is the sum of the tasks that have ended.
+ * An executor that measures work which crosses threads. Each task runs in a scope of its own over
+ * the thread that runs it. {@link #figures()} returns the sum of the scopes that have ended.
  *
  * <pre>{@code
  * ScopedExecutor measured = mallometer.counting().across(pool);

@@ -82,7 +82,7 @@ public final class NativeMemoryEndpoint {
    * Returns a view of the latest poll.
    *
    * @param view one of {@link Views#NAMES}
-   * @return null for any other name, which Spring Boot answers with 404
+   * @return null for any other name; Spring Boot then answers with 404
    */
   @ReadOperation(produces = {JSON, PLAIN_JSON, HTML, TEXT, BYTES, ZIP})
   public @Nullable Object nativeMemory(@Selector String view) {

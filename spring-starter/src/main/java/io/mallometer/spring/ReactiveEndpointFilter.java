@@ -82,8 +82,8 @@ final class ReactiveEndpointFilter implements WebFilter {
   }
 
   /**
-   * Moves the query parameter {@code links} of a POST into the path, because Spring Boot does not
-   * pass the query of a POST to the endpoint.
+   * Moves the query of a POST into the path if it has the parameter {@code links}, because Spring
+   * Boot does not pass the query of a POST to the endpoint.
    */
   private static ServerWebExchange withLinks(ServerWebExchange exchange) {
     return exchange.getRequest().getQueryParams().containsKey("links")

@@ -75,8 +75,10 @@ final class Payload {
 
   /**
    * Starts polling, and everything that the options request. Registers the MBeans when JMX is first
-   * used, and returns only after their registration. The method therefore does not return while
-   * nobody uses JMX.
+   * used, or at once if a system property configures JMX. The method returns only after this
+   * registration, so it may never return.
+   *
+   * <p>If the options switch mallometer off, the method starts nothing and returns at once.
    *
    * @param said receives one line with the result, as soon as it is known
    */

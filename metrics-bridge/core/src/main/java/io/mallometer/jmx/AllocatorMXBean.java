@@ -17,7 +17,7 @@ public interface AllocatorMXBean extends Described.OfAllocator, Described.OfEach
    * request, and its time stamp is the time of the request. The user data is composite data with
    * {@code number}, {@code time}, {@code bytes}, {@code threadId}, {@code threadName} and {@code
    * missedBefore}. {@code missedBefore} is the number of huge requests since the previous
-   * notification that were lost because the library's buffer was full.
+   * notification that were lost, because the library stores only the latest 64.
    */
   String HUGE_ALLOCATION = "io.mallometer.allocation.huge";
 

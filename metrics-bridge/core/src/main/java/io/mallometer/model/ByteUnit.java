@@ -6,8 +6,8 @@ public enum ByteUnit implements Tagged {
   USABLE("usable"),
 
   /**
-   * The usable size, read from glibc's chunk header. An object that glibc allocates by {@code mmap}
-   * counts 8 bytes more.
+   * The usable size, read from glibc's chunk header. Before glibc 2.43, an object that glibc
+   * allocates by {@code mmap} counts 8 bytes more.
    */
   GLIBC_CHUNK("chunk"),
 

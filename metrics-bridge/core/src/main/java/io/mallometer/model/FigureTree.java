@@ -15,9 +15,10 @@ import org.jspecify.annotations.Nullable;
  * Converts a record to the tree of maps, lists, strings, numbers and booleans that JSON and the
  * MBeans publish.
  *
- * <p>Unknown values are {@code NaN}, an empty {@code Optional}, null, and a record without a known
- * value. The published form of a record omits unknown values unless {@link Figure#always} is set.
- * In the published form of a list, null stands for an unknown value.
+ * <p>Unknown values are {@code NaN}, infinite numbers, an empty {@code Optional}, null, and a
+ * record without a known value. The published form of a record omits them, but has null for an
+ * unknown component with {@link Figure#always}. In lists and maps, null stands for an unknown
+ * value.
  *
  * <p>Times are in ISO 8601, durations in seconds, and stack frames are text. An enum constant is
  * represented by its {@link Tagged#tag}, or by its Java name if it is not {@link Tagged}.

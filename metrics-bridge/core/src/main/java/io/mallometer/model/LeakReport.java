@@ -13,9 +13,11 @@ import java.util.Map;
  * @param observation whether accesses to objects are observed
  * @param sites the verdicts, including those on call sites of HotSpot and mallometer. A suspect is
  *     a site with the verdict leak, unused or growing. Suspects whose memory grows come first, then
- *     other suspects, then all other sites. Within each of these groups, sites with the same
- *     verdict are sorted by suspected bytes, most first. Suspects with the same name and library
- *     usually share one verdict
+ *     other suspects, then all other sites. Within each of these groups, verdicts are in the order
+ *     of {@link Verdict}, the gravest first. Sites with the same verdict are sorted by suspected
+ *     bytes, most first. Live bytes are used instead if the verdict is growing or healthy, or if
+ *     the suspected bytes are unknown. Suspects with the same name and library usually share one
+ *     verdict
  * @param reason the reason why there are no verdicts; empty if there can be verdicts
  * @param garbage the memory that waits for a garbage collection, by the name of the call site. It
  *     does not include leaks. A name whose amount is unknown is left out

@@ -13,9 +13,10 @@ import java.util.Optional;
  * pointer as one free. A successful realloc of a pointer counts as one allocation and one free. A
  * failed call counts only as failed.
  *
- * <p><em>Requested</em> bytes are the sizes that callers pass to malloc. The live bytes are the
- * <em>allocated</em> bytes minus the <em>freed</em> bytes. The unit of allocated, freed and live
- * bytes is {@link SelfReport#byteUnit()}; it differs from the unit of requested bytes.
+ * <p><em>Requested</em> bytes are the sizes that callers ask for. Without an attach, the live bytes
+ * are the <em>allocated</em> bytes minus the <em>freed</em> bytes. The unit of allocated, freed and
+ * live bytes is {@link SelfReport#byteUnit()}, which usually differs from the unit of requested
+ * bytes.
  *
  * @param allocationsBySize the numbers of successful allocations by requested size
  * @param baseline the live bytes when mallometer attached

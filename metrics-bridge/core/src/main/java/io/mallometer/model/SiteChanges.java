@@ -7,8 +7,8 @@ import java.util.Optional;
 /**
  * The changes of the call sites between two moments of the last hour.
  *
- * @param from the stored moment nearest to the requested one, or the first stored moment if the
- *     request is for an earlier time; empty if nothing is known
+ * @param from the stored moment nearest to the requested one, or the first reading if it is still
+ *     stored and the requested moment is earlier; empty if nothing is known
  * @param to the stored moment nearest to the requested one; empty if nothing is known
  * @param changes the sites with any difference, most growth first
  * @param reason the reason why changes are unknown, or why they are known only since the first

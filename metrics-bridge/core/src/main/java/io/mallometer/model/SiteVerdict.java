@@ -76,7 +76,7 @@ public record SiteVerdict(
    *
    * <p>With the evidence {@link LeakEvidence#LOST}, two searches have determined the share of
    * objects that are lost. The figures then also include this share of the live objects that are
-   * too young to be idle.
+   * too young to be idle. They are at least this share of all live objects.
    */
   public record Suspected(
       @Figure(

@@ -6,7 +6,8 @@ import java.util.List;
 /**
  * The live native memory before and after repeated runs of a test.
  *
- * @param test the class of the test; every stack with a frame of this class belongs to the test
+ * @param test the class of the test; a stack belongs to the test if it has a frame of this class or
+ *     of a nested class, unless the memory is HotSpot's or the test harness's ({@link SiteOwner})
  */
 record LiveMemoryChange(Watch watch, Class<?> test, LiveReading before, LiveReading after) {
 

@@ -60,7 +60,9 @@ class ThisProcess {
   /**
    * Begins to read live memory by call site.
    *
-   * @param test the class of the test; every stack with a frame of this class belongs to the test
+   * @param test the class of the test; a stack belongs to the test if it has a frame of this class
+   *     or of a nested class, unless the memory is HotSpot's or the test harness's ({@link
+   *     SiteOwner})
    */
   Watch watch(Of of, Class<?> test) {
     return new SiteWatch(of, test);

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Stores the call sites at the peak of live bytes, when memory exceeds a threshold of its limit,
- * and when live bytes exceed the size in the setting {@code monitor.live-size}.
+ * and when live bytes exceed the size of a {@code MonitorOptions.liveSize()} monitor.
  *
  * <p>A peak must exceed the stored one by 2 %, so a process that grows from 10 MiB to 10 GiB has
  * 350 peaks. A peak waits while a reading would be too expensive. A threshold never waits, because
@@ -109,8 +109,8 @@ public final class ProfileKeeper implements SnapshotReader {
   }
 
   /**
-   * Stores and returns the present call sites. Called when live bytes exceed the size in the
-   * setting {@code monitor.live-size}.
+   * Stores and returns the present call sites. Called when live bytes exceed the size of a {@code
+   * MonitorOptions.liveSize()} monitor.
    */
   CallSites keepPresent() {
     CallSites read = reader.callSitesNow();

@@ -122,8 +122,9 @@ public final class OwnerFinder {
   }
 
   /**
-   * Returns whether nothing refers to the object that contains the sample's address. The address in
-   * such an object may be out of date, because malloc may have reused freed memory for the sample.
+   * Returns whether nothing refers to the object that contains the address of {@code hold}. The
+   * address in such an object may be out of date, because malloc may have reused freed memory for
+   * the sample.
    */
   private static boolean isGarbage(HeapGraph graph, Hold hold) {
     if (hold.object() == HeapGraph.NONE) {

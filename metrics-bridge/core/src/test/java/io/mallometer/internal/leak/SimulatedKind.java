@@ -14,8 +14,8 @@ import java.util.function.DoubleUnaryOperator;
  * @param bytes the size of an object
  * @param probability the probability that an object is sampled
  * @param stacks the number of call sites that have the same name
- * @param apart the seconds from the begin of a call site to the begin of the next one with the same
- *     name
+ * @param apart the seconds from the beginning of a call site to the beginning of the next one with
+ *     the same name
  */
 record SimulatedKind(
     String name,
