@@ -634,8 +634,8 @@ struct mallometer_searched {
   /*
    * searched_bytes: bytes that were read. resident_bytes: bytes to read, namely resident memory that the program can
    * write. swapped_bytes: bytes that are swapped out, which the search cannot read. The three figures exclude the
-   * library's own tables. The search finds no reference in a page that it has not read, so it may wrongly take an object
-   * for lost. If the number of swapped bytes is unknown, the search fails.
+   * library's own tables. The search finds no reference in a page that it has not read, so it may wrongly take an
+   * object for lost. If the number of swapped bytes is unknown, the search fails.
    *
    * The search uses mincore(2) if it may not read /proc/self/pagemap. It then does not read shared mappings, but
    * resident_bytes still includes their pages, even those that only other processes use. It reads all cached pages of
