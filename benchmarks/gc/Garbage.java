@@ -43,7 +43,7 @@ public final class Garbage {
   private static final AtomicLong DROPPED = new AtomicLong();
   private static final AtomicLong CLOSED = new AtomicLong();
   private static final AtomicLong COLLECTED = new AtomicLong();
-  /** The counts of the last minute, with an entry about every 20 ms. */
+  /** The four counts above as text, stored about every 20 ms and kept for a minute. */
   private static final NavigableMap<Instant, String> BOOKS = new ConcurrentSkipListMap<>();
 
   private static volatile Object sink;

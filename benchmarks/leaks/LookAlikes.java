@@ -443,8 +443,8 @@ final class LookAlikes {
      * Describes one look-alike.
      *
      * @param name the name of the method that allocates
-     * @param objects the number of objects in a full cache, scanned index, configuration or pool.
-     *     For other habits, the number of objects created in {@code gap.minutes()} minutes.
+     * @param objects for the habits CACHE, SCAN, RELOAD and POOL, the number of objects when
+     *     filled; for the others, the number created in {@code gap.minutes()} minutes
      * @param make allocates an object
      */
     record Plan(String name, Habit habit, Gap gap, int objects, Callable<Held> make) {}

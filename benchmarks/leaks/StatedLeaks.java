@@ -470,7 +470,7 @@ final class StatedLeaks {
     }
   }
 
-  /** Adds listeners that read their buffer only once, calls them for each event, and keeps them. */
+  /** Keeps listeners and calls them at each step. Only a listener's first call reads its buffer. */
   static final class Listeners extends Kept {
     private static final int BYTES = 8 * KIB;
 

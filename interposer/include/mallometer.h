@@ -176,9 +176,9 @@ struct mallometer_report {
   uint32_t live_samples;
   uint32_t call_sites;
   /*
-   * Samples whose stack was cut. The library stores at most 128 native frames and 512 Java frames. New stacks without
-   * Java frames are cut to 8 frames when half of the room for call sites is taken, and to 7 frames when three quarters
-   * are taken (see samples_without_site). New stacks with Java frames are then also cut to 7 frames if the JVM
+   * Samples whose stack was cut. The library stores at most 128 native frames and 512 Java frames. When half of the
+   * room for call sites is taken (see samples_without_site), new stacks without Java frames are cut to 8 frames. When
+   * three quarters are taken, they are cut to 7 frames, and so are new stacks with Java frames on which the JVM
    * allocates for itself, for example to define a class.
    */
   uint64_t samples_truncated;
@@ -219,7 +219,7 @@ struct mallometer_report {
   /* Nanoseconds for which the latest check of all pointers held the loader's lock, which blocks dlopen and dlsym. */
   uint64_t attach_lock_ns;
   /*
-   * drift_bytes is glibc's own figure of live bytes minus live_bytes, at the latest comparison in
+   * drift_bytes is the excess of glibc's own figure of live bytes over live_bytes, at the latest comparison in
    * mallometer_attach_check(). drift_bound_bytes is the largest difference that inexact readings can explain. It is the
    * sum of three errors: baseline_error_bytes of mallometer_counters; the error of the latest comparison, including
    * thread caches of malloc that could not be read; and 1,600 bytes for each thread, which glibc and the loader
@@ -270,7 +270,7 @@ struct mallometer_recording_status {
   /* enum mallometer_recording_state */
   uint32_t state;
   uint32_t reserved;
-  uint64_t life;    /* The number that identifies this run in the file's header; 0 while off. */
+  uint64_t life;    /* The run's number in the recording file's header; 0 while recording is off. */
   char path[1024];  /* The absolute path; empty while off. */
   char reason[256]; /* The reason of a failure. */
 };
@@ -401,22 +401,22 @@ struct mallometer_collection_counts {
 
 /*
  * Sums over the samples of a site that were allocated before a collection of the old generation began, and were freed
- * before the next such collection began. A sample was freed promptly if a cleaner freed it within 5 s after the library
- * noticed the collection, and at most one further collection had begun in the meantime.
+ * before the next one began. A sample was freed promptly if a cleaner freed it within 5 s after the library noticed the
+ * collection, and at most one other collection, of any generation, began in between.
  *
- * With G1 (mallometer_collection_counts.marks_first is 1), the library notices such a collection only after its
- * marking, which is assumed to take 2 s. Garbage that was allocated during the marking survives the collection. A
- * sample that was allocated in these 2 s therefore counts as allocated after the collection began. There is one
- * exception: a sample counts as allocated before the collection if it was freed promptly and no other collection of the
- * old generation began during its life.
+ * With G1 (mallometer_collection_counts.marks_first is 1), the library notices a collection of the old generation only
+ * after its marking, which is assumed to take 2 s. Garbage that was allocated during the marking survives the
+ * collection. A sample that was allocated in these 2 s therefore counts as allocated after the collection began.
+ * However, it counts as allocated before the collection if it was freed promptly and no other collection of the old
+ * generation began during its life.
  */
 struct mallometer_outlived {
   uint64_t collection; /* The number of this collection of the old generation, from 1 on; 0: none is described here. */
   uint32_t at_once;    /* Samples that were freed promptly (see above). */
   uint32_t otherwise;  /* The remaining samples. */
-  uint32_t again;      /* Samples in these two counts that had survived an earlier collection of the old generation. */
+  uint32_t again;      /* Part of at_once + otherwise that had survived an earlier collection of the old generation. */
   uint32_t reserved;
-  double first_bytes;     /* Bytes of the samples that `at_once` includes and `again` does not. */
+  double first_bytes;     /* Bytes of promptly freed samples that survived no earlier old-generation collection. */
   double again_bytes;     /* Bytes of the samples that `at_once` and `again` both include. */
   double otherwise_bytes; /* Bytes of the samples that neither `at_once` nor `again` includes. */
 };
@@ -496,10 +496,10 @@ struct mallometer_object {
    */
   double placement;
   /*
-   * The latest time at which the program or the kernel may have accessed the object, to some ten milliseconds; 0 if
-   * unknown. The library reads accesses from time to time, and an epoch is the time between two readings. The value is
-   * the end of the latest epoch with an access. Without any access so far, it is the time of the object's birth.
-   * Between last_access_ns and mallometer_observation.epoch_end_ns there was no access.
+   * The latest time at which the program or the kernel may have accessed the object, accurate to some ten milliseconds;
+   * 0 if unknown. The library reads accesses from time to time, and an epoch is the time between two readings. The
+   * value is the end of the latest epoch with an access. Without any access so far, it is the time of the object's
+   * birth. Between last_access_ns and mallometer_observation.epoch_end_ns there was no access.
    */
   uint64_t last_access_ns;
   /* The address with all bits inverted, so that mallometer_search_start() does not count this field as a reference
@@ -590,8 +590,8 @@ struct mallometer_site_evidence {
    * accesses to it cannot be seen. */
   struct mallometer_durations idle_before_free;
   /* Idle times between accesses to an object. The library reads at the end of each epoch whether the object was
-   * accessed. An idle time lasts from the end of an epoch with an access, or from the object's birth, to the end of the
-   * next epoch with an access. It counts only if an epoch without access ended between the two. */
+   * accessed. An idle time lasts from the end of an epoch with an access, or from the object's birth, to the end of
+   * the next epoch with an access. It counts only if an epoch without access ended during this time. */
   struct mallometer_durations gaps;
 };
 
@@ -686,14 +686,14 @@ enum mallometer_owners_step {
   /* Starts at the addresses that Java longs contain and follows pointers in native memory, to reach the samples for
    * which MALLOMETER_OWNERS_HOLDERS found no long. The program runs meanwhile. */
   MALLOMETER_OWNERS_POINTERS = 2,
-  /* MALLOMETER_OWNERS_POINTERS has led from some Java longs to samples. This step walks over the Java heap again,
-   * and finds the objects and static fields that contain these longs. Stops the JVM. */
+  /* Walks over the Java heap again, and finds the objects and static fields that contain the Java longs from which
+   * MALLOMETER_OWNERS_POINTERS reached samples. Stops the JVM. */
   MALLOMETER_OWNERS_POINTER_HOLDERS = 3,
   /*
-   * Finds the referrers of objects. The first such step looks for the referrers of the holders, which are the objects
-   * that MALLOMETER_OWNERS_HOLDERS and MALLOMETER_OWNERS_POINTER_HOLDERS found. For each field, it follows at most 64
-   * holders of each of these two steps. A further such step looks for the referrers of objects that an earlier such
-   * step found. Stops the JVM.
+   * Finds the referrers of objects. The first run of this step looks for the referrers of the holders, the objects that
+   * step 1 (MALLOMETER_OWNERS_HOLDERS) and step 3 (MALLOMETER_OWNERS_POINTER_HOLDERS) found. For each field, it follows
+   * at most 64 holders from step 1, and 64 from step 3. A later run looks for the referrers of the referrers that
+   * earlier runs found. Stops the JVM.
    */
   MALLOMETER_OWNERS_REFERRERS = 4
 };
@@ -712,8 +712,8 @@ struct mallometer_owners {
   uint32_t links;
   uint32_t left_out; /* Rows and values that were left out, because there was no room. */
   /* candidates: the number of Java longs that may be addresses of structures in native memory; equal longs count
-   * once. pointers: the number of pairs of a candidate and a sample where pointers lead from the candidate's
-   * structure to the sample; known after MALLOMETER_OWNERS_POINTERS. */
+   * once. pointers: the number of samples to which pointers from these structures lead; a sample counts once for
+   * each such candidate; known after MALLOMETER_OWNERS_POINTERS. */
   uint32_t candidates;
   uint32_t pointers;
   /* next_objects: the number of objects whose referrers MALLOMETER_OWNERS_REFERRERS would look for now.
@@ -737,7 +737,7 @@ struct mallometer_hold {
    * the name is unknown, or the long is an element of an array and so has no field. */
   uint32_t class_name;
   uint32_t field_name;
-  uint32_t steps; /* Pointers to follow in native memory to reach the sample; 0: Java contains its address. */
+  uint32_t steps; /* Pointers in native memory between the Java long and the sample; 0: the long points into it. */
 };
 
 /* Bits of mallometer_heap_object.kinds. */
@@ -794,10 +794,10 @@ enum mallometer_option {
   /* The CPU time that samples may take, in millionths of one processor; 0: no limit. */
   MALLOMETER_OPTION_OVERHEAD_TARGET = 1,
   /*
-   * MALLOMETER_SAMPLE_INTERVAL, the mean number of allocated bytes between two samples of a call path. A path that
-   * allocates rarely has more samples, and a busy path has fewer. 0: nothing is sampled. A running process cannot
+   * MALLOMETER_SAMPLE_INTERVAL, the mean number of bytes that code allocates between two samples. Code that allocates
+   * rarely is sampled more often than that, and busy code less often. 0: nothing is sampled. A running process cannot
    * change to or from 1, because an interval of 1 means exact figures, which need samples from the start of the
-   * process. With 2 to 8 and an overhead target of 0, later allocations of at least 8 bytes are all sampled.
+   * process. With 2 to 8 and an overhead target of 0, all allocations of at least 8 bytes are sampled from then on.
    */
   MALLOMETER_OPTION_SAMPLE_INTERVAL = 2,
   MALLOMETER_OPTION_SHORTEST_EPOCH = 3, /* Least time between readings of accesses: 10 to 60,000 ms (default 5,000). */
@@ -825,7 +825,7 @@ enum mallometer_option {
  *
  * - -EALREADY: the library counts already by preload, or another copy of it counts.
  * - -EBUSY: another thread attaches or detaches, or threads fork all the time.
- * - -ECHILD: in the child of a fork that has not loaded the library itself.
+ * - -ECHILD: in a forked child, if the library was loaded before the fork.
  * - -EPERM: the environment forbids it: MALLOMETER_ATTACH is off or unknown, MALLOMETER_ENABLED=false, MALLOMETER_ONLY,
  *   or MALLOMETER_ACCOUNTING=header.
  * - -ENOTSUP: the library cannot attach with this C library or this malloc.
@@ -1053,10 +1053,10 @@ MALLOMETER_API int mallometer_self(struct mallometer_report *self);
 
 /*
  * Starts to record into a file: a thread of the library writes the counters once a second. mallometer_recording()
- * reports whether that works, also after -EIO. Opens files and starts a thread; not for signal handlers.
+ * reports whether recording works. Opens files and starts a thread; not for signal handlers.
  *
  * -EINVAL: `path` is NULL, empty or longer than 700 bytes; -EBUSY: this process records already, or is starting to;
- * -ENODATA: not counting; -EIO: recording failed.
+ * -ENODATA: not counting; -EIO: recording failed; mallometer_recording() has the reason.
  */
 MALLOMETER_API int mallometer_record(const char *path);
 
@@ -1191,10 +1191,10 @@ struct mallometer_scope {
  * With MALLOMETER_SCOPE_MATCHED, each event of that thread takes about 95 instructions more on average, instead of up
  * to 40. The library maps a table of 512 KiB, and realloc takes a longer path in all threads.
  *
- * If the thread of a scope ends, the scope keeps its figures until it is closed, or until its room is needed because
- * 4,096 scopes exist. The library ends the scope in the destructor of the library's thread key. Events in destructors
- * of other keys are counted only if those destructors run earlier than the library's. A forked child has the scopes of
- * its thread and of the process, and must close them too; the scopes of other threads have ended there.
+ * If the thread of a scope ends, the scope stops counting, but keeps its figures until it is closed, or until its room
+ * is needed because 4,096 scopes exist. Counting stops in the destructor of the library's thread key, so events in
+ * destructors of other keys are counted only if these run earlier. A forked child has the scopes of its thread and of
+ * the process, and must close them too; the scopes of other threads have ended there.
  *
  * -EINVAL: there are no such options; -ENODATA: nothing is counted now; -ENOMEM: there is no memory for the table, or a
  * resource limit leaves too little; -EAGAIN: 4,096 scopes are open, or 32 scopes of the process, or the calling thread
@@ -1302,15 +1302,15 @@ MALLOMETER_API void mallometer_count_actual(void *context, void *object, size_t 
 /*
  * Opens a threshold and returns its number, which is above 0. The library then stores the requests above `bytes` with
  * their native stacks, at most 64 until the next reading, and only counts further requests. Any thread may read the
- * stored requests. The threshold may miss requests that another thread has begun. Waits as
+ * stored requests. The threshold may miss requests that other threads are making during this call. Waits as
  * mallometer_monitor_register() does.
  *
  * `thread` limits the threshold to the thread with this number from gettid(2); a later thread may get the same number.
  * 0: all threads. A forked child has the thresholds, too, but its thread has another number.
  *
  * A request above `bytes` takes some hundred instructions more, and a stored request also the walk of its stack. Other
- * events take nothing more if `bytes` is at least 32,768. Below 32,768, all events take the longer path of a registered
- * monitor.
+ * events take nothing more if `bytes` is at least 32,768. Below 32,768, all events take the longer path described at
+ * mallometer_monitor_register().
  *
  * -EINVAL: bytes is 0 or above PTRDIFF_MAX; -ENODATA: not counting; -EAGAIN: 8 are open.
  */

@@ -104,9 +104,9 @@ static void caches_are_no_part_of_it(bool are_read) {
   for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
   int64_t difference = (int64_t)(in_use() - counters().live_bytes);
   printf("live bytes are %" PRId64 " off, of %" PRIu64 "\n", difference, counters().live_bytes);
-  /* The difference has two causes. glibc counts free chunks in this thread's cache as live. If the library could not
-   * read the cache of another thread, that thread reported its cache during its first malloc or free after the
-   * attach, and this call may have changed the cache before the report. */
+  /* glibc counts free chunks in this thread's cache as live. The library's error is at most baseline_error_bytes: a
+   * thread whose cache it could not read reports the cache in its first malloc or free after the attach, and that
+   * malloc or free may change the cache first. */
   CHECK(difference >= -(int64_t)counters().baseline_error_bytes && difference < 65536);
   detach();
 }

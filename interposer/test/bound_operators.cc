@@ -1,5 +1,5 @@
-/* A library that replaces operator new and delete by those of a pool. It is built twice: with its calls bound to its
- * own operators at link time, and without. Its constructor calls operators that it does not replace. */
+/* A library that replaces operator new and delete by those of a pool, but not new[] and delete[], which its
+ * constructor early() calls. It is built twice: with its calls bound to its own operators at link time, and without. */
 #define REPLACED 1
 #include <algorithm>
 #include <string>

@@ -49,7 +49,7 @@ static void halves_no_more_once_the_credit_rises(void) {
   uint32_t before = governor.halvings;
   CHECK(before >= 3 && before < GOVERNOR_MOST_HALVINGS && governor.credit_ns < 0);
   samples(&governor, now, SECOND, 4 * MILLISECOND, 10000);
-  CHECK(governor.halvings <= before + 1); /* the governor may halve once more if credit_ns < credit_at_change_ns */
+  CHECK(governor.halvings <= before + 1); /* probabilities may halve once more if credit_ns < credit_at_change_ns */
   CHECK(governor.credit_ns < 0);
 }
 

@@ -146,8 +146,8 @@ static void in_slots(void *slots[], unsigned count, size_t size, void *(*allocat
   empty_batches();
 }
 
-/* Sets `in_all` to the number of objects on pages of their own (slots) that have `bytes` bytes, or any size if
- * `bytes` is 0. Returns how many of them were last accessed before `moment`. */
+/* Sets `in_all` to the number of objects in slots (pages of their own). Counts only objects of `bytes` bytes, or all
+ * if `bytes` is 0. Returns how many of them were last accessed before `moment`. */
 static unsigned idle_since(uint64_t moment, uint64_t bytes, unsigned *in_all) {
   int count = mallometer_objects(objects, MOST_OBJECTS);
   unsigned idle = 0;
@@ -433,7 +433,7 @@ static void made_larger_past_the_hook(void) {
   }
   CHECK(grown >= 2);
   for (unsigned i = 0; i < COUNT; i++) free(slots[i]);
-  CHECK(mapped_bytes() < 1 << 20); /* a free unmaps these pages at once, before the epoch ends */
+  CHECK(mapped_bytes() < 1 << 20);
 }
 
 /* The library must place no object in a slot if the process has more than half of the allowed mappings, because each

@@ -223,7 +223,7 @@ static void handlers_run(void) {
 static char *end_of_thread; /* the lowest byte of the thread's stack */
 static size_t least_left;
 
-/* Recurs until `least_left` bytes of stack are left, and allocates at each level. Returns the number of levels. */
+/* Recurses until `least_left` bytes of stack are left, and allocates at each level. Returns the number of levels. */
 static NOINLINE unsigned recur(void) {
   volatile char frame[48];
   frame[0] = 1;
@@ -268,8 +268,8 @@ static void small_threads_run(void) { threads_come_to_their_end((size_t)sysconf(
 
 static void recursions_run(void) { threads_come_to_their_end(MOST); }
 
-/* Recurs in the first thread of a process whose stack is limited to MOST bytes. The program must first execute
- * itself, because the limit applies to new programs only. */
+/* Recurses in the first thread of a process with a stack limit of MOST bytes. The program must first execute itself,
+ * because the limit applies to new programs only. */
 static void first_thread_runs(char **arguments) {
   const struct rlimit limit = {MOST, MOST};
   if (arguments[2]) {

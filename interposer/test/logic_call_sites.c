@@ -118,7 +118,7 @@ CASE(frees_are_told_by_the_collections_before_them) {
   CHECK(collection_seen_ns(4) > 0 && collection_seen_ns(2) == 0);
   CHECK(deallocate(OBJECT_2));
   young += 2;
-  CHECK(deallocate(OBJECT_3)); /* a young collection may have caused this free, so row.old[0].otherwise counts it */
+  CHECK(deallocate(OBJECT_3)); /* not counted in at_once, because a young collection may have caused this free */
   CHECK_EQUAL(copy_cleaned(&row), 1);
   CHECK(row.samples == 3 && row.after_first_young == 1);
   CHECK(row.old[0].collection == 4 && row.old[0].at_once == 1 && row.old[0].otherwise == 1 && row.old[0].again == 0);
@@ -298,8 +298,8 @@ static bool second_is_there;
 
 static void another_of_the_hash_comes(void) { second_is_there = insert(object_of_hash(1)); }
 
-/* A sample is inserted while another thread removes the only sample with this hash. If the insertion succeeds, the
- * bit of the hash must be set. */
+/* Inserts a sample while the only other sample with the same hash is being removed. If the insertion succeeds,
+ * may_be_sampled() must return true. */
 static int one_comes_while_the_last_of_its_hash_goes(unsigned point) {
   start();
   CHECK(insert(object_of_hash(0)));

@@ -688,7 +688,8 @@ CASE(a_crowded_process_has_no_room_until_it_has_half) {
   CHECK(allocate());
 }
 
-/* Slots may take mappings only until the process has half of the allowed mappings. The rest is for the program. */
+/* A slot (pages of one sampled object) takes two mappings. Slots are opened only until the process has half of the
+ * allowed mappings. The rest is for the program. */
 CASE(no_more_slots_are_opened_than_there_are_mappings_for) {
   given_most_mappings = 1000;
   given_mappings = 500 - 2 * 3;

@@ -148,7 +148,7 @@ CASE(a_burst_does_not_hide_large_memory) {
 CASE(a_clock_of_bills_alone_halves_to_the_last) {
   start();
   given_clock_passes = true;
-  block = NULL; /* then no thread's own limit applies (burst_share()) */
+  block = NULL; /* disables the limit of each thread (burst_share()) */
   for (unsigned i = 0; i < 2000000; i++) allocate(other_code(), DEFAULT_SAMPLE_INTERVAL);
   CHECK_EQUAL(sampler_totals().share_ppm, 1000000 >> GOVERNOR_HALVINGS_OF_NUMBERS);
 }
@@ -192,8 +192,8 @@ CASE(a_hot_path_of_large_blocks_does_not_hide_a_small_leak) {
   CHECK(fabs((double)totals.estimated_bytes / truth - 1) < 0.05);
 }
 
-/* The clock jumps ahead by an hour. At the default target samples could have taken 18 s of this hour, but the
- * library must save only 100 ms of that time for later samples (GOVERNOR_MOST_CREDIT_NS). */
+/* The clock jumps ahead by an hour. DEFAULT_OVERHEAD_TARGET allows samples 18 s of CPU time in an hour, but the
+ * library must save only 100 ms for later samples (GOVERNOR_MOST_CREDIT_NS). */
 CASE(a_jump_ahead_gives_no_more_than_may_be_saved) {
   start();
   allocates_much(SECOND, 20 * MICROSECOND);

@@ -35,8 +35,8 @@ static void is_understood(const struct malloc_info *info, const struct mallomete
   /* mallinfo2's fordblks (10,335,344), and three chunks in fast bins, which were added to the text by hand */
   CHECK_EQUAL(rows[0].retained_bytes, 10335344 + 96);
   CHECK_EQUAL(rows[0].top_bytes, 8048); /* mallinfo2's keepcost */
-  /* A trim is assumed to keep 4,143 bytes of each free chunk. It gives back 499 x (20,016 - 4,143) and 15,904 - 4,143
-   * bytes, each rounded down to whole pages, and one page of the top. */
+  /* A trim is assumed to keep 4,143 bytes of each free chunk. It gives back 499 x (20,016 - 4,143) bytes rounded
+   * down to whole pages, 15,904 - 4,143 bytes likewise, and one page of the top. */
   CHECK_EQUAL(rows[0].releasable_bytes, 1933 * 4096 + 2 * 4096 + 4096);
   CHECK_EQUAL(rows[1].number, 1);
   CHECK_EQUAL(rows[1].retained_bytes, 131072);

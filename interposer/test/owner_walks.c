@@ -404,8 +404,8 @@ static void a_queue_of_holders_is_chosen_from_after_a_failure(void) {
   end();
 }
 
-/* Once references have been walked, the steps that search for objects with addresses must fail with -EINVAL. Such a
- * step could find objects whose referrers are no longer looked for. */
+/* MALLOMETER_OWNERS_REFERRERS must be the last kind of step. Later steps of another kind must fail with -EINVAL,
+ * because they could find objects whose referrers would stay unknown. */
 static void no_holders_are_looked_for_behind_the_first_link(void) {
   keep();
   begin();

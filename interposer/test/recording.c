@@ -258,8 +258,8 @@ static void two_threads_write(void) {
 #define MIB ((uint64_t)1 << 20)
 #define MOST_BURST_BYTES (800 * MIB)
 
-/* Returns three times the smallest rise that the library describes. The smallest rise is a 16th of the memory limit,
- * and at least 8 MiB. Without a memory limit, it is 64 MiB. */
+/* Returns three times the smallest rise of memory that is recorded: a 16th of the memory limit, but at least 8 MiB;
+ * without a limit, 64 MiB. */
 static uint64_t burst_bytes(void) {
   struct recording_sample latest;
   await_samples(2);

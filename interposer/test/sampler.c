@@ -360,7 +360,8 @@ static double size_between(size_t least, size_t most) {
 /* The number of the simulated site, which differs in each run. */
 static unsigned site_number;
 
-/* Allocates at other sites in the same thread, some of which share the site's counter by chance. */
+/* Allocates at sites other than the simulated one, in the same thread. By chance, some of these sites share its
+ * counter. */
 static void allocate_elsewhere(unsigned times) {
   struct sums *of_site = sums, elsewhere;
   sums = &elsewhere;
@@ -544,8 +545,9 @@ static double share_with_5_samples(const char *what, const struct seen *all, siz
   return (double)with_5 / many;
 }
 
-/* Samples the recorded allocations of a JVM. At least 95 % of the frequent call paths must have 5 samples. A share
- * of 90 % suffices for whole stacks, because stacks that differ only in Java frames can share a call path. */
+/* Samples the recorded allocations of a JVM. At least 5 samples are required for 95 % of the frequent call paths,
+ * but only for 90 % of the frequent whole stacks, because stacks that differ only in Java frames can share a call
+ * path. */
 static void call_paths_of_a_jvm_are_found(const char *path_of_recording) {
   size_t length;
   recording = read_file(path_of_recording, &length);

@@ -118,7 +118,7 @@ static NOINLINE void each_way_through_each_frame(void) {
       CHECK(frame_is_in(1, (const void *)(uintptr_t)frames[f]));
       CHECK(frame_is_in(2, (const void *)(uintptr_t)outermost));
       CHECK(frame_is_in(3, (const void *)(uintptr_t)each_way_through_each_frame));
-      CHECK(event.frames >= 5); /* main() follows, at least */
+      CHECK(event.frames >= 5); /* the four above, and at least main() */
     }
   }
 }
@@ -261,8 +261,8 @@ static void expect_death_by_exit(void (*body)(void)) {
 
 static uint64_t garbage = 0x9e3779b97f4a7c15u;
 
-/* Overwrites the stack above this frame, with all its return addresses and frame pointers, and then allocates. The
- * library must not crash. */
+/* Overwrites 40 words of the stack above this frame, including return addresses and frame pointers, and then
+ * allocates. The library must not crash. */
 static NOINLINE void smashed(void) {
   for (unsigned round = 0; round < 200; round++) {
     uint64_t *above = (uint64_t *)__builtin_frame_address(0) + 1;

@@ -137,7 +137,7 @@ int main(void) {
   pthread_attr_setstacksize(&small_stack, 128 * 1024);
   for (int i = 0; i < KEYS; i++) CHECK_EQUAL(pthread_key_create(&keys[i], destructor), 0);
 
-  run(begins_at_zero); /* takes new counters */
+  run(begins_at_zero);
   uint64_t footprint = self().footprint_bytes;
   run(begins_at_zero); /* reuses the counters of the first thread, which still hold its totals */
   run(thread_with_destructors);

@@ -136,7 +136,7 @@ static void of_one_thread(void) {
       CHECK_EQUAL(events[e].thread_id, getpid());
       mine += events[e].requested_bytes > size + OF_OTHER;
     }
-    CHECK(mine + 2 >= KEPT); /* pthread_create() may make up to two of the requests */
+    CHECK(mine + 2 >= KEPT); /* up to two of the requests may come from pthread_create() */
     CHECK(total >= KEPT + 1 && total < KEPT + 10);
     CHECK_EQUAL(requests(all), KEPT);
     for (unsigned e = 0; e < KEPT; e++) others += events[e].requested_bytes == size + OF_OTHER;

@@ -53,7 +53,7 @@ static const struct entry intact[ENTRIES] = {{"JavaThread", "_stack_base", "addr
                                              {"Universe", "_collectedHeap", "CollectedHeap*", 1, 0, &a_static_word},
                                              {0}};
 
-/* A copy of the description, which the library reads and the test damages. The copy ends at an inaccessible page. */
+/* The copy of `intact` that the library reads and the test damages. An inaccessible page follows the copy. */
 static struct entry *copy;
 static uint64_t stride = sizeof(struct entry), type_at, field_at, static_at, offset_at, address_at;
 

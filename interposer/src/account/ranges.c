@@ -52,7 +52,7 @@ struct block {
 
 static struct map {
   uint32_t generation;
-  uint32_t used; /* blocks in use; none of them is empty */
+  uint32_t used; /* blocks that contain ranges */
   uint32_t most_used;
   uint32_t ranges;
   /* The indices of the blocks in use, in address order, and then the indices of the free blocks. */
@@ -328,7 +328,8 @@ static uint32_t size_class(const struct range *range) {
   return 63 - (uint32_t)__builtin_clzll((unsigned long long)(range->end - range->begin));
 }
 
-/* Begins two passes over the map: the first counts the ranges of each size class, the second forgets the smallest. */
+/* Begins two passes over the map: the first counts the ranges of each size class, the second forgets ranges of the
+ * smallest classes. */
 static void begin_passes(void) {
   map->passes = 2;
   map->next = 0;
@@ -476,8 +477,8 @@ static struct place previous(struct place place) {
  * The joined range gets the new range's insertion number. A thread that unmaps memory removes only ranges whose number
  * is at most the `latest_number` that it read before. An older range that such a thread is unmapping must not be
  * joined: its number would become too high, and the range would stay in the map. So nothing is joined while another
- * thread unmaps memory. A thread that begins to unmap after the test of `unmapping` causes no error: the caller has
- * already stored the new number in `latest_number`, which that thread reads.
+ * thread unmaps memory. A thread that begins to unmap after the test of `unmapping` can remove the joined range,
+ * because the caller has already stored the new number in `latest_number`.
  */
 static bool join(struct place behind, struct range range) {
   if (__atomic_load_n(&unmapping, __ATOMIC_SEQ_CST) > 0) return false;

@@ -91,8 +91,8 @@ int ranges_copy(struct mallometer_range *rows, uint32_t capacity, uint64_t from)
 /* Releases the lock in the child of a fork. Empties the map if another thread of the parent held the lock. */
 void ranges_forked(void);
 
-/* `ranges` is the present number of ranges. `forgotten` counts the ranges that were removed for lack of room, and
- * `missed` the changes that were skipped because another thread had the lock. */
+/* `forgotten` counts the ranges that were removed for lack of room. `missed` counts the changes that were skipped
+ * because another thread had the lock. */
 struct ranges_totals {
   uint32_t ranges;
   uint64_t forgotten;

@@ -287,8 +287,8 @@ static bool raise(struct scope *scope, int64_t net, uint64_t doubled) {
 }
 
 /* Raises the peaks and largest requests of the thread's scopes, from the innermost scope outward. An outer scope's
- * values are at least as high as those of an inner scope, so the loop stops at the first scope that the event does
- * not exceed. */
+ * values are at least as high as those of an inner scope, so the loop stops at the first scope whose values the
+ * event does not raise. */
 void *scope_raise(struct thread_block *block, void *object, size_t doubled) {
   struct thread_scoping *scoping = thread_scoping(block);
   int64_t net = thread_net(block);
@@ -424,8 +424,8 @@ static void read_matches(const struct scope *scope, uint64_t temporary, uint64_t
 
 static void read_thread(const struct scope *scope, const struct thread_block *block, bool ended,
                         struct mallometer_scope *out) {
-  /* Reads `temporary` and `temporary_bytes` before the counters from which read_matches() subtracts them. Events
-   * during the reading can then make a difference too large, but never negative. */
+  /* Reads `temporary` and `temporary_bytes` before the counters from which read_matches() subtracts them. Because of
+   * events during the reading, the differences may then be too large, but not negative. */
   uint64_t temporary = __atomic_load_n(&scope->temporary, __ATOMIC_ACQUIRE);
   uint64_t temporary_bytes = __atomic_load_n(&scope->temporary_bytes, __ATOMIC_ACQUIRE);
   struct mallometer_counters start = {0}, now = {0};
@@ -537,9 +537,9 @@ static void abandon(struct scope *scope, uint64_t closing, struct mallometer_sco
   struct thread_block *block = scope->block;
   if (!change_state(scope, closing, ABANDONED)) {
     /*
-     * The measured thread may have ended. The state is then ORPHANED, and the record is freed below. In any other
-     * state, a signal handler of this thread has forked, and this process is the child: scopes_forked() has already
-     * freed or abandoned the record, so there is nothing to do.
+     * The change fails for one of two reasons. If the measured thread has ended, the state is ORPHANED, and the record
+     * is freed below. Otherwise a signal handler of this thread has forked, and this is the child, where
+     * scopes_forked() has already freed or abandoned the record.
      */
     if (!change_state(scope, with_state(closing, ORPHANED), CLOSING)) return;
     *out = (struct mallometer_scope){0};

@@ -149,8 +149,8 @@ struct slab {
    * differ by a multiple of the page size. */
   uint8_t unused[2048];
   struct of_sampler {
-    /* The sampling level of each counter in `filter`. A counter of level n is set to random values that let each
-     * allocation reach the sampler with probability 2^-n. */
+    /* The sampling level of each counter in `filter`. Counters of level n skip a random number of allocations, so
+     * that each allocation reaches the sampler with probability 2^-n. */
     uint8_t levels[FILTER_BUCKETS];
     struct large_path large_paths[LARGE_PATHS];
   } of_sampler[BLOCKS_IN_SLAB];
@@ -218,10 +218,9 @@ static inline bool headroom_give(struct thread_block *block, int64_t bytes) {
  * counts. If a handler leaves by longjmp, the 0 stays, and the thread's later events are counted in the shared block.
  *
  * A handler may also run after the event has loaded block->headroom and before the event stores the 0. event_end() then
- * overwrites the handler's change of block->headroom. The lost change is less than HEADROOM_BYTES, and the next
- * peak_flush() corrects it. If the handler opened a scope (account/scopes.h), which withdraws the headroom, event_end()
- * undoes the withdrawal. Until the next peak_flush(), the thread's events then stay on the fast path, which does not
- * report them to the scope.
+ * overwrites the handler's change of block->headroom, until the next peak_flush() corrects it. The lost change is less
+ * than HEADROOM_BYTES, unless the handler opened a scope (account/scopes.h). In that case, the lost value is
+ * NO_HEADROOM, which keeps the thread on the slow path; the fast path does not report events to the scope.
  *
  * Relaxed accesses suffice, because only the thread itself needs the order of the mark, and other threads do not change
  * the headroom while the mark is set.
@@ -235,7 +234,7 @@ static inline bool event_mark(struct thread_block *block, bool exhausted) {
 
 static inline bool event_begin_allocation(struct thread_block *block, size_t usable_size, int64_t *left) {
   if (!EVENTS_ARE_MARKED) return headroom_take(block, (int64_t)usable_size);
-  /* The old headroom needs no test of its own: if it was 0 or less, the difference is 0 or less, too. */
+  /* A headroom of 0 or less needs no test of its own: subtracting the size then gives 0 or less, too. */
   return event_mark(
       block, difference_exhausts(left, __atomic_load_n(&block->headroom, __ATOMIC_RELAXED), (int64_t)usable_size));
 }
@@ -286,7 +285,7 @@ static inline int64_t thread_net(const struct thread_block *block) {
  * then takes the slow path until the headroom is renewed. May be called from any thread. */
 static inline void headroom_withdraw(struct thread_block *block) {
   int64_t left = __atomic_load_n(&block->headroom, __ATOMIC_RELAXED);
-  /* A headroom of 0 marks an event that is being counted if EVENTS_ARE_MARKED. The 0 must not be overwritten. */
+  /* Leaves a headroom of 0 as it is: with EVENTS_ARE_MARKED, it marks an event in progress. */
   while (!(EVENTS_ARE_MARKED && left == 0) && !__atomic_compare_exchange_n(&block->headroom, &left, NO_HEADROOM, false,
                                                                            __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
   }
@@ -354,10 +353,9 @@ void thread_blocks_request_answer(void (*answer)(void));
 uint8_t thread_block_answer_now(struct thread_block *block);
 
 /*
- * Carries out requests of other threads to this thread, and returns the bits of the requests that are left to the
- * caller. Called when an event takes the slow path because block->headroom is used up or withdrawn. A requesting thread
- * first stores its request and then withdraws the headroom, so this thread sees the request after the acquiring load of
- * the headroom.
+ * Answers the requests that other threads have set in `reporting.requests`, except REQUEST_UNLINKING, which is returned
+ * for the caller to answer. Called when an event finds no headroom. The acquiring load comes first: a requesting thread
+ * stores its request before it stores NO_HEADROOM, so a thread that loads NO_HEADROOM also sees the request.
  */
 static inline uint8_t thread_block_answer(struct thread_block *block) {
   (void)__atomic_load_n(&block->headroom, __ATOMIC_ACQUIRE);

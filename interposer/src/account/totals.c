@@ -91,7 +91,7 @@ uint64_t totals_live(const struct mallometer_counters *sum) {
 
 /* ---- The peak of the live bytes ----------------------------------------------------------------------- */
 
-/* The bytes by which the estimate of the live bytes must exceed the peak before all blocks are summed. */
+/* The blocks of all threads are summed when the estimated live bytes exceed the peak by more than this. */
 static uint64_t slack(void) {
   uint64_t of_peak = peak_so_far() / 200;
   uint64_t of_blocks = (uint64_t)thread_block_count() * 4096;
@@ -143,9 +143,9 @@ static uint64_t allocated_until_now(void) { return sum_over_blocks(allocated_by)
 
 enum { ATTEMPTS = 4 };
 
-/* Raises the peak of the process, and the peaks of the windows in `open` (a set of bits), if the live bytes are
- * higher. `freed` and `open` were read before `allocated`. Returns false if the sums must be read again, because
- * more than slack() bytes were freed meanwhile. */
+/* Raises the peak of the process, and of each peak window (totals.h) whose bit is set in `open`, if the live bytes
+ * are higher. `freed` and `open` were read before `allocated`. Returns false if the sums must be read again, because
+ * more than slack() bytes were freed since `freed` was read. */
 static bool raise_peak_by(uint64_t allocated, uint64_t freed, uint32_t open) {
   int64_t live = live_of(allocated, freed);
   if (live <= lowest_peak()) return true;
@@ -230,8 +230,8 @@ static bool is_above_peak(uint64_t slacks) {
 
 /*
  * Sums over all blocks if the estimate of the live bytes exceeds the peak by more than slack(). While n other threads
- * are summing, the excess must be more than n + 1 times slack(), so that few threads sum at the same time. A thread
- * that is interrupted while it sums therefore delays other threads only until the excess has grown by another slack().
+ * are summing, the excess must be more than n + 1 times slack(), so that few threads sum at the same time, and a thread
+ * that is interrupted while it sums does not stop the others.
  */
 static void confirm_if_higher(void) {
   if (!is_above_peak(1)) return;

@@ -63,7 +63,7 @@ bool is_bootstrap(const void *object) {
 size_t bootstrap_size(const void *object) { return ((const size_t *)object)[-1]; }
 
 void bootstrap_finish(void) {
-  uintptr_t end = 1; /* enough for NULL, the only low address if there is no buffer at LOW_ADDRESS */
+  uintptr_t end = 1; /* free() takes the slow path only for NULL if no buffer is at LOW_ADDRESS */
   if (buffer == LOW_ADDRESS) end = (uintptr_t)LOW_ADDRESS + CAPACITY;
   __atomic_store_n(&low_range_end, end, __ATOMIC_RELEASE);
 }

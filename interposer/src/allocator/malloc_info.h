@@ -25,7 +25,7 @@ struct malloc_info {
   uint64_t arenas;
   uint64_t mapped_bytes;
 
-  /* Receives the first `capacity` arenas in the order of the text. */
+  /* Receives the first `capacity` arenas that malloc_info() reports. */
   struct mallometer_arena *rows;
   uint32_t capacity;
 

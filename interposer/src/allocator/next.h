@@ -43,18 +43,18 @@ extern HIDDEN bool after_serves;
  * missing, and `next` must then not be used. Enters the loader, which may allocate; the caller serves these allocations
  * from the bootstrap buffer.
  *
- * - `ours` is NULL if the program's calls of malloc reach this library. `next` then gets the functions that come after
- *   this library in the search order.
- * - `ours` has this library's own functions if the program's calls of malloc reach another library. `next` then gets
- *   the functions that the program's calls reach. A function of this library is replaced by the next definition in the
- *   search order. `after` gets the functions that come after this library, if there are any.
+ * - `ours` is NULL if the program's malloc is this library's. `next` then gets the functions that come after this
+ *   library in the search order.
+ * - `ours` has this library's own functions if the program's malloc is another library's. `next` then gets the
+ *   functions that the program calls. If one of these is this library's, `next` gets the definition after it instead.
+ *   `after` gets the functions that come after this library, if there are any.
  */
 bool next_allocator_find(const struct next_allocator *ours);
 
 /*
- * Makes the pointers in `next` lead to the real definitions. A pointer may lead to a PLT entry of the executable
- * instead. If an executable with fixed addresses takes the address of malloc, for example, the loader resolves malloc
- * to that PLT entry in the whole process. The entry jumps through a word that a redirection (hooks/redirection.h)
+ * Makes the pointers in `next` lead to the real definitions, because some may lead to PLT entries of the executable. If
+ * an executable with fixed addresses takes the address of malloc, for example, the loader resolves malloc to the
+ * executable's PLT entry in the whole process. The entry jumps through a word that a redirection (hooks/redirection.h)
  * changes, so a call would come back to this library. The caller must hold the loader's lock. Returns false, and leaves
  * `next` unchanged, if a definition cannot be found.
  */
@@ -72,9 +72,9 @@ bool next_allocator_may_call_back(void);
 void *program_function(const char *name);
 
 /*
- * Calls functions that may allocate at their first call, such as tcmalloc's malloc_usable_size, so that the bootstrap
- * buffer serves these allocations. Also replaces functions of `next` that call malloc's family by name, because such
- * calls reach this library.
+ * Calls functions of `next` that allocate at their first call, such as tcmalloc's malloc_usable_size, so that the
+ * bootstrap buffer serves these allocations. Also replaces functions of `next` that call each other by name, as musl's
+ * calloc does: this library would count their objects twice.
  */
 void next_allocator_warm_up(void);
 

@@ -112,8 +112,8 @@ int mallometer_scope_close(uint32_t number, struct mallometer_scope *figures) {
 
 /* ---- Monitors ----------------------------------------------------------------------------------------- */
 
-/* Returns whether the library can count. If a constructor of the program calls this before the first event of the
- * process, hook_ready() starts the hook. */
+/* Returns whether the library can count. hook_ready() starts the hook if nothing was allocated yet, for example in a
+ * constructor of the program. */
 static bool may_count(void) {
   return !process_never_counts() && hook_ready() && malloc_leads_here && !process_never_counts();
 }
@@ -423,10 +423,9 @@ int mallometer_configure(uint32_t option, uint64_t value) {
 }
 
 /*
- * Corrects glibc's figures by the bytes of slots (pages of one sampled object each). glibc subtracts a slot's bytes
- * when it unmaps the slot, but has never added them. `retired_bytes` has the bytes of the unmapped slots that this
- * library has noticed. It may not have noticed all of them. If the mapped bytes are therefore still negative, they are
- * set to 0.
+ * Adds the bytes of unmapped slots to glibc's figures. A slot is the pages of one sampled object. glibc subtracts a
+ * slot's bytes when it unmaps the slot, but has never added them. `retired_bytes` may lack slots whose unmapping this
+ * library has not noticed. If `mapped_bytes` would still be negative, it is set to 0.
  */
 static void add_slot_bytes(struct mallometer_allocator_state *figures) {
   uint64_t retired = slots_totals().retired_bytes, mapped = figures->mapped_bytes + retired;

@@ -25,8 +25,8 @@
 /* During a rise, the pause is at least this multiple of the CPU time of the latest look. Looks then take at most 2.5
  * % of a processor. */
 #define PAUSE_OF_COST 40u
-/* A rise is no longer sudden when it has lasted for this time. The thread then looks at memory less often: the pause
- * is TIGHT_PAUSE, no longer RISING_PAUSE. */
+/* A rise that lasts longer is no longer sudden. The thread then pauses for TIGHT_PAUSE, instead of RISING_PAUSE,
+ * between looks at memory. */
 #define SUDDEN_TIME (15 * SECOND)
 /* A rise ends when memory has not grown for this time. */
 #define STILL_TIME (3 * SECOND)
@@ -62,7 +62,7 @@ static struct {
 
 static bool rising;
 static bool is_hurried;    /* true if samples come fast; the next look then follows after RISING_PAUSE */
-static uint64_t looked_at; /* the bytes that were sampled between the baseline and the latest look */
+static uint64_t looked_at; /* the bytes sampled between note_baseline() and the latest burst_look() */
 static bool tight;         /* set if more than half of the memory limit is charged */
 static uint64_t least_rise = LEAST_RISE_WITHOUT_LIMIT;
 static uint64_t begin_ns; /* the latest time at which memory had not risen yet */
@@ -71,14 +71,14 @@ static uint64_t highest_ns; /* the time at which memory last grew */
 static uint64_t described;  /* the memory when the rise was last described, in bytes */
 static bool is_explained;
 static bool is_written;
-static uint64_t look_ns; /* the thread's CPU time at the latest look at a rise */
+static uint64_t look_ns; /* the thread's CPU time when burst_look() last began to read the memory */
 
 /* The latest description of a rise. `version` is odd while it is written. */
 static struct recording_burst description;
 static uint32_t version;
 
-/* `draft` is the description of a rise of memory that is being made. `copy` is a copy of the latest description for
- * the thread that asks the JVM for names. */
+/* describe() fills `draft`, and publish() copies it to `description`. `copy` is a copy of `description` for the
+ * thread that asks the JVM for names. */
 static struct recording_burst draft, copy;
 static uint64_t frames_of_a_site[MOST_FRAMES];
 static struct mallometer_method asked;
@@ -231,7 +231,8 @@ static uint32_t most_of(const struct tally *tally) {
   return tally->thread[most];
 }
 
-/* The names of the threads in the present rise. They are stored because reading a name opens a file of /proc. */
+/* The names of the threads that allocated during the present rise of memory. They are stored because reading a name
+ * opens a file of /proc. */
 static struct {
   uint32_t thread[MOST_THREAD_NAMES];
   char name[MOST_THREAD_NAMES][RECORDING_THREAD_NAME_BYTES];
@@ -274,9 +275,9 @@ static const struct recording_burst *publish(const struct recording_burst *burst
   return &description;
 }
 
-/* Describes a rise. Leaves out the call sites if the memory of the rise has been freed again (`is_freed`). Otherwise
- * returns NULL if the call sites explain less than a quarter of the rise, which means that the Java heap or mappings
- * grew. */
+/* Describes a rise of memory. With `is_freed` (its memory has been freed again), the description has no call sites.
+ * Without `is_freed`, returns NULL if the call sites explain less than a quarter of the rise, which means that the
+ * Java heap or mappings grew. */
 static const struct recording_burst *describe(uint64_t used, const struct memory_cgroup *cgroup, uint64_t limit,
                                               bool is_freed) {
   uint64_t charged = limit != RECORDING_UNKNOWN ? memory_charged(cgroup) : used;

@@ -47,9 +47,9 @@ const struct recording_burst *burst_look(const struct memory_cgroup *cgroup, con
 bool burst_goes_on(void);
 
 /*
- * Asks the JVM for the names of the methods in the latest description of a rise, and appends a line for each frame to
- * the earlier lines of that rise. If there is no room, the new lines replace the earlier ones. Returns the bytes of
- * all lines, or 0 if there is no new line. May wait for a safepoint of the JVM.
+ * Asks the JVM for the names of the methods in the latest description of a fast rise of memory, and appends a line to
+ * `text` for each new frame. `text` begins anew at the next rise, and when it is full. Returns the bytes of all lines,
+ * or 0 if there is no new line. May wait for a safepoint of the JVM.
  */
 size_t burst_names(char *text, size_t capacity);
 

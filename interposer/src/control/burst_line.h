@@ -14,8 +14,8 @@
 
 /*
  * Writes a clause such as "in the last 0.3 s Buffers.grab (Buffers.java:7) allocated 223 MiB", or "compilation of
- * Buffers.grab allocated 223 MiB" if the JVM was compiling the method. If no method allocated at least a quarter of
- * the rise and 4 MiB, writes how much memory grew.
+ * Buffers.grab allocated 223 MiB" if the JVM was compiling the method. If no method allocated at least 4 MiB and at
+ * least a quarter of the rise, writes how much memory grew.
  *
  * `names` has the names of methods in the format of RECORDING_NAMES (recording_format.h), NUL-terminated.
  */

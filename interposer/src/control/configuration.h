@@ -23,8 +23,8 @@ struct configuration {
   bool headers;
   /* MALLOMETER_HUGE, in bytes. Larger requests count as huge. */
   size_t huge_threshold;
-  /* MALLOMETER_RECORDING, a path. NULL unless the program is named java or MALLOMETER_ONLY names it, because other
-   * programs of a script inherit the variable. */
+  /* MALLOMETER_RECORDING, a path. NULL unless the program is named java or MALLOMETER_ONLY names it, because all
+   * programs that a script starts inherit the script's variables. */
   const char *recording;
   /* MALLOMETER_AGENT, a jar with options. NULL unless the program is named java or MALLOMETER_ONLY names it. */
   const char *agent;

@@ -18,7 +18,7 @@ struct exit_report {
   bool histogram;
   /* Whether to report the allocations of each class of usable sizes. Counting them slows down every event. */
   bool returned;
-  /* The latest requests above MALLOMETER_HUGE, with their stacks. */
+  /* Whether to list the latest requests above MALLOMETER_HUGE, with their stacks. */
   bool threshold;
 };
 

@@ -19,7 +19,7 @@
 
 static uint32_t is_busy;          /* a thread is in one of the owners_ functions */
 static struct owner_graph *graph; /* NULL without a search */
-static uint32_t done;             /* the latest step, 0: none; see step() for MALLOMETER_OWNERS_REFERRERS */
+static uint32_t done;             /* the latest step; 0: none; never MALLOMETER_OWNERS_REFERRERS, see step() */
 static uint32_t samples_left_out;
 static int pointers_error;
 
@@ -133,9 +133,9 @@ static int step(uint32_t wanted) {
   if (!graph) return -ENODATA;
   if (!is_next || wanted > MALLOMETER_OWNERS_REFERRERS) return -EINVAL;
   int result = step_to(wanted);
-  /* MALLOMETER_OWNERS_REFERRERS may be repeated, but no other step may follow it, because a later step could find
-   * holders whose referrers would stay unknown. step() refuses the other steps, because `done` is set to
-   * MALLOMETER_OWNERS_POINTER_HOLDERS, even if that step was skipped. */
+  /* A different step after MALLOMETER_OWNERS_REFERRERS could find holders whose referrers would stay unknown. `done`
+   * is therefore set to MALLOMETER_OWNERS_POINTER_HOLDERS, the step before, even if that was skipped: step() then
+   * accepts only MALLOMETER_OWNERS_REFERRERS. */
   if (result == 0) done = wanted == MALLOMETER_OWNERS_REFERRERS ? MALLOMETER_OWNERS_POINTER_HOLDERS : wanted;
   return result;
 }

@@ -242,7 +242,7 @@ static void write_message(const struct recording_burst *rise, const struct memor
   message_write(clause);
 }
 
-/* Writes the message while memory is scarce or rises fast, and empties the file afterwards. */
+/* Writes the termination message to its file while memory is scarce or rises fast, and empties the file afterwards. */
 static void update_message(const struct memory_reading *reading, const struct recording_burst *rise, bool is_new) {
   static uint64_t written_ns;
   static bool is_pending;
@@ -325,8 +325,8 @@ static bool goes_on(void) {
    * would end the new recorder's Java thread. */
   java_thread_end();
   (void)__atomic_exchange_n(&has_thread, false, __ATOMIC_SEQ_CST);
-  /* A recording or message may have begun just before `has_thread` was cleared. No thread was started for it, so the
-   * present thread goes on and serves it, unless another recorder's thread was started meanwhile. */
+  /* start_thread() starts no thread while `has_thread` is set. If a recording or message began just before it was
+   * cleared, this thread goes on, unless start_thread() has started another thread meanwhile. */
   return (is_recording() || message_is_on()) && !__atomic_exchange_n(&has_thread, true, __ATOMIC_SEQ_CST);
 }
 

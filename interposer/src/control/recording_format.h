@@ -39,9 +39,9 @@ enum recording_region_kind {
    * records. */
   RECORDING_BURST = 8,
   /*
-   * The names of the Java methods in the stacks of RECORDING_BURST. New records overwrite the two slots in turn. A line
-   * describes one frame. Its fields, separated by tabs, are the frame in hexadecimal digits, the class as in class
-   * files, the method, its source file, and the line number.
+   * The names of the Java methods in the stacks of RECORDING_BURST. The region has two slots, which new records
+   * overwrite in turn. A line describes one frame. Its fields, separated by tabs, are the frame in hexadecimal digits,
+   * the class as in class files, the method, its source file, and the line number.
    */
   RECORDING_NAMES = 9
 };

@@ -18,7 +18,7 @@ void *complete_malloc(size_t size, struct origin origin);
 void *complete_calloc(size_t count, size_t size, struct origin origin);
 void *complete_realloc(void *object, size_t size, struct origin origin);
 void complete_free(void *object);
-/* Passes an alignment that is not a power of two to the allocator. */
+/* The allocator decides whether to accept an alignment that is not a power of two. */
 void *complete_memalign(size_t alignment, size_t size, struct origin origin);
 void *complete_aligned_alloc(size_t alignment, size_t size, struct origin origin);
 /* Serves posix_memalign. `alignment` must be one that posix_memalign accepts. */

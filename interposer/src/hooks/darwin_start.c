@@ -93,7 +93,8 @@ static void start_counting(void) {
   started = true;
 }
 
-/* The constructor calls this before there are threads. The interposed functions forward calls until then. */
+/* The constructor calls this before there are threads. The interposed functions only forward calls until this
+ * function has set `hook_state`. */
 bool hook_find_allocator(void) {
   KEEP_ERRNO;
   malloc_leads_here = program_malloc_is_ours() && !is_of_sanitizer(NULL);

@@ -81,9 +81,9 @@ static void *java_dlsym(void *place, const char *name) {
 }
 
 /*
- * Opens libsyslookup.so, and redirects dlsym to java_dlsym() in the object that contains `caller`. Returns the file
- * that dlopen must then open: usually `file`, but NULL (the program) if dlsym could not be redirected. libsyslookup.so
- * is never closed, so no other library gets its handle.
+ * Opens libsyslookup.so (`file`), and redirects dlsym to java_dlsym() in the object that contains `caller`. Returns the
+ * argument for the caller's dlopen: `file`, or NULL (the program) if dlsym could not be redirected. libsyslookup.so
+ * stays open, so that its handle, which java_dlsym() compares, stays unique.
  */
 __attribute__((noinline)) static const char *open_for_java(dlopen_function *open, const char *file, int mode,
                                                            const void *caller) {

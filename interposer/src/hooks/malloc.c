@@ -44,10 +44,10 @@
 /* The program's call. Use this macro only in functions that are reached by jumps, not by further calls: the return
  * address must be the program's. */
 #define ORIGIN ((struct origin){__builtin_return_address(0), __builtin_dwarf_cfa()})
-/* ORIGIN in a function that has no stack frame if `frameless` is true (FRAMELESS_CALLS). `frameless` must be a
- * compile-time constant. */
+/* Like ORIGIN. `frameless` must be a compile-time constant: true in a function that has no stack frame
+ * (FRAMELESS_CALLS). */
 #define ORIGIN_IN(frameless) ((frameless) ? (struct origin){frameless_caller(), __builtin_dwarf_cfa()} : ORIGIN)
-/* A real call would change the return address of ORIGIN. */
+/* Inlined code still has the program's return address, which ORIGIN reads. */
 #define INLINE static inline __attribute__((always_inline))
 #define OUT_OF_LINE __attribute__((noinline))
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
@@ -65,8 +65,9 @@ static void *large_realloc(void *object, size_t size, struct origin origin);
 
 /* ---- Functions that count the usual requests (ROUTE_COUNTED) ------------------------------------------ */
 
-/* Returns whether the fast path serves a request of 1 byte to LARGEST_FAST_REQUEST bytes. Doubling a size above 2^63
- * overflows, so such a request may pass the test; the allocator then refuses it. */
+/* Returns whether a request, given its doubled_size(), has 1 to LARGEST_FAST_REQUEST bytes, so that the fast path
+ * serves it. Doubling a size above 2^63 overflows, so such a request may pass the test; the allocator then refuses
+ * it. */
 INLINE bool is_usual(size_t doubled) { return is_below_power(doubled, 16); }
 _Static_assert(2 * LARGEST_FAST_REQUEST == 1 << 16, "is_usual() tests 16 bits: keep it equal to LARGEST_FAST_REQUEST");
 
@@ -257,8 +258,8 @@ static OUT_OF_LINE void *large_realloc(void *object, size_t size, struct origin 
 
 /* ---- Events for which the thread has no headroom (bytes that it may still count by itself) ---------------- */
 
-/* Returns whether the thread left the fast path only because it is in scopes (measurements between two points in
- * time, account/scopes.h), none of which is matched. A matched scope checks for each freed object whether it was
+/* Returns whether the thread left the fast path only because it is in unmatched scopes. A scope (account/scopes.h)
+ * measures between two points in time. A matched scope also checks for each freed object whether that object was
  * allocated in the scope. */
 INLINE bool has_only_unmatched_scopes(const struct thread_block *block) {
   const struct reporting usual = {SCOPED, 0};
@@ -277,8 +278,8 @@ static OUT_OF_LINE void *visit_sampler_in_scope(void *object, size_t doubled, st
   return scope_allocation(own_block(), object, doubled);
 }
 
-/* Counts an allocation of a thread whose scopes do not match frees with allocations. Leaves rare cases to tail
- * calls, so no register has to be saved. */
+/* Counts an allocation of a thread for which has_only_unmatched_scopes() is true. Leaves rare cases to tail calls,
+ * so no register has to be saved. */
 INLINE void *count_in_scope(struct thread_block *block, void *object, size_t doubled, struct origin origin) {
   counter_add(&block->events.allocated_bytes, glibc_usable_size(object));
   counter_add(&block->events.requested_doubled, doubled);
@@ -553,7 +554,7 @@ void hook_open_route(enum hook_route route, bool tracked, bool matched) {
   TAKE(realloc_of_route, BY_ROUTE(route, completed_realloc, matched ? completed_realloc : counting_realloc,
                                   followed ? following_realloc : forwarded_realloc));
   void (*route_free)(void *) = ranged ? ranged_free : free_of_route;
-  if (!after_serves) { /* otherwise `entry` keeps early_malloc() etc., which can call the allocator `after` */
+  if (!after_serves) { /* if set, early_malloc() etc. stay: they can call `after`, the allocator behind this library */
     TAKE(entry.malloc, BY_ROUTE(route, completed_malloc, counted_malloc, next.malloc));
     TAKE(entry.free, route_free);
     TAKE(entry.calloc, BY_ROUTE(route, completed_calloc, counted_calloc, next.calloc));

@@ -32,7 +32,7 @@ typedef void *operator_function(uintptr_t first, uintptr_t second, uintptr_t thi
 void operators_find(void);
 
 /* Makes this library's own operators serve all calls of new and delete that arrive here. Called at an attach, which
- * redirects calls of the allocator's operators but not calls of another library's operators. */
+ * redirects only calls of the allocator's operators to this library. */
 void operators_take_over(void);
 
 /* Returns the operator of another library that serves this form (variant) of new or delete; NULL if this library's

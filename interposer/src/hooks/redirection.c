@@ -1,4 +1,4 @@
-/* Changes the words of data that lead to malloc, and restores them. See redirection.h. */
+/* Redirects pointers to malloc and its family to this library, and restores them. See redirection.h. */
 #include "hooks/redirection.h"
 
 #include <stddef.h>
@@ -36,8 +36,8 @@ struct function {
   uintptr_t real;
 };
 
-/* Several rows have this library's free as `ours`. The row of `free` must be the first of them: when the redirection
- * is undone, redirect_data_word() replaces a pointer to this library's free by `real` of the first such row. */
+/* Several rows have this library's free as `ours`. The row of `free` must be the first of them: to undo the
+ * redirection, redirect_data_word() takes `real` from the first row whose `ours` equals the pointer to restore. */
 static struct function functions[] = {
 #define ROW(function) {#function, (void (*)(void))function, 0},
 #define ROW_OF_FREE(function) {#function, (void (*)(void))free, 0},
@@ -68,9 +68,9 @@ void *redirected_function(const char *name) {
 static uintptr_t in_libc(void) { return (uintptr_t)gnu_get_libc_version; }
 
 /*
- * Finds the function that each row replaces. The first eight rows replace functions of `next`. Any other function, such
- * as operator new, is replaced only if the allocator defines it. (The C and C++ libraries' versions of these functions
- * call malloc.) The mmap, munmap and mremap to replace are always the C library's.
+ * Sets `real` in the rows of `functions`. The first eight rows get the functions of `next` (the process's allocator);
+ * mmap, munmap and mremap always get the C library's functions. Any other function, such as operator new, is replaced
+ * only if the allocator defines it, because the C and C++ libraries' versions call malloc.
  */
 static bool find_real_functions(void) {
   const uintptr_t of_next[] = {(uintptr_t)next.malloc,         (uintptr_t)next.free,
@@ -110,7 +110,7 @@ static const struct function *function_named(const char *name) {
 /* ---- strdup, strndup and realpath ---------------------------------------------------------------------- */
 
 /* Allocators such as mimalloc define strdup, strndup and realpath themselves, without calls of their malloc. The
- * functions below call these and count the copies. They work after a detach, too. */
+ * functions below call the allocator's versions, and count the returned objects. They work after a detach, too. */
 #define REAL(number, type) ((type)functions[OF_TEXTS + (number)].real)
 #define ORIGIN ((struct origin){__builtin_return_address(0), __builtin_dwarf_cfa()})
 
@@ -141,8 +141,8 @@ struct walk {
   bool undoes;
   bool mappings_only;
   /*
-   * whether to change words that are not bound yet; true if calls are audited or profiled (calls_are_audited()),
-   * because the loader then never binds the words
+   * whether to change GOT entries that the loader has not bound yet (lazy binding); true if calls are audited or
+   * profiled (calls_are_audited()), because the loader then never binds them
    */
   bool binds;
   const struct walked_object *object;
@@ -375,7 +375,6 @@ void redirection_undo(struct redirection *done) { walk_with_lock(undo_with_lock,
 
 typedef char *duplicate_text(const char *text);
 
-/* Returns the C library's own strdup, for a test whether its call of malloc reaches this library. */
 static duplicate_text *duplicate_in_libc(void) {
   duplicate_text *duplicate;
   const void *address = plain_function_in(object_of(address_of(in_libc())), "strdup");

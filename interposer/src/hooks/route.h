@@ -15,7 +15,7 @@ enum hook_route {
 
 /* Makes the functions of a route serve the program's calls of malloc and its family. `tracked`: objects may be
  * samples. `matched`: a scope (account/scopes.h) checks for each freed object whether it was allocated in the scope.
- * May be called from any thread; other threads follow at their next event. */
+ * May be called from any thread; other threads use the new functions from their next call on. */
 void hook_open_route(enum hook_route route, bool tracked, bool matched);
 
 /*

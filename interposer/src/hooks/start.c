@@ -54,7 +54,7 @@ static enum hook_route route_of(int state, bool monitored) {
   return ROUTE_COMPLETE;
 }
 
-/* Stores the state first, and then replaces the route, the functions that serve the program's calls (hooks/route.h).
+/* Stores the state first, and then opens its route (the functions that serve the program's calls, hooks/route.h).
  * Calls may take the old route meanwhile; the functions of complete.h then find the new state. */
 static void change_state(int wanted, bool monitored, bool tracked, bool matched) {
   __atomic_store_n(&hook_state, wanted, __ATOMIC_RELEASE);

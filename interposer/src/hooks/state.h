@@ -43,8 +43,9 @@ extern HIDDEN enum size_source size_source;
  * Whether the program's calls of malloc reach this library. They do not if the library was loaded late, or if another
  * allocator comes before it in LD_PRELOAD. Nothing is then counted before an attach.
  *
- * If false, `next` is the allocator that serves the process. An allocator before this library may itself call malloc.
- * This library passes such a call on to `after`, the allocator behind this library, and all other calls to `next`.
+ * While this is false, `next` is the allocator that serves the process. If that allocator precedes this library and
+ * calls malloc itself, its calls arrive here, and go to `after`, the allocator that follows this library. Other calls
+ * go to `next`.
  *
  * Also false with a sanitizer's malloc: calls are then only forwarded.
  */

@@ -20,9 +20,9 @@
 void compilations_start(jvmtiEnv *tools, JNIEnv *thread);
 
 /*
- * Switches the names of compiled methods on (the default) or off. While they are off, the process's memory is not
- * open for reading. Returns 0, or -EBUSY: the memory cannot be opened, it cannot be closed because a thread reads or
- * forks for longer than a second, or another thread is in this function. May change errno.
+ * Switches compilation_frame() on (the default) or off. While it is off, all methods are unknown, and the process's
+ * memory is not open for reading. Returns 0, or -EBUSY if another thread is in this function, if the memory cannot be
+ * opened, or if it cannot be closed because a thread reads or forks for longer than a second. May change errno.
  */
 int compilations_switch(bool on);
 

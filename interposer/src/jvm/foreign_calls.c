@@ -13,9 +13,9 @@
 
 enum { CALLS = 1024, PROBES = 16, MOST_INLINED = 48 };
 
-/* Marks a note, the frame that stands for the return address of a foreign call (foreign_calls.h), by its two highest
- * bits. A frame of a Java method has only the highest bit set, because method numbers are too small to set the
- * second. */
+/* A frame with both highest bits set is a note: it stands for the return address of a foreign call
+ * (foreign_calls.h). A Java method's frame has only the highest bit set, because method numbers are too small to set
+ * the second. */
 #define NOTE (JAVA_FRAME | (uint64_t)1 << 62)
 
 enum { NEW, ASKED, TAKING, KNOWN };
@@ -36,8 +36,8 @@ static struct call {
 static bool may_ask;
 static uintptr_t jvm_begin, jvm_end;
 
-/* Whether a thread is asking the JVM about new addresses. Meanwhile other threads do not wait: they leave the frames
- * of a new address uncorrected. */
+/* Whether a thread is asking the JVM for the frames at new return addresses. Meanwhile foreign_calls_correct() in
+ * other threads leaves stacks with a new address uncorrected. */
 static bool is_asking;
 
 void foreign_calls_start(jvmtiEnv *tools, const void *in_jvm) {

@@ -1,4 +1,4 @@
-/* Looks symbols up by the loader, also in a JVM that was loaded with RTLD_LOCAL. See jvm_symbol.h. */
+/* Finds symbols by dlsym, also in a JVM that was loaded with RTLD_LOCAL. See jvm_symbol.h. */
 #include "jvm/jvm_symbol.h"
 
 #include <stddef.h>

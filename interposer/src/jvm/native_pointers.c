@@ -47,7 +47,7 @@ bool native_ranges_contain(const struct native_ranges *ranges, uint64_t value) {
   return value < ranges->range[rows_up_to(ranges->range, ranges->count, sizeof *ranges->range, value) - 1].end;
 }
 
-/* ---- Following ----------------------------------------------------------------------------------------- */
+/* ---- Following pointers through native memory ---------------------------------------------------------- */
 
 struct pointer_walk {
   struct owner_graph *graph;

@@ -47,7 +47,7 @@ static struct owner_graph *graph;
 static uint64_t walk_ns;
 static uint32_t level;
 static uint32_t entries, chain_tags, chain_name;
-static uint32_t entries_before; /* the number of chain entries (see below) in earlier walks; their tags are ignored */
+static uint32_t entries_before; /* `entries` before the latest walk along a chain; see is_of_this_walk() */
 static bool collects_candidates, looks_for_pointers;
 
 static struct memory {
@@ -465,11 +465,12 @@ int owner_search_find_pointer_holders(void) {
 
 /* ---- Choice of holders ---------------------------------------------------------------------------------- */
 
-/* A holder is a Java object that contains the address of a block. Holders are chosen during the first walk along
- * references, because that reaches only live objects. A dead object may contain the address of an earlier block. */
+/* Holders are Java objects that contain the address of a block. They are chosen during the first walk along
+ * references, which reaches only live objects. A dead object may contain the address of a freed block, where a new
+ * block lies now. */
 
-/* Returns a counter: the number of holders (Java objects) that were chosen because of the field of `hold`. Each
- * field has two counters: one for addresses in a block, and one for addresses that lead to a block through other
+/* Returns the counter of holders (Java objects) that were chosen for an address in the field that `hold` describes.
+ * A field has two counters: one for addresses in a block, and one for addresses that lead to a block through other
  * native memory. */
 static uint8_t *chosen_count(const struct owner_hold *hold) {
   uint64_t way = ((uint64_t)hold->class_name * 31 + hold->field_name) * 2 + (hold->steps > 0);
@@ -639,8 +640,8 @@ static uint32_t new_entry(jlong referrer, const struct heap_link *link) {
 
 static bool is_of_this_walk(jlong tag) { return (uint32_t)(tag & NUMBER_MASK) > entries_before; }
 
-/* Returns the entry through which the walk reached the object with this tag. An entry is a root, or an object that
- * refers to the chain from outside. The result is 1 + the entry's index in memory->entry; 0 if the entry is unknown. */
+/* Returns the entry for a member of a chain (objects of one class that refer to each other): the root or outside
+ * object through which the walk reached the member. The result is 1 + the index in memory->entry; 0 if unknown. */
 static uint32_t entry_of_link(jlong tag) {
   if (is_object(tag)) return graph->object[tag - 1].entry;
   return (tag & CHAIN_TAG) && is_of_this_walk(tag) ? (uint32_t)(tag & NUMBER_MASK) : 0;
@@ -719,9 +720,9 @@ static uint32_t object_of_entry(struct entry *entry) {
   return of_entry;
 }
 
-/* Adds a link to an object of the chain. The link comes from the entry through which the walk reached the object: a
- * root, or an object that refers to the chain from outside. Sets `has_more`, because other objects of the chain may
- * also refer to the object. */
+/* Records the entry as the referrer of an object in a chain such as a queue. The entry is the root or outside object
+ * through which the walk reached the object. Sets `has_more`, because other objects of the chain may also refer to
+ * the object. */
 static void link_to_entry(uint32_t number) {
   struct heap_object *object = &graph->object[number];
   object->has_more = true;

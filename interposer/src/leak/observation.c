@@ -24,8 +24,7 @@
 
 #define MILLISECOND UINT64_C(1000000)
 #define SECOND UINT64_C(1000000000)
-#ifndef LOOKS_IN_AN_EPOCH /* the ratio of an epoch's length to the CPU time of a reading; tests build a library with a \
-                             smaller ratio */
+#ifndef LOOKS_IN_AN_EPOCH /* time between readings of accessed bits, as a multiple of their CPU time; lower in tests */
 #define LOOKS_IN_AN_EPOCH 1000u
 #endif
 #define MOST_LOOKS_IN_AN_EPOCH 1000000u
@@ -83,7 +82,7 @@ static size_t bytes_for_slots(void) {
 static struct before {
   struct slot_object object;
   bool used;
-} * before; /* the objects in all slots before the accessed bits are read */
+} * before; /* which object each slot had before the accessed bits were read */
 
 static void note_objects(void) {
   for (uint32_t i = 0; i < SLOTS; i++) before[i].used = slot_read(i, &before[i].object);
@@ -174,9 +173,9 @@ static bool reads_slots(void) {
 /*
  * Ends an epoch. Returns false and sets errno if the accessed bits cannot be read; the epoch then continues.
  *
- * A search of memory (search.h) may read the slots in reads_slots(), which is called between the reading and the
- * clearing of the bits. Accesses by the program during that read are lost, so the epoch is void if the read takes
- * longer than 1/LARGEST_UNSEEN_PART of the epoch.
+ * In reads_slots(), a search of memory (search.h) may copy the slots' contents, after the bits are read and before they
+ * are cleared. Accesses by the program during the copying are lost. The epoch is void if the copying takes longer than
+ * 1/LARGEST_UNSEEN_PART of the epoch.
  */
 static bool end_epoch(void) {
   note_objects();
@@ -317,7 +316,7 @@ static void observe_for_good(void) {
       static char why[80];
       snprintf(why, sizeof why, "%s can no longer be read", page_use_read_name());
       fail(why);
-      watch_sites(NULL, 0); /* ends watching: when this thread has ended, nothing checks the handler of SIGTRAP */
+      watch_sites(NULL, 0); /* ends watching, because only this thread checks that the handler of SIGTRAP remains */
       return;
     }
     of_look = thread_cpu_ns() - begin - cpu_of_reader_ns;

@@ -11,8 +11,8 @@
 #include "platform/page_range.h"
 #include "platform/page_use.h"
 
-/* The page number of the first canary. pages_mark() gives odd and even canaries different marks, so that each canary
- * is a mapping of its own. */
+/* The page number of the first canary (a page whose accesses are known). pages_mark() gives odd and even canaries
+ * different advice (madvise), to keep each in a mapping of its own. */
 #define FIRST_CANARY 1u
 enum { CANARIES = 8, IDLE_CANARIES = 2, MOST_TRIALS = 3 };
 _Static_assert(FIRST_CANARY + CANARIES + IDLE_CANARIES < PAGES_BEFORE_SLOTS,

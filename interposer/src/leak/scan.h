@@ -1,16 +1,15 @@
 /*
  * Reads the kernel's accessed bits (platform/page_use.h) of all slots, and clears them ("cools" the slots). A slot is
- * one or more pages with a single sampled object (slots.h). A reading shows which slots were accessed since they were
- * cooled.
+ * one or more pages with a single sampled object (slots.h). A reading shows which slots were accessed since their bits
+ * were cleared.
  *
- * A cooling usually clears only the bits of slots that the reading shows as accessed. An access between the reading and
- * the cooling leaves no trace in these slots, but they already count as accessed. The method
- * MALLOMETER_LEAKS_BY_CLEAR_REFS cools all pages of the process, so an access to an idle slot between the reading and
- * the cooling is lost.
+ * A cooling usually clears only the bits of slots that the reading shows as accessed. An access before the cooling
+ * leaves no trace in these slots, but they already count as accessed. The method MALLOMETER_LEAKS_BY_CLEAR_REFS clears
+ * the bits of all pages of the process, so an access to an idle slot between the reading and the cooling is lost.
  *
- * A few pages, the canaries, are accessed right after each cooling. A canary that a later reading shows as not accessed
- * proves that the kernel itself has cleared accessed bits, to find memory to reclaim. The slots of that epoch may then
- * have been accessed although their bits are clear.
+ * A few pages, the canaries, are accessed right after each cooling. If the next reading shows a canary as not accessed,
+ * the kernel itself has cleared accessed bits, to find memory to reclaim. Slots may then have been accessed although
+ * their bits are clear.
  */
 #ifndef MALLOMETER_LEAK_SCAN_H
 #define MALLOMETER_LEAK_SCAN_H

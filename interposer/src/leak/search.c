@@ -38,8 +38,9 @@
  * if RLIMIT_AS or RLIMIT_DATA leaves less than 64 times this size (memory_shortage()).
  */
 #define MOST_RESERVED ((size_t)16 << 20)
-/* The longest wait for the observing thread to read the slots, which it does at the end of an epoch. Epochs last at
- * most a minute, unless accessed bits cannot be read, or reading them takes more than some 60 ms of CPU time. */
+/* The longest wait until the observing thread reads the slots (pages of one sampled object each) at the end of an
+ * epoch, a period of observation. Epochs exceed a minute only if accessed bits cannot be read, or if a reading takes
+ * more than some 60 ms of CPU time. */
 #define LONGEST_WAIT_FOR_LOOK (180 * SECOND)
 
 static int state = MALLOMETER_SEARCH_NONE;

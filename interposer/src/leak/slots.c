@@ -45,7 +45,7 @@ enum { FREE, IN_USE, LEAVING, RETIRED };
 #define TIME_MASK (((uint64_t)1 << GENERATION_SHIFT) - 1)
 
 struct slot {
-  uint64_t state; /* generation * STATES + state */
+  uint64_t state; /* generation (the object's number in this slot) * STATES + state */
   uint64_t access;
   uintptr_t object;
   double placement;
@@ -55,8 +55,8 @@ struct slot {
   uint32_t excess; /* the bytes of `taken` beyond the object's size */
   uint32_t usable;
   uint32_t next_free;
-  uint32_t unseen;   /* the lowest 32 bits of the generation of an object whose accesses cannot be seen */
-  uint32_t disowned; /* the lowest 32 bits of the generation of the last object that stopped being a sample */
+  uint32_t unseen;   /* an object whose accesses cannot be seen: the lowest 32 bits of its number in this slot */
+  uint32_t disowned; /* the last object that stopped being a sample: the lowest 32 bits of its number in this slot */
   bool apart;        /* whether the slot is a mapping of its own */
   bool to_merge;
   uint64_t born; /* the time of the allocation, in the unit of `access` */
@@ -318,7 +318,8 @@ static void copy(const struct slot *slot, uint64_t generation, struct slot_objec
   if (__atomic_load_n(&slot->disowned, __ATOMIC_RELAXED) == (uint32_t)generation) to->sample.site = NO_SITE;
 }
 
-/* The exchange of the state word succeeds only if the slot still has the same object, because generations only grow. */
+/* The exchange succeeds only if the slot still has the same object: each new object raises the generation in the
+ * state word. */
 bool slot_remove(const void *object, struct slot_object *removed) {
   uint64_t state;
   struct slot *slot = slot_of(object, &state);
@@ -357,9 +358,9 @@ size_t slot_usable(const void *object) {
 }
 
 /*
- * Clears an object's pages. Locked pages are unlocked first, as munmap of a freed object would do. The program may have
- * locked all its memory (mlockall). No object is therefore moved into a slot until slot_limits_check() finds that
- * memory is not locked.
+ * Clears an object's pages. Locked pages are unlocked first, as munmap of a freed object would do. Locked pages may
+ * mean that the program has locked all its memory (mlockall): no object is then moved into a slot until
+ * slot_limits_check() finds that memory is not locked.
  */
 static void clear(const struct slot *slot, uintptr_t begin) {
   if (pages_clear(begin, slot->taken)) return;
@@ -404,7 +405,7 @@ bool slot_read(uint32_t number, struct slot_object *object) {
   uint64_t state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
   if (state % STATES != IN_USE) return false;
   copy(slot, state / STATES, object);
-  /* A copied word may belong to a later object. The writer of that word took the slot with pop(), after
+  /* The copy may contain words of a later object. The thread that wrote them took the slot with pop(), after
    * slot_give_back() had stored FREE and released the slot. The fence therefore makes the following load see FREE or
    * a later state, so the copy is rejected. */
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -440,8 +441,8 @@ bool slot_retire(const struct slot_object *object) {
 
 /* ---- Merging the mappings of free slots ---------------------------------------------------------------- */
 
-/* slots_merge() merges only slots of classes 0 and 1, which have the most slots. A merge makes all pages of a slot
- * accessible: 1 or 16 MiB for each slot of the other classes. */
+/* slots_merge() merges only slots of classes 0 and 1, which have the most slots. A merge makes the whole slot
+ * accessible, which would be 1 or 16 MiB in the other classes. */
 #define CLASSES_TO_MERGE 2u
 
 /* Replaces the pages of adjacent slots by one accessible mapping of new pages. If that fails, these slots are never

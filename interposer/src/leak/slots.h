@@ -59,7 +59,7 @@ static inline bool is_in_slots(const void *object) { return (uintptr_t)object - 
 const char *slots_start(void);
 
 /* Limits the number of slots that share no mapping with other slots. Such a slot takes at most two mappings: its
- * accessible pages and the rest. The limit is 0 at first. */
+ * accessible and its inaccessible pages. The limit is 0 at first. */
 void slots_bound(uint32_t most);
 
 /* Merges the mappings of free slots. A merged slot becomes a mapping of its own again when it is used. Only one
@@ -157,7 +157,7 @@ struct slots_totals {
   uint32_t apart;       /* the number of slots that are mappings of their own */
   uint64_t taken_bytes; /* the total size of the pages that objects in slots take */
   uint64_t retired;
-  uint64_t retired_bytes; /* bytes that glibc unmapped in slots that are no longer used, minus bytes that it appended */
+  uint64_t retired_bytes; /* bytes that glibc unmapped in retired slots; pages that it added there count as negative */
 };
 
 struct slots_totals slots_totals(void);

@@ -24,7 +24,8 @@
  *   bool difference_exhausts(int64_t *difference, int64_t from, int64_t amount)
  *       Sets the difference, which must not overflow. Returns whether it is 0 or less.
  *   PLACE_OF_CLASS(class, classes)
- *       The index of a size class, which is a result of highest_bit(), among the counts of this many classes.
+ *       The index of a size class's count in an array with the counts of `classes` classes. `class` is a result of
+ *       highest_bit().
  *   IS_PLACE_OF_CLASSES(offset, classes)
  *       Whether the array of the classes' counts may begin at this offset of its struct.
  *   void EVENT_ADD_ONE(base, class, offset)
@@ -43,14 +44,14 @@
  *   NEAR_VARIABLE
  *       Precedes the definition of a variable that is zero at the start and is read by NEAR_VALUE.
  *   CALL_KEEPING(kept, function, argument)
- *       Calls the function that a hidden variable of the library points to. Keeps a size_t variable and, with
- *       FRAMELESS_CALLS, the return address of the function that contains the macro.
+ *       Calls the function to which a hidden variable of the library points. Preserves `kept`, a size_t variable. With
+ *       FRAMELESS_CALLS, also preserves the register with the return address of the enclosing function.
  *   FRAMELESS_CALLS
  *       Whether functions have no stack frame if they call by CALL_KEEPING only and end by jumps. Their return
  *       address and stack pointer then stay as they were when the program called.
  *   uintptr_t frameless_path(size_t position)
- *       In a frameless function: the result of filter_path() (sample/sampler.h) for the program's call and this
- *       position, in fewer instructions.
+ *       The result of filter_path() (sample/sampler.h) for the program's call and the size class `position`, in fewer
+ *       instructions. May be used only in a frameless function.
  *   const void *frameless_caller(void)
  *       In a frameless function: the return address of the program's call.
  *   JUMP_TARGET(function)

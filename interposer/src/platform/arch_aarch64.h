@@ -86,8 +86,8 @@ static inline bool difference_exhausts(int64_t *difference, int64_t from, int64_
 /* Orders later stores after earlier stores. Earlier loads need no order (account/counter.h). */
 static inline void order_frees_after_allocations(void) { __asm__ volatile("dmb ishst" ::: "memory"); }
 
-/* Loads the value by assembly. The compiler would keep the variable's address in a register across a call, and would
- * have to save that register first. */
+/* Loads the value by assembly. Compiled C would save a register on the stack, to keep the variable's address in this
+ * register across a call. */
 #define THREAD_LOCAL_VALUE(variable)                                                            \
   __extension__({                                                                               \
     __typeof__(variable) own_value;                                                             \
@@ -138,8 +138,8 @@ static inline size_t highest_bit(size_t nonzero) {
 /* Results are 8 * 63 bytes too low, which does not change comparisons with each other. */
 static inline uintptr_t word_address(uintptr_t address, size_t position) { return address - 8 * (63 - position); }
 
-/* A single instruction loads this constant, because its lower 16 bits are 0. The multiplication therefore shifts the
- * number left by 16 bits, and only the number's lowest 16 bits affect the hash (bits 24 to 31 of the product). */
+/* A single instruction loads this constant, 0x9e37 << 16. The hash is bits 24 to 31 of the product. They equal bits
+ * 8 to 15 of the number times 0x9e37, which depend on the number's lowest 16 bits only. */
 #define HASH_FACTOR 0x9e370000u
 
 /*

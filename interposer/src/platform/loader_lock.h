@@ -13,8 +13,8 @@
 
 /*
  * Calls `run` while the lock is held. Returns false, without calling `run`, if the C library has no IFUNC symbols or
- * does not find this library by its name. Waits for threads that load libraries, including the libraries'
- * constructors. `run` must not look up symbols, load libraries or allocate. Only one thread may call this at a time.
+ * does not find this library by its name. Waits while other threads load libraries and run their constructors. `run`
+ * must not look up symbols, load libraries or allocate. Only one thread may call this at a time.
  */
 bool with_loader_lock(void (*run)(void *argument), void *argument);
 

@@ -42,7 +42,7 @@ void *memory_map(void *wish, size_t bytes);
 void memory_unmap(void *memory, size_t bytes);
 
 /*
- * Sets `begin` and `end` to the range of the library's own memory with this number. Returns false if there is no such
+ * Sets `begin` and `end` to the bounds of range `number` of the library's own memory. Returns false if there is no such
  * range. May be called from any thread.
  *
  * Numbers below MOST_PRIVATE_RANGES are for memory that contains no data of the program (memory_reserve(),

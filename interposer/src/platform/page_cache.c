@@ -90,8 +90,8 @@ static int64_t refusal_by_type(uint64_t mount) {
   return strcmp(type, "overlay") == 0 ? -EOPNOTSUPP : 0;
 }
 
-/* Returns the result of refusal_by_type(), and keeps it for a second to save look-ups. Later, another mount may have
- * the number of a removed mount. */
+/* Returns the result of refusal_by_type(). Caches the result for a second only, because a new mount may get the
+ * number of a removed mount. */
 static int64_t refusal_of(uint64_t mount) {
   enum { MOUNTS = 32 };
   static const uint64_t longest_ns = 1000000000;

@@ -1,7 +1,7 @@
 /*
- * The pages of files that the kernel has in memory. Pages that other processes have read count, too, because the
- * kernel does not report which cgroup is charged for a page. No function here reads from a disk or a network. Each
- * may change errno.
+ * The pages of files that the kernel has in memory, including those that only other processes have read: the kernel
+ * does not report which cgroup is charged for a page. No function here reads from a disk or a network. Each may change
+ * errno.
  */
 #ifndef MALLOMETER_PLATFORM_PAGE_CACHE_H
 #define MALLOMETER_PLATFORM_PAGE_CACHE_H

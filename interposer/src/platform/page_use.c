@@ -84,9 +84,9 @@ const char *page_use_read_name(void) { return SMAPS; }
  * Clears accessed bits. Pages that the program has locked keep their bits. ENOMEM means that some pages are unmapped;
  * the bits of the other pages are cleared.
  *
- * Linux collects up to 31 newly touched pages in a batch for each processor, and clears their bits only on that
- * processor. Such a page may count as accessed in the next reading, too. The call empties the batch of the processor on
- * which it runs.
+ * Linux collects up to 31 newly touched pages in a batch for each processor. A call empties the batch of its own
+ * processor only. It cannot clear the bits of pages in other batches, so these pages may count as accessed in the next
+ * reading, too.
  */
 bool page_use_clear(void *pages, size_t bytes) { return madvise(pages, bytes, MADV_COLD) == 0 || errno == ENOMEM; }
 

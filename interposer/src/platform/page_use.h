@@ -35,7 +35,7 @@ const char *page_use_clear_all_name(void);
 /* Returns SIZE_MAX if the kernel does not report the number. */
 size_t mappings_count(void);
 
-/* Returns the default limit if the kernel does not report the limit. */
+/* Returns vm.max_map_count, or its default if the kernel does not report it. */
 size_t mappings_most(void);
 
 #endif

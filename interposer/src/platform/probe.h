@@ -4,9 +4,8 @@
  * OpenTelemetry eBPF profiler) reads the note and replaces the instruction by a breakpoint.
  *
  * The note has the format of SystemTap's user-space probes (systemtap wiki, "UserSpaceProbeImplementation"), type 3 of
- * owner "stapsdt". It has the addresses of the instruction, of .stapsdt.base and of a semaphore, which is absent here;
- * then provider, name and arguments. The note's section takes no memory in the process, and stays when the file is
- * stripped.
+ * owner "stapsdt": three addresses (the instruction, .stapsdt.base, and a semaphore, here 0), then provider, name and
+ * arguments. The note's section takes no memory in the process, and stays when the file is stripped.
  */
 #ifndef MALLOMETER_PLATFORM_PROBE_H
 #define MALLOMETER_PLATFORM_PROBE_H

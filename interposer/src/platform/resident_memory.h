@@ -31,7 +31,7 @@ bool page_states(enum memory_telling by, uintptr_t begin, size_t pages, uint8_t 
 enum memory_copying { COPY_BY_READV, COPY_BY_PIPE };
 
 /*
- * Copies memory that may be unmapped. Returns the number of bytes from `from` on that could be read. Use this only for
+ * Copies memory up to the first byte that cannot be read. Returns the number of copied bytes. Use this only for
  * resident pages, because reading makes pages resident. A sandbox may end a process that makes the system calls of `by`
  * (see enum memory_copying), so try each value of `by` in a child process first.
  */

@@ -32,9 +32,9 @@ unsigned symbol_table_change(struct symbol_table *table, const char *name, uintp
  * of the loader's pointers to the tables. */
 bool symbol_tables_install(void);
 
-/* Makes look-ups use the objects' own symbol tables again, instead of the copies that symbol_table_of() made. If
- * another library has changed the loader's pointer to a copy, the pointer is not changed back. The other library may
- * still use the copy, so the caller should then change the addresses in the copy back (symbol_table_change()). */
+/* Makes look-ups use the objects' own symbol tables again, instead of the copies that symbol_table_of() made. A
+ * pointer of the loader that another library has changed stays as it is. That library may still use our copy, so the
+ * caller should then change the copy's addresses back (symbol_table_change()). */
 void symbol_tables_remove(void);
 
 #endif

@@ -1,5 +1,5 @@
-/* The library's own threads wait by these functions until a word changes or until a moment. Must not be called inside
- * of malloc. */
+/* Lets the library's own threads wait until a word changes or a deadline passes. Must not be called inside of
+ * malloc. */
 #ifndef MALLOMETER_PLATFORM_WAIT_H
 #define MALLOMETER_PLATFORM_WAIT_H
 

@@ -39,8 +39,8 @@ enum {
   BETWEEN_LOOKS = 60,
 };
 
-/* The value of site.latest until the site has a sample. Code that makes a site may have too little stack to read the
- * clock. The next search for stale sites stores its own time instead. */
+/* The value of site.latest in a new site, because the code that makes a site may have too little stack to read the
+ * clock. A sample, or the next search for stale sites, stores the time. */
 #define NO_SAMPLE_YET UINT32_MAX
 
 /* The value in the hash table `slots` for a site that was forgotten. */
@@ -77,9 +77,9 @@ enum { FREED_AFTER = 4 };
 
 /*
  * Counts of freed samples of one site. `samples` counts those that cleaner threads (collections.h) freed.
- * `after_first_young` counts the part of `samples` that had survived one young collection and no old one. `old` also
- * counts samples that other threads freed. The counts are not in struct site, because cleaners free samples of few
- * sites only.
+ * `after_first_young` counts the part of `samples` that had survived one young collection and no old one. `old` counts
+ * samples that any thread freed, for each of the latest collections of the old generation. The counts are not in struct
+ * site, because cleaners free samples of few sites only.
  */
 struct cleaned {
   uint32_t samples;
@@ -271,11 +271,11 @@ static uint32_t site_of(const uint64_t *frames, uint32_t count, bool may_be_new,
  * a sample, and leave() afterwards. The thread belongs to the turn (a number) in which it entered. One thread at a time
  * forgets sites, in three steps:
  *
- * 1. Mark sites as leaving, so that find_site() does not find them.
- * 2. Forget the marked sites without live samples and mappings, and release the stack nodes that only they used.
- * 3. Make these nodes free for reuse. Threads that entered in the previous turn may have held them.
+ * - Mark sites as leaving, so that find_site() does not find them.
+ * - Forget the marked sites without live samples and mappings, and release the stack nodes that only they used.
+ * - Make these nodes free for reuse. Threads that found them before the second step have left by then.
  *
- * Each step begins a new turn. A step is taken only when all threads that entered in earlier turns have left. No thread
+ * Each step begins a new turn, and is taken only when all threads that entered in earlier turns have left. No thread
  * waits for them: a later call of call_sites_make_room() takes the step.
  */
 static uint32_t turn;
@@ -439,8 +439,8 @@ void call_sites_put_back(const void *object, struct live_sample sample) {
   floating_point_leave(of_program);
 }
 
-/* Returns a site's sums for a collection of the old generation. Returns NULL while another thread resets the sums,
- * or if a later collection already uses this entry of the array. */
+/* Returns a site's sums of samples freed after this collection of the old generation. Returns NULL while another
+ * thread resets the sums, or if a later collection already uses their entry of cleaned->old. */
 static struct mallometer_outlived *sums_after(struct cleaned *cleaned, uint64_t collection) {
   struct mallometer_outlived *sums = &cleaned->old[collection % FREED_AFTER];
   uint64_t before = __atomic_load_n(&sums->collection, __ATOMIC_ACQUIRE);

@@ -92,9 +92,9 @@ void call_sites_refer(uint32_t site, int32_t by);
 void call_sites_release_all(void);
 
 /*
- * Moves a sampled object to pages of its own (a slot, leak/slots.h), where its accesses can be observed. Returns the
- * new address; NULL if the object is not moved. A function that moves the object also stores `live`, the data of the
- * sample, until the object is freed. Called inside of malloc, so it must not allocate or lock, and must preserve errno.
+ * Moves a sampled object to pages of its own (a slot, leak/slots.h), where its accesses can be observed. Also stores
+ * `live`, the data of the sample, until the object is freed. Returns the new address; NULL if the object is not moved.
+ * Called inside of malloc, so it must not allocate or lock, and must preserve errno.
  */
 typedef void *sample_mover(const struct sample *sample, const struct live_sample *live);
 

@@ -1,12 +1,11 @@
 /*
  * Counts the garbage collections of the JVM, and recognizes cleaners: threads that free native memory of unreachable
- * Java objects. Each free of a sample records whether a cleaner freed the object, and how many collections began
- * during the object's life.
+ * Java objects. Each free of a sample records whether a cleaner freed the object, and how many collections began during
+ * the object's life.
  *
- * A cleaner waits for references of unreachable objects, in ReferenceQueue.remove() or as HotSpot's reference
- * handler. When a thread first frees a sample, the library stores the JVM's handle of the thread. Later src/jvm looks
- * at the thread's stack to see whether it waits (jvm/cleaners.h). Frees before that look count as frees of other
- * threads.
+ * A cleaner waits for references of unreachable objects, in ReferenceQueue.remove() or as HotSpot's reference handler.
+ * When a thread first frees a sample, the library stores the JVM's handle of the thread. Later src/jvm looks at the
+ * thread's stack to see whether it waits (jvm/cleaners.h). Until then the thread does not count as a cleaner.
  */
 #ifndef MALLOMETER_SAMPLE_COLLECTIONS_H
 #define MALLOMETER_SAMPLE_COLLECTIONS_H

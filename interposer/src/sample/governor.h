@@ -68,11 +68,11 @@ struct governor_shares {
 
 struct governor_shares governor_shares(const struct governor *governor);
 
-/* Adds the time of a sample that ended at `end_ns` to the thread's time in the current 20 ms. */
+/* Adds the time of a sample that ended at `end_ns` to the thread's time in its current period of 20 ms. */
 void burst_spend(struct burst *burst, uint64_t took_ns, uint64_t end_ns);
 
-/* Returns the factor by which a thread's own limit reduces the thread's probabilities. `target_ppm` is the governor's
- * target, in millionths of a processor. */
+/* Returns the factor by which a thread's own limit reduces its sampling probabilities. `target_ppm` is the
+ * governor's target, in millionths of a processor. */
 double burst_share(const struct burst *burst, uint64_t now_ns, uint32_t target_ppm);
 
 #endif

@@ -153,7 +153,7 @@ bool live_sample_insert(const void *object, const struct live_sample *sample) {
 static struct live *find(uintptr_t address) {
   if (!__atomic_load_n(&table, __ATOMIC_ACQUIRE)) return NULL;
   /* Relaxed loads suffice for the thread that frees the object: it received the address after the insertion, and the
-   * loads depend on the address. A search for another object may read old values, and then only fails or takes
+   * loads depend on the address. Any other search may read old values, which only make it miss the sample or take
    * longer. */
   const struct home *home = home_of(address);
   if (!__atomic_load_n(&home->objects, __ATOMIC_RELAXED)) return NULL;

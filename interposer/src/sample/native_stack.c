@@ -56,10 +56,9 @@ static inline __attribute__((always_inline)) bool read_word(struct readable *sta
 
 /*
  * A cached rule, packed into one word, and its key. The key combines the return address, the rule, and the address of
- * the object's unwind table. Two threads may write different rules to one entry at the same time, so that the entry
- * keeps one thread's key and the other thread's rule. Such an entry matches no address, because the key contains the
- * rule. The table's address is in the key so that the rule of an unloaded library does not match another library in its
- * place.
+ * the object's unwind table. If two threads write different rules to one entry at the same time, one thread's key may
+ * remain with the other thread's rule. Such an entry matches no address, because the key contains the rule. The table's
+ * address is in the key so that the rule of an unloaded library does not match another library in its place.
  */
 #define REMEMBERED_RULES 4096u
 

@@ -48,9 +48,9 @@ uint32_t native_stack(struct origin origin, uint64_t *frames, uint32_t capacity,
 uint32_t native_stack_at(struct registers here, uint64_t *frames, uint32_t capacity, struct registers *caller,
                          uint32_t *work);
 
-/* Walks the calling thread's stack, so that the caller can time a walk. Removes one cached rule first, so that the
- * walk includes a search for a rule. Returns the work; 0 if no walk was possible. Must not be called inside of
- * malloc. */
+/* Walks the calling thread's stack, for the caller to time. Removes one cached rule first, so that the walk includes
+ * a search for a rule. Returns the walk's units of work (sample/work.h); 0 if no walk was possible. Must not be
+ * called inside of malloc. */
 uint32_t native_stack_rehearse(void);
 
 #endif

@@ -1,5 +1,5 @@
-/* Decides whether an allocation that reached the sampler is sampled, and when its call path reaches the sampler next.
- * See sampler.h. */
+/* Decides whether to sample an allocation whose call path's counter is at 0, and draws the counter's next value. See
+ * sampler.h. */
 #include "sample/sampler.h"
 
 #include <string.h>
@@ -32,9 +32,9 @@
  * expected in about two seconds. The sampling probability of a busy path falls. In the formula of sampler.h, this
  * limit is e. */
 #define ENOUGH_SAMPLES 512.0
-/* A thread's own limit (burst_share()) multiplies the probability s / interval (sampler.h) by at least this factor.
- * For an allocation of at least eight sampling intervals, the product is at least 1. Such an allocation is therefore
- * always sampled, unless its call path is busy. */
+/* A thread that reaches its own limit (burst_share()) keeps at least this share of bytes / interval, its sampling
+ * probability by size. An allocation of at least eight sampling intervals is therefore always sampled, unless its
+ * call path is busy. */
 #define LEAST_SHARE_OF_SIZES 0.125
 /* The table of call paths counts time in ticks of 2^27 ns, 0.13 s. */
 #define TICK_SHIFT 27
@@ -65,8 +65,8 @@ static void visit_all_at_once(void) {
   }
 }
 
-/* Stores the sampling probability before the interval. A thread that takes a sample meanwhile uses the old or the
- * new probability, and weights the sample by the probability that it used. */
+/* Stores the sampling probability first, then the interval. A thread that takes a sample meanwhile uses the old or
+ * the new probability, and weights the sample by the probability that it used. */
 void sampler_set_interval(size_t bytes) {
   double rate = bytes ? 1.0 / (double)bytes : 0;
   __atomic_store(&samples_per_byte, &rate, __ATOMIC_RELAXED);
@@ -318,9 +318,9 @@ static void take_every(struct sample *allocation, uint8_t *left) {
   take(allocation, 1);
 }
 
-/* Decides whether to sample an allocation that found the counter of its call path at 0. `drawn` is the counter's
- * level, perhaps with the mark UNFINISHED. An allocation comes here with probability 2^-level. Stores a new random
- * number in the counter (`left`) and the level of this number in `level_of_left`. */
+/* Decides whether to sample an allocation that found the counter of its call path at 0. With a counter of level n,
+ * an allocation comes here with probability 2^-n. `drawn` is the old level, perhaps with the bit UNFINISHED. Stores
+ * a new random number in the counter, `left`, and the new level in `level_of_left`. */
 __attribute__((noinline)) static void visit(struct sample *allocation, uint8_t drawn, uint8_t *left,
                                             uint8_t *level_of_left) {
   count_visit_cost(allocation->block);

@@ -4,8 +4,8 @@
  * An allocation of s bytes should be sampled with probability p = max(k / n, s / interval * min(1, e / d)), at most 1:
  * - n is the number of allocations that its call path had so far in the whole process; k is 4.
  * - The interval is 512 KiB by default.
- * - d is the number of samples expected from the sizes of its allocations in about the last two seconds: the sum of
- *   min(1, s / interval). e is 512.
+ * - d is the number of samples expected from the sizes of the call path's allocations in about the last two seconds:
+ *   the sum of min(1, s / interval). e is 512.
  *
  * The term k / n finds code that allocates rarely, and takes only k (1 + ln (n / k)) samples of n allocations of hot
  * code. The second term finds large memory. A path with d above e is called busy. It gets some 240 samples a second,

@@ -51,7 +51,7 @@ struct stack_tree {
   struct stack_node {
     uint64_t frame;
     uint32_t caller; /* 1 + the number of the caller's node; 0 if there is none */
-    uint32_t users;  /* the number of users; or, in a list, NODE_LEFT plus the next node */
+    uint32_t users;  /* the number of users; in the lists `free` and `leaving`, NODE_LEFT plus the next node */
   } nodes[STACK_NODES];
   uint32_t index[STACK_INDEX]; /* 1 + the number of a node; 0: never used; NODE_LEFT: the node has left the table */
   uint32_t taken;              /* the number of nodes that were ever used */

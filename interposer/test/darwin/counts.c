@@ -102,7 +102,7 @@ static void *allocates(void *unused) {
   return NULL;
 }
 
-/* Checks that the counts of ended threads remain. For each thread the system may add fewer than 50 allocations. */
+/* Checks that the counts of ended threads remain. Tolerates fewer than 50 allocations by the system for each thread. */
 static void threads(void) {
   struct sums before = sums();
   for (unsigned round = 0; round < 20; round++) {

@@ -136,7 +136,8 @@ void *memory_reserve(size_t bytes) {
   return begin;
 }
 
-/* Clears the memory. If it is the last reserved part of `array`, it can be reserved again; otherwise it is lost. */
+/* Clears the memory. The block can be reserved again if it was the last in the reserved memory; otherwise it is
+ * lost. */
 void memory_give_back(void *memory, size_t bytes) {
   char *begin = memory;
   size_t whole = memory_whole_pages(bytes);

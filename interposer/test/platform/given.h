@@ -38,8 +38,8 @@ extern bool given_lock_of_all;
 /* The resident bytes of process_memory(). */
 extern uint64_t given_resident_bytes;
 
-/* Refuses one request for memory or for a change of pages: 1 refuses the next one, 2 the one after it; 0 refuses
- * none. */
+/* Makes one request fail: 1 the next one, 2 the one after it, 0 none. Requests are memory_reserve(), memory_map(),
+ * page_range_reserve(), pages_open(), pages_mark() and pages_renew(). */
 void refuse_memory_request(unsigned number);
 
 bool memory_was_refused(void);
@@ -77,10 +77,10 @@ void given_use(const void *begin, size_t bytes);
 void given_lock(const void *begin, size_t bytes, bool locked);
 void given_unmap(const void *begin, size_t bytes);
 
-/* A function of the test that page_use_read() calls first. It calls given_use() for the pages that the program has
+/* page_use_read() first calls this function of the test, which calls given_use() for the pages that the program has
  * accessed since the previous reading. */
 extern void (*given_uses)(void);
-/* The first given_readings_before calls of page_use_read() succeed. The next given_failing_readings calls fail with
+/* page_use_read() succeeds given_readings_before times and then fails given_failing_readings times, with
  * given_error. */
 extern unsigned given_readings_before, given_failing_readings;
 extern int given_error;
@@ -99,8 +99,8 @@ extern bool given_threads_refused;
  * time. */
 void thread_goes_on(void);
 
-/* The other threads of the process. thread_has_stored_registers() returns true if the first word on a thread's stack
- * equals the program counter in `waiting`. */
+/* The other threads of the simulated process. The simulated thread_has_stored_registers() only compares the first
+ * word on a thread's stack with the program counter in `waiting`. */
 struct given_thread {
   bool waits;
   struct waiting_thread waiting;
@@ -168,8 +168,9 @@ static inline int apart(int (*test)(unsigned), unsigned number) {
 
 enum { REACHED = 0, NOT_REACHED = 42 };
 
-/* Runs a case with the numbers 1, 2, 3, ..., each in a process of its own, until the case returns NOT_REACHED.
- * Returns the last number that was reached. If POINTS_APART is above 1, skips numbers to save time. */
+/* Runs a case for the points (interruptions or refused requests) 1, 2, 3, ..., each in a process of its own, until
+ * the case returns NOT_REACHED. Returns the last point that was reached. If POINTS_APART is above 1, skips points to
+ * save time. */
 static inline unsigned at_each_point(int (*test)(unsigned)) {
   unsigned points = 0, step = POINTS_APART;
   for (;;) {

@@ -88,7 +88,7 @@ public final class FakeMallometer extends Mallometer {
     library.setCounters(counters);
   }
 
-  /** Sets the report of the library on itself. */
+  /** Sets the library's report of its version, mode and cost. */
   public void setSelf(SelfReport self) {
     library.setSelfReport(self);
   }

@@ -625,9 +625,8 @@ public class Mallometer implements AutoCloseable {
 
     /**
      * Returns the latest reading of the memory pools of other libraries, such as Netty's; empty if
-     * none was found. Pools are read once a minute. After a call of this method, the next reading
-     * is made as soon as ten seconds have passed since the latest reading. Both times become longer
-     * if readings are expensive, but at most two minutes.
+     * none was found. Pools are read once a minute. A call of this method shortens the present
+     * interval to ten seconds. Expensive readings lengthen an interval, to at most two minutes.
      */
     public Optional<PoolReport> pools() {
       engine.pools().ask();
@@ -790,7 +789,8 @@ public class Mallometer implements AutoCloseable {
 
     /**
      * Returns how memory was divided into parts at moments of the last hour, oldest first. There
-     * are at most 90 moments: one every 15 s in the latest five minutes, and one a minute before.
+     * are at most 90 moments: one every 15 s in the latest five minutes, and one a minute in the
+     * rest of the hour.
      */
     public List<MemoryMoment> memory() {
       return engine.history().moments();

@@ -8,8 +8,9 @@ import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
 /**
- * An executor that measures work which crosses threads. Each task runs in a scope of its own over
- * the thread that runs it. {@link #figures()} returns the sum of the scopes that have ended.
+ * An executor that measures work which crosses threads. Each task runs in its own scope, which
+ * counts on the thread that runs the task. {@link #figures()} returns the sum of the scopes that
+ * have ended.
  *
  * <pre>{@code
  * ScopedExecutor measured = mallometer.counting().across(pool);
@@ -19,8 +20,7 @@ import java.util.function.Supplier;
  *
  * <p>It does not see work that a task hands to another executor or thread, threads of native
  * libraries, or frees by threads outside of its tasks. Tasks on virtual threads are not measured.
- * {@link ScopeFigures#reason()} says how many tasks were not measured, unless no task was measured.
- * Thread-safe.
+ * {@link ScopeFigures#reason()} says how many tasks were not measured. Thread-safe.
  */
 public final class ScopedExecutor implements Executor {
 

@@ -37,7 +37,7 @@ public final class ShownNames {
   /** The JSON objects whose keys are not listed, because the kernel defines them. */
   private static final Set<String> OPEN_TABLES = Set.of("events");
 
-  /** The answer to an empty path has no view name. Its keys are listed under this name. */
+  /** The keys of the answer to an empty path are listed under this name. */
   private static final String ROOT = "nativememory";
 
   private static final String MEMORY = "snapshot";

@@ -34,8 +34,8 @@ public final class SimulatedCheckpoints {
   private SimulatedCheckpoints() {}
 
   /**
-   * Returns the JVM option that adds CRaC's classes to a program, and writes the classes to {@code
-   * directory}.
+   * Writes CRaC's classes to {@code directory}, and returns the JVM option that adds them to a
+   * program.
    */
   public static String option(Path directory) {
     try {

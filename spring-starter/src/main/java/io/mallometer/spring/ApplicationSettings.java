@@ -26,8 +26,8 @@ final class ApplicationSettings {
    * Returns the settings of an application, except {@code mallometer.attach}, which {@link
    * AttachSetting} reads.
    *
-   * @throws org.springframework.boot.context.properties.bind.BindException if a value has another
-   *     type
+   * @throws org.springframework.boot.context.properties.bind.BindException if a value cannot be
+   *     converted to the setting's type
    * @throws io.mallometer.model.InvalidSettingException if a value is out of range
    */
   static MallometerOptions of(Environment environment) {

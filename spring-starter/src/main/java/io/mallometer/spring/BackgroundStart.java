@@ -79,7 +79,7 @@ final class BackgroundStart implements ApplicationListener<SpringApplicationEven
     try (Mallometer mallometer = Mallometer.open()) {
       if (early) {
         AttachAfterRefresh.attach(mallometer, "");
-        attached.countDown(); // The application need not wait for close().
+        attached.countDown(); // Releases await() before close() runs.
       }
     } catch (RuntimeException | LinkageError e) {
       return; // The application's own call of open() fails in the same way and reports it.

@@ -37,8 +37,8 @@ import org.springframework.util.StringUtils;
 
 /**
  * Configures the beans of every application: {@link Mallometer}, the MBeans, the events of Flight
- * Recorder, the events for huge requests and leaks, the attach, and automatic trims if they are
- * enabled.
+ * Recorder, the events for huge requests and leaks, a listener that attaches the library, and
+ * automatic trims if they are enabled.
  *
  * <p>Beans that no other bean requests are created at the start, even if the application
  * initializes its beans lazily.

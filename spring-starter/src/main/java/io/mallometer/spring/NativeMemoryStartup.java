@@ -8,9 +8,9 @@ import org.springframework.core.metrics.StartupStep;
 
 /**
  * Tags each step of the application's start with the bytes that its thread allocated during the
- * step ({@code native.allocated}), and with the allocated less the freed bytes ({@code
- * native.net}). A step includes the steps inside it. The Actuator endpoint {@code startup} shows
- * the tags.
+ * step ({@code native.allocated}), and with the net bytes, which are the allocated minus the freed
+ * bytes ({@code native.net}). A step includes the steps inside it. The Actuator endpoint {@code
+ * startup} shows the tags.
  *
  * <pre>{@code
  * SpringApplication application = new SpringApplication(Shop.class);

@@ -16,7 +16,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
 
 /**
- * Runs two applications in one process, and prints a scrape before and after it allocates native
+ * Runs two applications in one process, and prints scrapes before and after an allocation of native
  * memory.
  */
 @Configuration(proxyBeanMethods = false)

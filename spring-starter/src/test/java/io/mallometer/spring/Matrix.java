@@ -19,8 +19,8 @@ final class Matrix {
   }
 
   /**
-   * Returns whether Spring Boot has its newest version. Tests that need only one version run only
-   * with the newest.
+   * Returns whether Spring Boot has its newest version. Tests for which one version is enough run
+   * only on the newest.
    */
   static boolean newest() {
     return boot().startsWith("4.1.");

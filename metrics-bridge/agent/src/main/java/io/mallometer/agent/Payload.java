@@ -74,9 +74,9 @@ final class Payload {
   }
 
   /**
-   * Starts polling, and everything that the options request. Registers the MBeans when JMX is first
-   * used, or at once if a system property configures JMX. The method returns only after this
-   * registration, so it may never return.
+   * Starts polling, and everything that the options request. Then registers the MBeans: at once if
+   * a system property configures JMX, otherwise when JMX is first used. The method waits for that
+   * use, perhaps for ever.
    *
    * <p>If the options switch mallometer off, the method starts nothing and returns at once.
    *

@@ -51,9 +51,7 @@ final class Start implements Runnable, Consumer<String> {
     }
   }
 
-  /**
-   * Prints a message unless the JVM is shutting down, because many things fail during a shutdown.
-   */
+  /** Prints a message, except during a shutdown of the JVM, when many failures are normal. */
   static void say(String line) {
     if (!isEnding()) {
       Agent.say(line);

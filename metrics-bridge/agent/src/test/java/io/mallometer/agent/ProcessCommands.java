@@ -19,8 +19,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Runs commands on JVMs that were not prepared for them. The tests of a class share one
- * application, into which the library is preloaded.
+ * Runs the agent's commands on other JVMs. The tests of a class share one application, into which
+ * the library is preloaded.
  */
 abstract class ProcessCommands {
 

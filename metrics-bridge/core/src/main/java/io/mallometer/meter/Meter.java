@@ -383,7 +383,11 @@ public final class Meter {
     return All.NAMED;
   }
 
-  /** Returns the meters that an MBean shows, by the key {@code type} of its name. */
+  /**
+   * Returns the meters that an MBean shows.
+   *
+   * @param bean the value of {@code type} in the MBean's name
+   */
   public static List<Meter> shownBy(String bean) {
     return All.METERS.stream()
         .filter(meter -> meter.attribute().filter(shown -> shown.bean().equals(bean)).isPresent())

@@ -4,8 +4,8 @@ import io.mallometer.model.SelfReport;
 import java.util.regex.Pattern;
 
 /**
- * Turns names into values of tags. Monitoring systems store a series for each value, so a name must
- * have one value in all processes.
+ * Turns names into values of tags. Removes addresses, which differ from process to process, because
+ * monitoring systems store a series for each value.
  */
 public final class TagValue {
 

@@ -55,8 +55,8 @@ public record Account(
     OTHER_SITES("other call sites"),
     /**
      * Live bytes of malloc minus the bytes estimated for all call sites. The growth of the call
-     * sites is corrected to add up to the growth of the live bytes, but by no more than the
-     * sampling error. This row grows by the difference that remains.
+     * sites is corrected towards the growth of the live bytes, at most by the sampling error. This
+     * row grows by the difference that remains.
      */
     SAMPLING("sampling difference"),
     /** Live bytes of malloc if no call site is known. */

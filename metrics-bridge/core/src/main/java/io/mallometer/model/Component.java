@@ -134,11 +134,11 @@ public record Component(
   }
 
   /**
-   * Returns the component that a method accesses. If {@link Figure#inline} is set, the value of
-   * this component is a record, and the components of that record are returned instead.
+   * Returns the component that {@code accessor} reads. If {@link Figure#inline} is set, returns the
+   * components of the record that {@code accessor} returns.
    *
-   * @param container a handle that takes the outermost record and returns the record that declares
-   *     the method
+   * @param container takes the record that is read, and returns the record on which {@code
+   *     accessor} is called: the same one or one nested in it
    */
   private static List<Component> published(Method accessor, MethodHandle container) {
     Component whole = of(accessor, container);

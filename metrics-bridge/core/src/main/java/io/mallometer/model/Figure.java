@@ -31,7 +31,9 @@ public @interface Figure {
   /** Returns whether the number only grows while the process lives. */
   boolean grows() default false;
 
-  /** Returns the name of the meter that shows the figure without labels; empty if there is none. */
+  /**
+   * Returns the name of the meter, without labels, that shows the figure; empty if there is none.
+   */
   String meter() default "";
 
   /**

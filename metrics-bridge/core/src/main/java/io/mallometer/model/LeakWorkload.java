@@ -14,7 +14,7 @@ public enum LeakWorkload {
   /** Waits for its users, who return within a minute or two. */
   INTERACTIVE(Duration.ofMinutes(2)),
 
-  /** Answers requests; connections, sessions and caches wait for minutes. */
+  /** Answers requests; connections, sessions and caches may be idle for minutes. */
   SERVICE(Duration.ofMinutes(5)),
 
   /** Works in phases; an object of one phase may wait for a later phase. */

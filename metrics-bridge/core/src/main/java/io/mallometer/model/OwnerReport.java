@@ -71,7 +71,10 @@ public record OwnerReport(
      * native memory. The search found no stronger reference.
      */
     LOCAL_VARIABLE("in a local variable of a thread"),
-    /** A Java object has the address. The search did not determine what keeps this object alive. */
+    /**
+     * A Java object contains the address of the native memory. The search did not determine what
+     * keeps this object alive.
+     */
     HELD("held"),
     /**
      * A chain of references keeps alive the Java object that contains the address of the native
@@ -104,7 +107,7 @@ public record OwnerReport(
       this.words = words;
     }
 
-    /** Returns the text that sentences use. */
+    /** Returns the holding in words, such as {@code weakly kept}. */
     public String words() {
       return words;
     }

@@ -11,7 +11,7 @@ import java.util.Optional;
  * @param end the end of the phase
  * @param figures the counts of all threads, with the peak within the phase
  * @param returnedSizes the allocations by the size that the allocator returned; empty unless a
- *     monitor {@link MonitorOptions#usableSizes()} ran for the whole phase
+ *     monitor with {@link MonitorOptions#usableSizes()} ran for the whole phase
  */
 public record Phase(
     String name,

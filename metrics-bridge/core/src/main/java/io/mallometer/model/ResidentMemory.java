@@ -169,7 +169,7 @@ public record ResidentMemory(
           List<Part> parts,
       @Figure("The result in one sentence") String sentence) {
 
-    /** The bytes of one part in transparent huge pages. */
+    /** The bytes of one part of the resident set that are in transparent huge pages. */
     public record Part(
         @Figure("Whose") ResidentPart part,
         @Figure(value = "In huge pages", unit = BYTES) long bytes) {}

@@ -74,9 +74,9 @@ public record SiteVerdict(
    * longer. The figures are estimated from the observed objects. They do not include objects above
    * 16 MiB, or objects allocated before the observation began.
    *
-   * <p>With the evidence {@link LeakEvidence#LOST}, two searches have determined the share of
-   * objects that are lost. The figures then also include this share of the live objects that are
-   * too young to be idle. They are at least this share of all live objects.
+   * <p>With the evidence {@link LeakEvidence#LOST}, two searches have determined the share of lost
+   * objects. The figures are then the larger of two estimates: the lost share of all live objects,
+   * or the idle objects plus the lost share of objects too young to be idle.
    */
   public record Suspected(
       @Figure(
@@ -161,7 +161,7 @@ public record SiteVerdict(
       @Figure("Where an object of the site was last written") LastUse lastWrite,
       @Figure("What garbage collections tell about the objects") Garbage garbage) {
 
-    /** Creates the evidence for a verdict on a site whose garbage is unknown. */
+    /** Creates the evidence for a verdict, with {@link Garbage#NONE}. */
     public Grounds(
         LeakEvidence evidence, double confidence, LastUse lastAccess, LastUse lastWrite) {
       this(evidence, confidence, lastAccess, lastWrite, Garbage.NONE);
@@ -186,7 +186,7 @@ public record SiteVerdict(
               unit = SECONDS)
           double lastOldSeconds) {
 
-    /** The value for a site whose garbage is unknown. */
+    /** The value if no cleaner is known to free the objects. */
     public static final Garbage NONE =
         new Garbage(GarbageAnswer.NONE, Estimate.ZERO, 0, 0, Double.NaN);
 

@@ -13,13 +13,13 @@ public record Status(
                 + "that can be copied. Empty if there is nothing to do")
         String remedy) {
 
-  /** Returns the status while the preloaded library counts. */
+  /** Returns the status of a preloaded library that counts. */
   public static Status counting() {
     return counting(SelfReport.PRELOADED);
   }
 
   /**
-   * Returns the status while the library counts.
+   * Returns the status of a library that counts.
    *
    * @param mode how the library came into the process, such as {@link SelfReport#ATTACHED}
    */
@@ -28,7 +28,7 @@ public record Status(
   }
 
   /**
-   * Returns the status while the library counts, with the calls that it misses.
+   * Returns the status of a library that counts, with the calls that it misses.
    *
    * @param gaps the calls that are not counted, as in {@link Attachment#gaps()}; empty if none are
    *     known

@@ -42,8 +42,8 @@ final class FlameGraphReport implements Report {
   private record Label(StackFrame.Kind kind, String function) {
 
     /**
-     * Returns the kind for the script: 0 for native code, 1 for Java, 2 for a Java method that
-     * names a call site.
+     * Returns the kind for the report's JavaScript: 0 for native code, 1 for Java, 2 for a Java
+     * method after which a call site is named.
      */
     int number(Set<String> names) {
       return kind == StackFrame.Kind.NATIVE ? 0 : names.contains(function) ? 2 : 1;

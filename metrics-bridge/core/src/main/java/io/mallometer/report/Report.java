@@ -10,8 +10,8 @@ interface Report {
   /**
    * Streams a report. Flushes the stream and does not close it.
    *
-   * @param metric the value that the format shows, or shows first if it has several; formats
-   *     without a choice ignore it
+   * @param metric the value to show; a format with several values shows it first, and a format with
+   *     fixed values ignores it
    */
   void write(CallSites sites, ReportMetric metric, OutputStream out) throws IOException;
 }

@@ -25,7 +25,10 @@ public record HistoryView(
     @Figure("Where the memory was") Memory memory, @Figure("What was counted") Malloc malloc)
     implements View {
 
-  /** The parts of the memory: every 15 s in the latest five minutes, every minute before. */
+  /**
+   * The parts of the memory: a point every 15 s in the latest five minutes, and every minute
+   * before.
+   */
   public record Memory(
       @Figure("Milliseconds since 1970") List<Long> times,
       @Figure(value = "The cgroup's limit", unit = BYTES) List<Double> limitBytes,

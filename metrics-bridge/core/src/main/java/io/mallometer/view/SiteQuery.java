@@ -34,8 +34,9 @@ import org.jspecify.annotations.Nullable;
  * @param limit the largest number of rows
  * @param from the first of two moments: a time in ISO 8601, or a duration before now
  * @param to the second moment: a time in ISO 8601, or a duration before now; now if omitted
- * @param at a stored moment instead of the present: {@code peak}; {@code live-size}; or {@code 85},
- *     {@code 90} or {@code 95} for the latest moment above this percentage of the limit
+ * @param at a stored moment instead of the present: {@code peak}; {@code live-size} when live bytes
+ *     last exceeded a monitor's size; or {@code 85}, {@code 90} or {@code 95} for the latest moment
+ *     above this percentage of the limit
  */
 public record SiteQuery(
     @Nullable String sort,

@@ -49,8 +49,8 @@ class DamagedDescriptionTest {
   static final class Damages {
 
     /**
-     * The columns of the table in the order in which they are damaged. The column of offsets must
-     * be first, because the library reads the offsets of a thread's stack only once.
+     * The table's columns in the order of damage. Offsets are first: the library reads the offsets
+     * of a thread's stack only once, and would miss later damage.
      */
     private static final String[] COLUMNS = {
       "gHotSpotVMStructEntryOffsetOffset",

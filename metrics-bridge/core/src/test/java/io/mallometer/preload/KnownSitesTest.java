@@ -31,9 +31,8 @@ class KnownSitesTest {
   private static final int SITES = 40;
 
   /**
-   * The intervals of several runs are judged together. In a single run, each figure has 40
-   * intervals. The probability that fewer than 34 of them contain the true value, by chance, is
-   * about 1/300.
+   * Several runs are judged together. In one run, each figure has a confidence interval for each of
+   * 40 sites. The probability that fewer than 34 of these contain the true value is about 1/300.
    */
   private static final int RUNS = 3;
 

@@ -19,9 +19,9 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * }
  * }</pre>
  *
- * <p>The method runs {@link #warmups()} times, which load classes and libraries, and then {@link
- * #iterations()} times. The limits apply to the median of the latter runs, because HotSpot itself
- * allocates in some runs. A limit that is not given is not checked.
+ * <p>The method first runs {@link #warmups()} times to load classes and libraries, and then {@link
+ * #iterations()} times. The limits apply to the median of the {@link #iterations()} runs, because
+ * HotSpot itself allocates in some runs. A limit that is not given is not checked.
  */
 @Target({ElementType.METHOD, ElementType.TYPE, ElementType.ANNOTATION_TYPE})
 @Retention(RetentionPolicy.RUNTIME)

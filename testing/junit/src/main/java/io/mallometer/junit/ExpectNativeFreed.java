@@ -11,9 +11,9 @@ import org.junit.jupiter.api.extension.ExtendWith;
 /**
  * Fails a test that does not free the native memory that it allocates.
  *
- * <p>The method runs {@link #warmups()} times, which load classes and libraries, and once more. The
- * last run must free its memory, except HotSpot's own. Memory that waits for a garbage collection
- * counts as not freed.
+ * <p>The method first runs {@link #warmups()} times to load classes and libraries. A final run must
+ * then free its memory, except HotSpot's own. Memory that waits for a garbage collection counts as
+ * not freed.
  */
 @Target({ElementType.METHOD, ElementType.TYPE, ElementType.ANNOTATION_TYPE})
 @Retention(RetentionPolicy.RUNTIME)

@@ -11,8 +11,8 @@ import org.junit.jupiter.api.extension.ExtensionConfigurationException;
 import org.opentest4j.AssertionFailedError;
 
 /**
- * The expectations that the annotations of a test state. They are checked one after the other, and
- * each check runs the test several times.
+ * The expectations in a test's annotations. They are checked one after the other, and each check
+ * runs the test several times.
  */
 record Expectations(
     Optional<ExpectMaxNative> most,
@@ -20,8 +20,8 @@ record Expectations(
     Optional<ExpectNoNativeGrowth> noGrowth) {
 
   /**
-   * A leak in every third run must be found. Allocations that have no call site or were not tracked
-   * can hide such a leak only if their number is at least a third of the number of runs.
+   * A leak in every third run must be found. Such a leak makes at least one allocation in three
+   * runs, so fewer allocations that have no call site or were not tracked cannot hide it.
    */
   private static final int EVERY = 3;
 
@@ -210,9 +210,9 @@ record Expectations(
   /**
    * Fails if memory keeps growing.
    *
-   * @param butForFalls whether memory grows only when the runs that freed memory are left out. Such
-   *     growth counts only if a garbage collection frees at least the growth of one run. Otherwise
-   *     the memory belongs to a pool that is emptied now and then.
+   * @param butForFalls whether growth is found only if runs that reduced the live memory are
+   *     ignored. Such growth counts only if a garbage collection frees at least one run's growth,
+   *     which shows that the memory is not a pool that is emptied now and then
    */
   private static void failIfLasting(
       Map<String, Growth> growing,

@@ -48,8 +48,8 @@ record Growth(
   private static final double DEVIATIONS = 1.96;
 
   /**
-   * The first statistical test finds growth only if the mean of the bytes that the runs kept is at
-   * least this share of their median. Allowed bytes are subtracted from both.
+   * The least ratio of mean to median of the bytes that runs kept, with which the first statistical
+   * test finds growth. Allowed bytes are subtracted from mean and median.
    */
   private static final double LASTING = 0.5;
 

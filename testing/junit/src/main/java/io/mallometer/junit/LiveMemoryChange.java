@@ -34,8 +34,8 @@ record LiveMemoryChange(Watch watch, Class<?> test, LiveReading before, LiveRead
   }
 
   /**
-   * Collects garbage up to three times, until all bytes left are freed. Returns the freed bytes;
-   * {@code NaN} if the live bytes are unknown.
+   * Collects garbage up to three times, until {@link #left()} bytes are freed. Returns the freed
+   * bytes; {@code NaN} if the live bytes are unknown.
    */
   double collect() {
     double freed = Double.NaN;

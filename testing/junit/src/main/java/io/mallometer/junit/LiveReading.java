@@ -18,8 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param sites the selected call sites by number
  * @param bytesByName the live bytes by the name of the call site, which several sites may share
  * @param withoutSite the allocations so far for which the table of call sites had no room
- * @param notFollowed the allocations so far that the library could not track until they were freed;
- *     they count as freed
+ * @param notFollowed the allocations so far that the library could not track; they count as freed
  */
 record LiveReading(
     double liveBytes,

@@ -32,7 +32,7 @@ public final class NativeAssert {
     return check(new Limits(ExpectMaxNative.NONE, bytes, ExpectMaxNative.NONE));
   }
 
-  /** Asserts that live bytes never rose by more than this above their value at the beginning. */
+  /** Asserts that live bytes never rose more than {@code bytes} above their initial value. */
   public NativeAssert peakAtMost(long bytes) {
     return check(new Limits(ExpectMaxNative.NONE, ExpectMaxNative.NONE, bytes));
   }

@@ -36,7 +36,7 @@ public class SideBySide {
 
   @Nested
   class Growing {
-    /** The test leaks() leaks while this test runs. */
+    /** Runs while Leaking.leaks() leaks memory. */
     @Test
     @ExpectNoNativeGrowth
     void doesNotGrow() throws InterruptedException {

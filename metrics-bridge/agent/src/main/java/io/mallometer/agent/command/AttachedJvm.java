@@ -392,7 +392,7 @@ final class AttachedJvm implements Source {
         ask("CLOSE").body().close();
       }
     } catch (Failure | IOException e) {
-      // The agent ends the session two minutes after the last question.
+      // The agent ends the session itself if no question comes for two minutes.
       asked = false;
     }
     cleanUp();

@@ -119,7 +119,7 @@ final class ForwardingSocket implements Closeable {
       start(() -> copy(client, target));
       start(() -> copy(target, client));
     } catch (IOException e) {
-      // The client's connection ends, as a direct connection to the other socket would.
+      // The connection to the target failed, so the client's connection must end too.
       client.close();
     }
   }

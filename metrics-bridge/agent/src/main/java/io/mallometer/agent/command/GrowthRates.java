@@ -19,8 +19,8 @@ final class GrowthRates {
   static final Duration SHORTEST = Duration.ofMinutes(1);
 
   /**
-   * The shortest time between two readings of an estimate from few samples, that is, one whose 95 %
-   * interval is wider than half of its value.
+   * The shortest time between two readings of an estimate whose 95 % interval is wider than half of
+   * its value, as with few samples.
    */
   static final Duration SHORTEST_OF_FEW_SAMPLES = Duration.ofMinutes(5);
 

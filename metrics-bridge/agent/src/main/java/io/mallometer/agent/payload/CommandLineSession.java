@@ -258,10 +258,9 @@ final class CommandLineSession {
   }
 
   /**
-   * Returns a new {@code Mallometer} that polls every second, and closes {@code joined}. A
-   * temporary {@code Mallometer} first polls every 50 ms, so that the first reading comes sooner.
-   * {@code joined} is closed last, because the poller loses its state when no {@code Mallometer} is
-   * open.
+   * Replaces {@code joined} by a {@code Mallometer} that polls every second. A temporary one first
+   * polls every 50 ms, so that the first reading comes sooner. {@code joined} is closed last,
+   * because the poller loses its state when no {@code Mallometer} is open.
    */
   private static Mallometer oftenPolled(Mallometer joined) {
     try (Mallometer quick = Entry.open(every(SOON))) {

@@ -27,8 +27,9 @@ public record Counting(boolean active, String sentence, String mode) implements 
   }
 
   /**
-   * Returns how the JVM counts, or why it does not count, and the remedy. Every start of the agent
-   * calls this method, so it avoids String.format and lambdas, whose first use takes 20 ms each.
+   * Returns how native memory is counted; or why it is not counted, and the remedy. Every start of
+   * the agent calls this method, so it avoids String.format and lambdas, whose first use takes 20
+   * ms each.
    */
   static String sentence(Snapshot snapshot) {
     SelfReport self = snapshot.self();

@@ -14,8 +14,8 @@ final class NativeAccess {
   private NativeAccess() {}
 
   /**
-   * Gives the permission if the JDK would print a warning. Uses packages of the JDK that the agent
-   * has opened to this module.
+   * Permits this module native access if the JDK would otherwise print a warning. Uses packages of
+   * the JDK that the agent has opened to this module.
    */
   static void allow() {
     Module own = NativeAccess.class.getModule();

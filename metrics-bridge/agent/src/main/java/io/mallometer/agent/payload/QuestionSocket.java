@@ -67,9 +67,9 @@ final class QuestionSocket {
   }
 
   /**
-   * Listens for the life of the JVM, on a daemon thread.
+   * Starts a daemon thread that listens until the JVM ends.
    *
-   * @throws IOException if it cannot listen; commands then load the agent
+   * @throws IOException if it cannot listen; each command must then load the agent
    */
   static QuestionSocket listen(String version) throws IOException {
     QuestionSocket socket = listen(Path.of(DIRECTORY + ProcessHandle.current().pid()), version);

@@ -252,7 +252,7 @@ class AgentServerTest {
     }
   }
 
-  /** An answer that ignores a misspelt parameter could be mistaken for the requested one. */
+  /** Ignoring a misspelt parameter would silently return a wrong answer. */
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',

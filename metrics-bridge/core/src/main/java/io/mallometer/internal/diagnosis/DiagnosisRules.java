@@ -523,8 +523,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns whether a site grows in the window of the account; true if no call sites have been
-   * read. The site's verdict is no substitute, because the verdict may rest on a longer time.
+   * Returns whether a site grows in the table {@link #account}; true if no call sites have been
+   * read. The site's verdict is no substitute, because it may rest on a longer time than the table.
    */
   private boolean growsNow(SiteVerdict site) {
     return input.sites().isEmpty()
@@ -830,7 +830,7 @@ public final class DiagnosisRules {
 
   /**
    * Adds a finding if at least two thirds of the limit are used, and the Java heap may still grow
-   * by more than the rest.
+   * by more than the unused part of the limit.
    */
   private void heapThatDoesNotFit() {
     double room = Math.max(0, limit.bytes() - limit.usedBytes());
@@ -1079,8 +1079,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns {@code files}, the name of a file or of several files. For {@link Count#DELETED_FILES},
-   * returns the number of files, such as {@code 3 deleted files}.
+   * Returns the number of files, such as {@code 3 deleted files}, if {@code files} is {@link
+   * Count#DELETED_FILES}. Returns any other name unchanged.
    */
   private String counted(String files) {
     return Optional.of(files)

@@ -65,8 +65,8 @@ final class Headline {
   private static final int MOST_WORDS = 25;
 
   /**
-   * The sentence begins with the same part of memory as the previous sentence while the growth rate
-   * of that part is at least this share of the highest rate.
+   * The part of memory that the previous diagnosis named first stays first while its growth rate is
+   * at least this fraction of the highest growth rate.
    */
   private static final double STAYS_FIRST = 2 / 3.0;
 

@@ -23,7 +23,7 @@ public final class HeldDiagnosis {
 
   static final Duration START_UP = Duration.ofMinutes(2);
 
-  /** The longest start-up of an application that reported that it starts. */
+  /** The longest start-up that is announced by {@link #starting}. */
   static final Duration LONGEST_START_UP = Duration.ofMinutes(10);
 
   private static final long HELD_NANOS = Duration.ofMinutes(5).toNanos();

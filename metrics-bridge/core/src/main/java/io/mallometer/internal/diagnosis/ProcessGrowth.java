@@ -55,8 +55,8 @@ record ProcessGrowth(
   static final int FEWEST_FALLS = 2;
 
   /**
-   * Replaces {@link #FEWEST_FALLS} while cleaners free memory: a garbage collection then explains
-   * even a single fall.
+   * Replaces {@link #FEWEST_FALLS} while cleaners free memory after garbage collections: a single
+   * fall of memory then suffices.
    */
   static final int FEWEST_FALLS_OF_GARBAGE = 1;
 
@@ -69,8 +69,8 @@ record ProcessGrowth(
   private static final double RECENT_SHARE = 0.5;
 
   /**
-   * Growth must begin at the start of the window: from the first to the second third of the window,
-   * the mean must rise by at least this share of the rise that the slope predicts.
+   * Growth must begin at the start of the window. The mean of the second third must exceed the mean
+   * of the first third by at least this fraction of the rise that the slope predicts.
    */
   private static final double FROM_THE_START = 0.5;
 
@@ -90,8 +90,8 @@ record ProcessGrowth(
    * or is known for too short a time.
    *
    * @param history the history, oldest first
-   * @param from the end of the start-up. Earlier points are used only to find low points, and for
-   *     their maximum: memory at the end must exceed the maximum of the earlier points
+   * @param from the end of the start-up. Points before it are used only to find low points, and to
+   *     require that memory grows beyond the start-up's maximum
    * @param fewestFalls growth is measured between low points if memory fell at least this many
    *     times within ten minutes
    */

@@ -11,7 +11,7 @@ import java.util.function.ToDoubleFunction;
 /**
  * The swings of memory that rises and falls back, such as the memory of buffers that wait for a
  * garbage collection. A swing counts if it exceeds both 8 MiB and half of the memory's range in the
- * last ten minutes. Swings are measured between means over 30 s, and a single high mean is ignored.
+ * last ten minutes. Swings are measured on averages over 30 s. A single high average is ignored.
  *
  * @param falls the number of falls in the last ten minutes
  * @param troughs the lowest point between each fall and the next rise

@@ -51,8 +51,8 @@ final class TotalGrowth {
   static final Duration LONGEST_WARM_UP = Duration.ofMinutes(30);
 
   /**
-   * The readings that decide whether growth is only a warm-up begin at the end of the start-up if
-   * the start-up ended less than this time ago. Otherwise they begin when the growth began.
+   * Whether growth is only a warm-up is decided by the readings since the end of the start-up. From
+   * this time after the start-up on, it is decided by the readings since the growth began.
    */
   private static final Duration YOUNG = Duration.ofHours(2);
 
@@ -88,10 +88,9 @@ final class TotalGrowth {
   private static final double WARM_UP_PER_SECOND = (1 << 19) / 60.0;
 
   /**
-   * Cleaners free the native memory of unreachable Java objects after a garbage collection, so a
-   * collection explains a fall of memory. If the call sites whose memory is freed by cleaners have
-   * at least this many live bytes, growth is measured between low points even if memory fell only
-   * once in ten minutes.
+   * Cleaners free the native memory of unreachable Java objects after a garbage collection. If the
+   * call sites whose memory cleaners free have at least this many live bytes, even a single fall in
+   * ten minutes is ascribed to a collection: growth is then measured between low points.
    */
   private static final double LEAST_GARBAGE = 8 << 20;
 
@@ -100,7 +99,7 @@ final class TotalGrowth {
   private final ToDoubleFunction<HistoryPoint> figure;
   private final List<Kind> bounded;
 
-  /** The memory that the limit applies to, without the parts that grow to a maximum. */
+  /** The memory that the limit applies to, without the kinds in {@link #bounded}. */
   private final List<HistoryPoint> judged;
 
   private final ToDoubleFunction<HistoryPoint> judgedFigure;
@@ -176,7 +175,9 @@ final class TotalGrowth {
     return limit;
   }
 
-  /** Returns the time since the start-up for which the total is known, at most a day. */
+  /**
+   * Returns the time from the first to the latest known total since the start-up, at most a day.
+   */
   Duration watched() {
     List<HistoryPoint> points =
         input.history().stream()
@@ -188,8 +189,8 @@ final class TotalGrowth {
 
   /**
    * Returns the seconds until growth reaches the limit or has doubled the memory, whichever is
-   * sooner. A doubling counts only if memory has grown for half an hour, and if the largest
-   * possible growth within a day, computed from the readings, would double the memory.
+   * sooner. A doubling counts only if memory has grown for half an hour, and if the readings do not
+   * rule out a doubling within a day.
    */
   double secondsLeft() {
     ProcessGrowth found = growth.orElseThrow();
@@ -231,8 +232,8 @@ final class TotalGrowth {
   /**
    * Returns an upper bound of the growth in bytes per second, computed from the readings since
    * {@code from}. Returns 0 if even the largest possible growth can neither double the memory nor
-   * reach the limit within the horizon, which is a day to a week. Memory can double only by the
-   * growth of parts that certainly grow. A part with a maximum grows only to its maximum.
+   * reach the limit within the horizon, which is a day to a week. For the doubling, only parts that
+   * certainly grow are counted. A part with a maximum grows only to its maximum.
    */
   private double possibleGrowth(Instant from) {
     double horizon =

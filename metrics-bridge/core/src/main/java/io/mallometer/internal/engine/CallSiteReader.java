@@ -86,7 +86,7 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   /** The time at which the resident set was last divided into its parts. */
   private Optional<Instant> division = Optional.empty();
 
-  /** The resident memory that each call site mapped, measured at the time {@link #division}. */
+  /** The resident memory that each call site mapped, at the time stored in {@link #division}. */
   private volatile List<Mapped> mapped = List.of();
 
   /** The latest reading. Guarded by this, like the fields below. */

@@ -249,8 +249,8 @@ public final class Poller {
   }
 
   /**
-   * Polls until the lease is released. The options of the oldest lease that has options apply;
-   * those of later leases wait until the earlier ones are released.
+   * Polls until the lease is released. If several leases have options, those of the oldest such
+   * lease apply; after its release, those of the next.
    */
   public Lease acquire(Optional<MallometerOptions> wanted) {
     Lease lease = new Lease(wanted);
@@ -346,7 +346,7 @@ public final class Poller {
   /**
    * Stops reading, and closes what the readers hold open, until {@link #resume}.
    *
-   * @throws IllegalStateException if a reading has not ended after 10 s; the thread then continues
+   * @throws IllegalStateException if a reading has not ended after 10 s; polling then continues
    */
   public void suspend() {
     suspended = suspended || awaitEndOfReading();
@@ -400,7 +400,9 @@ public final class Poller {
     return thread;
   }
 
-  /** Returns the new thread; null if it cannot be started. The next lease tries again. */
+  /**
+   * Returns the new thread; null if it cannot be started. The next {@link #acquire} tries again.
+   */
   private @Nullable Thread startThread() {
     Runnable work =
         new Runnable() {

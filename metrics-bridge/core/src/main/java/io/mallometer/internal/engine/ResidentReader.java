@@ -46,8 +46,8 @@ public final class ResidentReader implements SnapshotReader {
   private long readAt;
 
   /**
-   * The end of the pauses after all readings so far, by {@code nanoTime}. Each reading adds its
-   * {@link #pause}, even if the earlier pauses have not ended.
+   * The time at which the pauses after all readings so far are over, by {@code nanoTime}. A new
+   * {@link #pause} is added to earlier pauses that have not ended.
    */
   private long paidAt;
 
@@ -126,7 +126,8 @@ public final class ResidentReader implements SnapshotReader {
       Optional<ResidentStacks> read = Optional.empty();
       String reason = "the resident set is unknown: /proc/self/smaps cannot be read";
       try {
-        // The mapped ranges are read last, because naming the call sites maps memory, too.
+        // The mapped ranges are read last, because memory is also mapped while call sites are
+        // named.
         CallSites named = sites.callSites();
         read = memory.origins(library.read(clock.instant()), library.mappedRanges(), named);
       } catch (RuntimeException | LinkageError e) {

@@ -40,8 +40,9 @@ interface SnapshotReader {
   }
 
   /**
-   * Called if {@link #isUrgent} holds for the first snapshot of a poll. Returns whether this reader
-   * reads a second time in that poll, and makes the second reading due if necessary.
+   * Called if a reader reports {@link #isUrgent} for a poll's first snapshot. Prepares a second
+   * {@link #read} in that poll, for example by ending a pause. Returns whether this reader takes
+   * part.
    */
   default boolean renew() {
     return false;

@@ -47,9 +47,9 @@ record FastRise(
   private static final long LATEST_NANOS = 5_000_000_000L;
 
   /**
-   * A rise that the library last recorded less than this time before the end of the run is reported
-   * as {@code in the last 0.3 s}. An earlier rise is reported as, for example, {@code in 0.3 s, 2.0
-   * s before the end}.
+   * A rise is reported as {@code in the last 0.3 s} if less than this time lies between its last
+   * record and the end of the run. An earlier rise is reported as, for example, {@code in 0.3 s,
+   * 2.0 s before the end}.
    */
   private static final long ENDED_NANOS = 1_000_000_000L;
 

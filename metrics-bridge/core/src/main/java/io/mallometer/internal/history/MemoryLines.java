@@ -26,7 +26,7 @@ import java.util.stream.Stream;
 /** Composes the lines that describe a snapshot or the JVM in the recording. */
 final class MemoryLines {
 
-  /** The largest number of huge requests that are recorded, in some 60 bytes each. */
+  /** The largest number of recorded huge requests; each takes some 60 bytes. */
   private static final int MOST_HUGE = 16;
 
   /**

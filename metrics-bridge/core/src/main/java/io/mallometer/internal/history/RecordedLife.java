@@ -34,7 +34,7 @@ import java.util.stream.Stream;
  * @param samples the samples, oldest first, denser towards the end; empty only if none was written
  * @param end the end of the run, as far as it was recorded
  * @param jvm what Java wrote about the JVM; empty if Java wrote nothing
- * @param profiles the gzipped call sites at the latest moment of each kind, such as the peak
+ * @param profiles the gzipped call sites at the recorded {@link KeptMoment}s, such as the peak
  * @param rise the latest fast rise of memory; empty if there was none
  */
 record RecordedLife(
@@ -277,9 +277,8 @@ record RecordedLife(
     }
 
     /**
-     * Adds the number of bytes that were live before an attach to a sample that lacks this number.
-     * Java regularly records a text that states the number. The text whose time is nearest to the
-     * sample is used.
+     * Completes a sample that lacks the number of bytes that were live before an attach. Java
+     * regularly records a text that states the number. The text nearest in time is used.
      */
     private Sample complete(Sample sample) {
       if (!Double.isNaN(sample.malloc().liveBytes())) {

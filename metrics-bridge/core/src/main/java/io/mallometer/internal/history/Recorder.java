@@ -31,8 +31,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Only the library writes the file; Java reads it. The recording begins when the library is
  * attached.
  *
- * <p>After the first failure, which is logged, Java writes nothing more. If several class loaders
- * load this class, only the first one writes.
+ * <p>After the first failure, which is logged, Java passes nothing more to the library. If several
+ * class loaders load this class, only the first one passes texts.
  */
 public final class Recorder {
 
@@ -168,7 +168,7 @@ public final class Recorder {
   /**
    * Records a snapshot. Called after each poll; never throws.
    *
-   * @param leaks the leaks for the next run
+   * @param leaks the known leaks, recorded for the next run
    */
   public synchronized void observe(Snapshot snapshot, List<KnownLeak> leaks) {
     begin();
@@ -181,7 +181,10 @@ public final class Recorder {
     }
   }
 
-  /** Writes the call sites of a moment. A peak is written at most once a minute. Never throws. */
+  /**
+   * Writes the call sites of a moment, but those of the {@link KeptMoment#PEAK} at most once a
+   * minute. Never throws.
+   */
   public synchronized void keep(KeptMoment moment, CallSites read) {
     if (!writing) {
       return;

@@ -399,7 +399,7 @@ public final class RecordingReport {
   /**
    * Returns the call sites of a moment in a recording.
    *
-   * @throws UnreadableRecordingException if the file is no recording, of another version, or has no
+   * @throws UnreadableRecordingException if the file is not a recording of this version, or has no
    *     call sites of that moment
    */
   public static CallSites profile(Path file, KeptMoment moment) throws IOException {

@@ -147,12 +147,12 @@ public final class SiteHistory {
   }
 
   /**
-   * Returns the live bytes of groups of sites at each stored moment and now: {@code most} groups
-   * with the most live bytes, and {@code most} groups that grew most. A site that was too small to
-   * be stored at a moment counts as 0.
+   * Returns the live bytes, at each stored moment and now, of the largest groups of sites and of
+   * those that grew most. A site that was too small to be stored at a moment counts as 0.
    *
    * @param now the latest reading, which has the stacks
    * @param keyOf the group of a site
+   * @param most the largest number of groups of either kind
    */
   public SiteTrends trends(CallSites now, Function<CallSite, String> keyOf, int most) {
     List<SiteMoment> known = known(now);

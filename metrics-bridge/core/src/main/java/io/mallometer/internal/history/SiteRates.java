@@ -42,7 +42,7 @@ final class SiteRates {
    * Chooses the stored moment at the start of each window.
    *
    * @param moments the stored moments, oldest first
-   * @param now the time by the clock of the moments
+   * @param now the present time, by the clock of {@link Dated#nanos}
    */
   SiteRates(List<Dated<SiteMoment>> moments, long now) {
     this.now = now;

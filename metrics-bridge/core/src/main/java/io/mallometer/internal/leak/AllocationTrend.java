@@ -138,12 +138,12 @@ final class AllocationTrend {
   }
 
   /**
-   * Returns a bound of the confidence interval of the share of late births in {@link #laterBirths},
-   * by weight. The thirds of the examined period are numbered 0, 1 and 2. A birth is late if the
-   * number of its third is {@code from} or more.
+   * Returns a bound of the confidence interval of the weighted share of late births in {@link
+   * #laterBirths}. A birth is late if it was in third {@code from} or later of the examined period;
+   * the thirds are numbered 0, 1 and 2.
    *
-   * @param without the number of the third whose births are left out; -1 leaves out none
-   * @param from the lowest number of a late birth's third: 1 or 2
+   * @param without the third whose births are left out; -1 leaves out none
+   * @param from the first late third: 1 or 2
    * @param errors the distance from the share in standard errors; negative for the lower bound
    */
   private double shareBound(int without, int from, double errors) {
@@ -207,7 +207,7 @@ final class AllocationTrend {
 
   /**
    * Returns whether births have ended: the pause since the latest birth is improbably long for the
-   * earlier rate of births. Births that {@link #moments} counts as one moment count as one birth.
+   * earlier rate of births. Births at one of the {@link #moments} count as one birth.
    *
    * @param since the number of live samples of the site that are too young to be idle. They may
    *     still become idle, so if there are any, {@code lag} seconds are subtracted from the pause

@@ -6,10 +6,10 @@ import io.mallometer.internal.leak.evidence.SiteUse;
 import java.util.List;
 
 /**
- * Estimates the share of idle objects that are neither used nor freed after they have been idle for
- * a threshold (Kaplan and Meier, JASA 53, 1958). Two {@link DurationSketch}es have the idle times
- * that ended with an access or a free. The idle times of objects that are still idle are censored
- * observations.
+ * Estimates the share of objects that stay idle, neither used nor freed, once they have been idle
+ * for a threshold (Kaplan and Meier, JASA 53, 1958). {@link SiteUse#gaps} has the idle times that
+ * ended with an access, and {@link SiteUse#idleBeforeFree} those that ended with a free. The idle
+ * times of objects that are still idle are censored observations.
  */
 final class IdleSurvival {
 

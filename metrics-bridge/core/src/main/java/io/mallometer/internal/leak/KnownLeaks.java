@@ -70,10 +70,10 @@ public final class KnownLeaks {
   }
 
   /**
-   * Updates the known leaks after an evaluation of a site: records a leak, or forgets the stack.
+   * Updates the known leaks after an evaluation of a site: records or forgets the site's stack.
    *
    * @param state the state after the evaluation
-   * @param acknowledged tells for a name whether its call sites are acknowledged
+   * @param acknowledged returns whether call sites with the given name are acknowledged
    */
   void learn(
       CallSite site,

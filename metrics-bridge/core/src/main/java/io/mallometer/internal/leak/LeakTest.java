@@ -31,9 +31,8 @@ import org.jspecify.annotations.Nullable;
 final class LeakTest {
 
   /**
-   * The live samples. If they come from several stacks, the samples of a stack are left out unless
-   * the stack has an object in a slot (a page of its own) that is at least {@link #threshold}
-   * seconds old.
+   * The live samples. If there are several stacks, a stack counts only if it has an object in a
+   * slot (a page of its own) with an age of {@link #threshold} seconds or more.
    */
   private final List<SampledObject> live;
 
@@ -246,10 +245,10 @@ final class LeakTest {
   }
 
   /**
-   * Returns whether several stacks together still allocate objects that become idle. Counts only
-   * stacks that have an object with an idle time above {@code leak.longest-timeout}. Otherwise old
-   * objects of one stack and new objects of another would look like a leak. Returns false if only
-   * one stack counts, because each stack is also judged by itself.
+   * Returns whether the stacks with objects idle for longer than {@code leak.longest-timeout}
+   * together still allocate objects that become idle. Stacks without such objects are ignored;
+   * otherwise old objects of one stack and new objects of another would look like a leak. Returns
+   * false for a single such stack, because each stack is also judged by itself.
    */
   private boolean continueApart(List<AllocationTrend.Birth> births, double lag, long since) {
     Set<Integer> sites = outlasting();
@@ -284,9 +283,9 @@ final class LeakTest {
 
   /**
    * Returns whether at least {@link LeakThresholds#FEWEST_OUTLASTED} objects have been idle for
-   * longer than {@code leak.longest-timeout}, and one of them for at least {@link
-   * LeakThresholds#OUTLASTED_SECONDS} longer. The sum of the idle times must also be long enough to
-   * make random use improbable, as {@link LeakThresholds#EXCLUDED_GAPS} explains.
+   * longer than {@code leak.longest-timeout}, and one of them for at least this timeout plus {@link
+   * LeakThresholds#OUTLASTED_SECONDS}. The sum of the idle times must also be long enough to make
+   * random use improbable, as {@link LeakThresholds#EXCLUDED_GAPS} explains.
    */
   private boolean haveOutlasted() {
     double timeout = window.times().longestTimeoutSeconds();

@@ -12,11 +12,10 @@ package io.mallometer.internal.leak;
  * <ul>
  *   <li>Idle objects: at least {@link #FEWEST_IDLE} sampled objects have been idle for longer than
  *       a threshold. The threshold is the largest of five values: the floor of the workload, {@link
- *       #LEAST_EPOCHS} epochs, and three quantiles over the site's objects, each times a factor.
- *       The quantiles are the {@link #IDLE_QUANTILE} quantile of the idle time before the free
- *       (times {@link #IDLE_FACTOR}), the {@link #LIFETIME_QUANTILE} quantile of the lifetime
- *       (times {@link #LIFETIME_FACTOR}), and the {@link #GAP_QUANTILE} quantile of the gap between
- *       two uses (times {@link #GAP_FACTOR}).
+ *       #LEAST_EPOCHS} epochs, and three values of the site's objects. These are {@link
+ *       #IDLE_FACTOR} times the {@link #IDLE_QUANTILE} quantile of the idle time before the free,
+ *       {@link #LIFETIME_FACTOR} times the {@link #LIFETIME_QUANTILE} quantile of the lifetime, and
+ *       {@link #GAP_FACTOR} times the {@link #GAP_QUANTILE} quantile of the gap between two uses.
  *   <li>Arrivals: the site keeps allocating objects that become idle. The births of its idle
  *       objects are examined in one period. The examined period begins at the birth of the first
  *       idle object. It ends before the present, because objects that were born later are too young
@@ -29,10 +28,11 @@ package io.mallometer.internal.leak;
  *       that were idle for the threshold is neither used nor freed afterwards. {@link IdleSurvival}
  *       estimates this share.
  *   <li>Timeout: at least {@link #FEWEST_OUTLASTED} objects have been idle for longer than {@code
- *       leak.longest-timeout}, and one of them for {@link #OUTLASTED_SECONDS} longer.
- *   <li>No random use: it is improbable that the objects are used at random times, once in s
- *       seconds on average. Here s is {@code leak.longest-timeout} plus {@link #OUTLASTED_SECONDS}.
- *       The sum of all idle times of s/2 or longer must be at least {@link #EXCLUDED_GAPS} times s.
+ *       leak.longest-timeout}, and one of them for at least this timeout plus {@link
+ *       #OUTLASTED_SECONDS}.
+ *   <li>No random use: let s be {@code leak.longest-timeout} plus {@link #OUTLASTED_SECONDS}. The
+ *       idle times that are at least s/2 add up to {@link #EXCLUDED_GAPS} times s or more. Such a
+ *       sum is improbable if the objects are used at random, once in s seconds on average.
  *   <li>Size: the idle objects have {@link #LEAST_BYTES} or more.
  * </ul>
  *
@@ -63,9 +63,9 @@ public final class LeakThresholds {
   static final double LEAST_EPOCHS = 3;
 
   /**
-   * The least length of the examined period, as a multiple of the idle time from which an object
-   * counts as idle. The examined period begins at the birth of the first idle object. It ends
-   * before the present, because objects that were born later are too young to be idle. In a shorter
+   * The least length of the examined period, as a multiple of the idle threshold (the time without
+   * access after which an object is idle). The period begins at the birth of the first idle object.
+   * It ends before the present, because the youngest objects cannot be idle yet. In a shorter
    * period, objects that a program allocates only at its start could look like a leak.
    */
   static final double ARRIVAL_SPAN = 2;
@@ -99,8 +99,8 @@ public final class LeakThresholds {
   static final double MOSTLY_IDLE = 0.8;
 
   /**
-   * The usual time of use is this quantile of the times from the birth of idle objects to their
-   * latest access.
+   * The quantile in {@code LeakTest.usualUse()}, which estimates how long a program usually uses an
+   * object.
    */
   static final double USED_QUANTILE = 0.75;
 
@@ -125,8 +125,8 @@ public final class LeakThresholds {
   static final double ENDED_PROBABILITY = 0.02;
 
   /**
-   * The largest assumed growth of the mean gap between a site's samples, as a factor. The gap grows
-   * because a site is sampled more seldom the more it has allocated.
+   * A site is sampled more seldom the more it has allocated. The mean gap between its samples is
+   * assumed to grow at most by this factor.
    */
   static final double FEWER_SAMPLES = 2;
 
@@ -175,8 +175,8 @@ public final class LeakThresholds {
   static final int FEWEST_BORN = 8;
 
   /**
-   * The least effective number (Kish) of samples born in the window: the number of equally weighted
-   * samples that would be as precise.
+   * The samples born in the window must have at least this effective sample size (Kish): the number
+   * of equally weighted samples that would be as precise.
    */
   static final double FEWEST_EFFECTIVE_BORN = 6;
 
@@ -187,9 +187,8 @@ public final class LeakThresholds {
   static final double MOST_IN_A_QUARTER = 0.6;
 
   /**
-   * The live bytes of a growing site must increase by at least this share of its new bytes, which
-   * were allocated in the window and are still live. The rest of the new bytes replaces freed
-   * objects.
+   * A growing site's live bytes must increase by at least this share of the bytes that it allocated
+   * in the window and still holds. A smaller increase means that many older objects were freed.
    */
   static final double KEPT_SHARE_OF_BORN = 0.5;
 
@@ -237,8 +236,8 @@ public final class LeakThresholds {
   // ---- Thresholds for objects that were idle for longer than leak.longest-timeout
 
   /**
-   * The idle time of at least one object of a leak must exceed {@code leak.longest-timeout} by this
-   * time or more, in seconds; {@code leak.time-scale} divides it.
+   * A leak must have an object that was idle for at least {@code leak.longest-timeout} plus this
+   * many seconds; {@code leak.time-scale} divides both times.
    */
   static final double OUTLASTED_SECONDS = 300;
 
@@ -254,7 +253,7 @@ public final class LeakThresholds {
    */
   static final int FEWEST_OUTLASTED = 2;
 
-  // ---- Thresholds for lost memory, of which searches found no address
+  // ---- Thresholds for lost memory, to which no pointer is left
 
   static final double SEARCH_SHARE = 0.001;
 

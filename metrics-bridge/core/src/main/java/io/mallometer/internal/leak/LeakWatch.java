@@ -256,8 +256,8 @@ public final class LeakWatch {
       CallSites sites =
           callSites.notOlderThan(
               LeakDetector.interval(current), current.get(Setting.LEAK_TIME_SCALE));
-      // The time of reading the call sites does not lengthen the pause until the next evaluation,
-      // because the readings limit their own cost.
+      // The pause after an evaluation depends on its duration. Reading the call sites does not
+      // count, because it limits its own cost.
       start = nanoTime.getAsLong();
       publish(evaluate(current, sites));
       watchTheWorst();

@@ -91,10 +91,9 @@ final class LostMemory {
   private long beforeWhole = Long.MIN_VALUE;
 
   /**
-   * A time before the last garbage collection that preceded the latest pair of searches: {@link
-   * #beforeCollection}, copied when the pair began. Objects that were born before this time are
-   * counted separately, in {@link Count#collected}. {@link #provingNanos} is such a copy of {@link
-   * #beforeWhole}.
+   * The value of {@link #beforeCollection} when the latest pair of searches began. Objects that
+   * were born before this time are also counted in {@link Count#collected}. {@link #provingNanos}
+   * is the value of {@link #beforeWhole} at the same moment.
    */
   private long eligibleNanos = Long.MIN_VALUE;
 
@@ -181,8 +180,8 @@ final class LostMemory {
   }
 
   /**
-   * Notes a garbage collection since the previous reading of the counts. The time of that reading
-   * is stored, because it is certainly before the collection.
+   * Stores the time of the previous call if garbage was collected since then. That time is
+   * certainly before the collection.
    */
   private void note(GarbageCollections now, long nowNanos) {
     GarbageCollections before = collections;
@@ -295,9 +294,9 @@ final class LostMemory {
   }
 
   /**
-   * Returns whether the search refutes the loss of a site's objects: most objects that were judged
-   * lost have been freed since, or have an address that the search found. Other objects of the site
-   * do not count, because garbage may contain the addresses of young objects.
+   * Returns whether a site does not lose memory after all: most of its objects that were judged
+   * lost have been freed since, or the search found their addresses in memory. Other objects do not
+   * count, because garbage may contain the addresses of young objects.
    */
   private boolean isRefuted(int site, MemorySearch search) {
     Set<Long> known = lostObjects.getOrDefault(site, Set.of());
@@ -461,13 +460,14 @@ final class LostMemory {
     private final Sums all = new Sums();
 
     /**
-     * The objects that already existed at the last garbage collection before the pair of searches.
+     * The objects that are older than the last garbage collection before the searches: born before
+     * {@link LostMemory#eligibleNanos}.
      */
     private final Sums collected = new Sums();
 
     /**
-     * The number of objects that already existed at the last collection of the whole heap before
-     * the pair of searches.
+     * The number of objects that are older than the last collection of the whole heap before the
+     * searches: born before {@link LostMemory#provingNanos}.
      */
     private int proving;
 
@@ -523,7 +523,7 @@ final class LostMemory {
 
     /**
      * Returns whether enough objects were searched for, at least half of them are lost, and more
-     * are lost than the registers of the unread threads could point to.
+     * are lost than the unread registers of {@code unreadThreads} threads could point to.
      */
     boolean proves(int unreadThreads) {
       return searched >= LeakThresholds.FEWEST_SEARCHED

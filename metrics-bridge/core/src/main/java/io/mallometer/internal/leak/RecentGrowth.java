@@ -30,8 +30,8 @@ final class RecentGrowth {
   private static final double ALL_SECONDS = 180;
 
   /**
-   * The least time between two readings that are kept for an hour, in seconds; {@code
-   * leak.time-scale} divides it.
+   * Readings that are kept for an hour are at least this many seconds apart; {@code
+   * leak.time-scale} divides both times.
    */
   private static final double APART_SECONDS = 150;
 

@@ -8,9 +8,9 @@ import io.mallometer.internal.leak.evidence.SampledObject;
  *
  * <p>Objects from before an attach belong to no call site, so a site that replaces them seems to
  * grow. When such an object is freed, the live bytes of the exact counters decrease, but those of
- * the sites do not. Therefore, all freed bytes of these objects are a difference: the growth of all
- * sites (estimated from samples) minus the growth of the live bytes of the exact counters. A sample
- * that is live at both readings adds no error, because it cancels out.
+ * the sites do not. Therefore, the freed bytes of these objects equal the growth of all sites
+ * (estimated from samples) minus the growth of the live bytes of the exact counters. A sample that
+ * is live at both readings adds no error, because it cancels out.
  *
  * <p>The sum of freed bytes does not show which site replaced the objects. Therefore {@link
  * #mostBytes} returns an upper bound, which verdicts use, and {@link #leastBytes} a lower bound,
@@ -66,9 +66,10 @@ final class ReplacedBytes {
   }
 
   /**
-   * Returns a lower bound of the replaced bytes of the given sites: bytes of new objects that
-   * merely replaced objects from before an attach. The bound is the estimate of all freed bytes of
-   * objects from before the attach, minus the most bytes that all other sites can have replaced.
+   * Returns a lower bound of the given sites' new bytes that merely replaced objects from before an
+   * attach. Other sites can have replaced at most as many bytes as they grew by. So the bound is
+   * the freed bytes of objects from before the attach, minus the growth of the other sites and a
+   * margin for sampling errors.
    */
   double leastBytes(Iterable<Integer> sites) {
     double others = risen;

@@ -65,7 +65,8 @@ final class SamplesBySite {
   /**
    * Returns the variance of {@link #bytes()}, by the array index of the site.
    *
-   * @param bornBy the latest birth of a sample that counts, in seconds by {@link System#nanoTime()}
+   * @param bornBy samples that were born later do not count; in seconds by {@link
+   *     System#nanoTime()}
    */
   float[] variances(double bornBy) {
     float[] variances = new float[begins.length - 1];

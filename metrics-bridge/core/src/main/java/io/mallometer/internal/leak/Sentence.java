@@ -23,8 +23,8 @@ public final class Sentence {
    * Returns a sentence such as {@code Deflater.init from ReportService.render keeps 1.3 GiB in
    * 41,000 objects that were not accessed for 12 min or more; +3.2 MiB/min}.
    *
-   * @param begun the allocation time of the oldest live object; null unless growth has stopped and
-   *     no live object was allocated later
+   * @param begun the allocation time of the oldest live object; null if growth has not stopped, or
+   *     if a live object was allocated after growth stopped
    */
   static String of(
       Verdict verdict,
@@ -234,10 +234,7 @@ public final class Sentence {
     return seconds < 2 * DAY ? whole(seconds / HOUR) + " h" : whole(seconds / DAY) + " days";
   }
 
-  /**
-   * Formats without a Formatter, which would load the data of locales: thousands of objects that
-   * stay live.
-   */
+  /** Avoids a Formatter, which would load locale data and keep thousands of objects live. */
   private static String whole(double value) {
     return Double.isNaN(value) ? "NaN" : Long.toString(Math.round(value));
   }

@@ -9,11 +9,11 @@ import java.time.Instant;
  *
  * @param since the moment at which the verdict began
  * @param next the verdict of the latest evaluation
- * @param agreements the number of evaluations in a row, up to the latest, that contradict {@code
- *     verdict}; 0 if the latest confirmed it. A change of {@code next} restarts the count at 1,
- *     unless {@code verdict} is LEAK
- * @param shown the latest assessment that agreed with the verdict. While the verdict is healthy, it
- *     is the latest assessment, even if that did not agree
+ * @param agreements for how many evaluations in a row {@code next} was found instead of {@code
+ *     verdict}; if {@code verdict} is LEAK, how many in a row contradicted it. 0 if the latest
+ *     confirmed {@code verdict}
+ * @param shown if {@code verdict} is HEALTHY, the latest assessment; otherwise the latest that
+ *     agreed with {@code verdict}
  */
 record SiteState(Verdict verdict, Instant since, Verdict next, int agreements, Assessment shown) {
 

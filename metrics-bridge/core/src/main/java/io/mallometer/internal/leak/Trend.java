@@ -58,9 +58,9 @@ public final class Trend {
   }
 
   /**
-   * Returns the median slope of a series with its interval. Unlike {@link #slope}, it also returns
-   * the slope of a series that does not grow. The result is all {@code NaN} for fewer than two
-   * points.
+   * Returns the median slope of a series with its 95 % confidence interval. Unlike {@link #slope},
+   * it also returns the slope of a series that does not grow. The result is all {@code NaN} for
+   * fewer than two points.
    */
   public static Slope interval(double[] seconds, double[] figures) {
     int points = figures.length;

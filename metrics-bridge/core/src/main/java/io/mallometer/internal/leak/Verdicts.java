@@ -164,8 +164,8 @@ final class Verdicts {
   private final Map<List<String>, List<CallSite>> names = new HashMap<>();
 
   /**
-   * The stacks that are no leaks, by the name of the site. Stacks of one name are in one list even
-   * if their libraries differ, unlike in {@link #names}.
+   * The call sites that are no leaks, grouped by name. {@link #names} groups by name and library
+   * instead.
    */
   private final Map<String, List<CallSite>> withoutLeaks = new HashMap<>();
 
@@ -314,8 +314,8 @@ final class Verdicts {
   }
 
   /**
-   * Returns whether a verdict changes between healthy and growing. Live samples show growth, so
-   * this change needs no new evidence of use.
+   * Returns whether a verdict changes between healthy and growing. Growth is judged by live
+   * samples, so this change need not wait for the next reading of accesses.
    */
   private static boolean isOfGrowth(Verdict before, Verdict now) {
     return before == Verdict.GROWING && now == Verdict.HEALTHY

@@ -78,10 +78,10 @@ final class VoidTime {
    * The result is the sum of two probabilities:
    *
    * <ul>
-   *   <li>There were exactly n uses, and all were hidden. The k-th use was then in the interval
-   *       that begins n + 1 - k timeouts before {@code to} and ends k timeouts after {@code from}.
-   *       The share of void time in this interval is the probability that the use was hidden. The n
-   *       probabilities are multiplied.
+   *   <li>There were exactly n uses, and all were hidden. The k-th use was then at most k timeouts
+   *       after {@code from} and at most n + 1 - k timeouts before {@code to}. The share of void
+   *       time in this interval is the probability that the use was hidden. The n probabilities are
+   *       multiplied.
    *   <li>There were more than n uses, and n + 1 of them were hidden, anywhere between the moments.
    * </ul>
    *

@@ -22,9 +22,9 @@ import java.util.Map;
  * at the rate at which the two collections freed objects that were not new.
  *
  * <p>{@link #waits} returns whether nearly all memory of a call site is taken for garbage. If young
- * collections free this memory, the site must otherwise be a suspect, and must not have grown much
- * ({@link #MOST_SINCE}). If collections of the old generation free it, all these conditions must
- * hold:
+ * collections free this memory, the site must be a suspect by the other tests, and must not hold
+ * too many samples ({@link #MOST_SINCE}). If collections of the old generation free it, all these
+ * conditions must hold:
  *
  * <ul>
  *   <li>At most a tenth of its samples survived each of the two collections, and at most a
@@ -49,14 +49,13 @@ final class WaitingGarbage {
   private static final double ERRORS = 1.96;
 
   /**
-   * Memory of a site is not taken for garbage if the site has grown by more than this factor. The
-   * definition of growth depends on the collections that free the memory:
+   * Memory of a site is taken for garbage only if the site does not hold too much:
    *
    * <ul>
-   *   <li>Collections of the old generation: the live bytes of the site are compared with its live
-   *       bytes at the beginning of one of the last two such collections.
-   *   <li>Young collections: the number of live samples of the site is compared with the mean
-   *       number of its samples that a young collection frees.
+   *   <li>If collections of the old generation free the memory, its live bytes are at most this
+   *       value times those at the beginning of one of the last two such collections.
+   *   <li>If young collections free it, the number of its live samples is at most this value times
+   *       the mean number of the site's samples that a young collection frees.
    * </ul>
    */
   private static final double MOST_SINCE = 2;
@@ -365,8 +364,8 @@ final class WaitingGarbage {
     }
 
     /**
-     * Returns the share of objects, by bytes, that cleaners freed within seconds after the objects'
-     * first collection of the old generation.
+     * Returns the share of bytes that cleaners freed within seconds after a collection of the old
+     * generation. Counts only objects that had survived no earlier one.
      */
     private double firstShare(Outlived freed, double left) {
       double met = freed.firstBytes() + freed.otherwiseBytes() + left;
@@ -376,8 +375,8 @@ final class WaitingGarbage {
     /** Returns the live bytes that a collection of the old generation would free at this moment. */
     Estimate bytes() {
       double born = all.bytes - left.bytes;
-      // Objects that survived the earlier collection were freed after the later one
-      // (old[0].againBytes()) or are still live (leftSecond).
+      // Objects that survived the collection old[1] were freed after the next one, old[0]
+      // (againBytes), or are still live (leftSecond).
       double again = old[0].againBytes();
       double[] shares = {
         firstShare(old[0], left.bytes - leftByBoth.bytes),

@@ -219,8 +219,8 @@ public interface NativeLibrary {
    *
    * @param kind the part of the file to write to, by its number in {@code
    *     docs/reference/recording.md}
-   * @param percent the percentage of the memory limit that was exceeded, for a text that lists the
-   *     call sites at that moment; 0 for other texts
+   * @param percent for a list of call sites that is written because a share of the memory limit was
+   *     exceeded: this share in percent; 0 for other texts
    * @return why nothing was written; empty if the text was written
    */
   String writeRecording(int kind, int percent, byte[] content);

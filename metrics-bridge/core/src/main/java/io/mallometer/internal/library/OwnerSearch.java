@@ -21,8 +21,8 @@ public interface OwnerSearch extends AutoCloseable {
    *
    * @param failure why the step was not done; empty if it was
    * @param samplesLeftOut the number of samples for which there was no room
-   * @param pointers the number of pairs of an address and a sample. The sample can be reached from
-   *     the address through native memory.
+   * @param pointers the number of pairs of an address and a sample to which native pointers lead
+   *     from this address
    * @param leftOut the number of results for which there was no room
    * @param nextObjects the number of objects whose referrers the next {@link Step#REFERRERS}
    *     searches

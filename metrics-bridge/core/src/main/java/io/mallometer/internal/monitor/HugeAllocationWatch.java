@@ -28,7 +28,7 @@ public final class HugeAllocationWatch implements Consumer<Snapshot> {
   private volatile List<HugeAllocation> latest = List.of();
   private volatile boolean closed;
 
-  /** The highest number that was reported. Written on the executor's one thread. */
+  /** The number of the latest reported allocation. Written on the executor's one thread. */
   private volatile long latestReported;
 
   /** The time of the latest task. Guarded by this, as is {@link #called}. */

@@ -143,7 +143,10 @@ public final class MonitorJournal {
     return ended;
   }
 
-  /** Returns allocations by returned size; empty while no monitor counts them. Never throws. */
+  /**
+   * Returns the distribution of the allocations' usable sizes; empty while no monitor counts them.
+   * Never throws.
+   */
   public Optional<SizeDistribution> returnedSizes() {
     try {
       return library.returnedSizes();

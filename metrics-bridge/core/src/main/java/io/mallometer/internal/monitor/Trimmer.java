@@ -14,9 +14,9 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * Makes the allocator return free memory to the kernel (trims). Trims one at a time and not too
- * often, because a trim holds the locks that every malloc needs. Runs on the requesting thread, so
- * that no poll waits.
+ * Makes the allocator return free memory to the kernel (a trim). Refuses a request during a trim or
+ * too soon after one, because a trim holds the locks that every malloc needs. A trim runs on the
+ * requesting thread, so no poll waits.
  */
 public final class Trimmer {
 

@@ -26,8 +26,8 @@ import java.util.Set;
 public final class OwnerFinder {
 
   /**
-   * The fewest samples from which an owner is named, because a single number may equal an address
-   * by chance.
+   * The fewest samples from which an owner is named, because a Java {@code long} may equal one
+   * address by chance.
    */
   public static final int FEWEST_SAMPLES = 2;
 
@@ -122,9 +122,8 @@ public final class OwnerFinder {
   }
 
   /**
-   * Returns whether nothing refers to the object that contains the address of {@code hold}. The
-   * address in such an object may be out of date, because malloc may have reused freed memory for
-   * the sample.
+   * Returns whether nothing refers to the object that contains the address of {@code hold}. Such
+   * garbage may contain the address of memory that was freed and then reused for the sample.
    */
   private static boolean isGarbage(HeapGraph graph, Hold hold) {
     if (hold.object() == HeapGraph.NONE) {
@@ -205,9 +204,9 @@ public final class OwnerFinder {
 
   /**
    * Returns the most frequent {@link Holding} of the samples. If several objects contain a sample's
-   * address, the sample has the strongest holding of these objects, which is the first in the enum.
-   * A sample does not count as UNREACHABLE if the reference paths of one of these objects were not
-   * searched, because that object may be reachable.
+   * address, the strongest holding of these objects counts; {@link Holding} lists the strongest
+   * first. A sample does not count as UNREACHABLE if the reference paths of one of these objects
+   * were not searched, because that object may be reachable.
    */
   private static Holding mostFrequent(
       HoldersOfField group, Map<Integer, RetentionPathFinder.Found> found) {
@@ -271,8 +270,8 @@ public final class OwnerFinder {
   }
 
   /**
-   * Returns whether each object whose referrers were searched is known to be kept by a root or to
-   * be unreachable.
+   * Returns whether the search is conclusive: each object whose referrers were searched is {@link
+   * Holding#KEPT} or {@link Holding#UNREACHABLE}.
    */
   public static boolean isConcluded(HeapGraph graph) {
     RetentionPathFinder pathFinder = new RetentionPathFinder(graph.objects());

@@ -20,8 +20,8 @@ public record PauseEstimate(double heapBytes, boolean marks, double slowdown, do
   private static final double GIB = 1L << 30;
 
   /**
-   * The CPU time of a walk in seconds for each GiB of heap, by the number of classes whose
-   * referrers it searches.
+   * The three rates are CPU seconds per GiB of heap. A walk searches for the referrers of one class
+   * or of several.
    */
   private static final double ONE_CLASS = 1.2;
 

@@ -22,7 +22,10 @@ final class HoldTime {
   /** A suspect's live buffers must have arrived in at least this many different readings. */
   private static final int FEWEST = 3;
 
-  /** A suspect must have a live buffer that is at least this old and whose arrival was seen. */
+  /**
+   * A suspect must have a live buffer that is at least this old and was new when a reading found
+   * it.
+   */
   private static final long SHORTEST_NANOS = 3 * MINUTE_NANOS;
 
   private static final int WINDOW_MINUTES = 60;
@@ -118,8 +121,8 @@ final class HoldTime {
   }
 
   /**
-   * Returns the age of the oldest live buffer whose arrival was seen, in nanoseconds; 0 if there is
-   * none.
+   * Returns the age, in nanoseconds, of the oldest live buffer that was new when a reading found
+   * it; 0 if there is none.
    */
   static long oldestArrived(List<TrackedBuffer> live, long now) {
     return live.stream()

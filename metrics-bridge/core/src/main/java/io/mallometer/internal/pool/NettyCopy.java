@@ -171,8 +171,8 @@ final class NettyCopy {
         tracked = readBuffers(members, interval, look);
         sawAll = tracked.complete();
         reason = sawAll ? "" : "the look ended before all tracked buffers were read";
-        // The interval changes only after all tracked buffers were read. Unread buffers would get a
-        // wrong weight, because a buffer is weighted by the interval at its reading.
+        // The interval changes only after all tracked buffers were read, because a buffer that is
+        // read later would be weighted with the new interval.
         if (sawAll && interval > 1 && wanted > 0 && interval != wanted) {
           reason = failureToTrack(members, wanted);
         }

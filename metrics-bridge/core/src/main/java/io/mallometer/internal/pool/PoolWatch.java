@@ -263,8 +263,8 @@ public final class PoolWatch {
   }
 
   /**
-   * Removes the lines of code from {@link #holdTimes} that had no event in the last hour: no buffer
-   * became late (live for a minute), and no late buffer was released.
+   * Removes a line of code from {@link #holdTimes} an hour after its latest event: a buffer became
+   * late (live for a minute), or a late buffer was released.
    */
   private void forgetLines(long now) {
     holdTimes.values().forEach(time -> time.add(List.of(), List.of(), now));

@@ -82,8 +82,8 @@ final class TrackedBuffer extends WeakReference<Object> {
   }
 
   /**
-   * Returns whether the buffer was certainly new when it was found, because the reading before had
-   * read all tracked buffers.
+   * Returns whether the buffer was certainly allocated after the previous reading; false if that
+   * reading missed tracked buffers.
    */
   boolean arrived() {
     return arrived;

@@ -23,8 +23,8 @@ import java.util.regex.Pattern;
 final class CgroupReading {
 
   /**
-   * The smallest limit that means "no limit": version 1 of cgroups reports the largest multiple of
-   * the page size.
+   * Limits from this value on mean "no limit". Version 1 of cgroups reports a missing limit as
+   * {@code Long.MAX_VALUE}, rounded down to whole pages.
    */
   private static final long NO_LIMIT = Long.MAX_VALUE - (1L << 20);
 

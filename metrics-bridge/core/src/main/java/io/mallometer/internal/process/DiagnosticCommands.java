@@ -53,10 +53,7 @@ final class DiagnosticCommands {
    */
   record Option(String value, boolean byDefault) {}
 
-  /**
-   * The class that implements the commands. It is looked up at the first use, after the agent has
-   * opened its package.
-   */
+  /** Looks up the class {@code BEHIND} at the first use, after the agent has opened its package. */
   private static final class Direct {
 
     static final @Nullable Object COMMANDS;

@@ -56,7 +56,7 @@ final class MappingKinds {
 
   private static final String LIBRARY = "libmallometer";
 
-  /** A text that the names of the mappings of ZGC's heap contain. */
+  /** Mappings of ZGC's heap have this text in their names. */
   static final String JAVA_HEAP = "java_heap";
 
   /**

@@ -27,8 +27,8 @@ public interface MemorySource {
    * Reads the values that are due, and returns the previous values of the others. Values that this
    * system does not report are unknown.
    *
-   * @param counted reads the native library's counters, by which malloc's memory is divided; called
-   *     when the mappings are read
+   * @param counted reads the native library's counters, such as malloc's live bytes; called when
+   *     the mappings are read
    * @param statedLimit the memory limit that the options state; empty without one
    * @param ranges reads the ranges that the process mapped, ascending by address; called when the
    *     mappings are read

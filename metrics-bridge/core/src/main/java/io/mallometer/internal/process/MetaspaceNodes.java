@@ -27,8 +27,8 @@ final class MetaspaceNodes {
   private static final int MOST_STEPS = 50_000;
 
   /**
-   * The most bytes that the JVM can commit between the readings of the mappings and of its own
-   * sizes.
+   * The most bytes that the JVM can commit between its report of committed sizes and the reading of
+   * the mappings.
    */
   private static final long TOLERANCE = 4L << 20;
 

@@ -17,8 +17,8 @@ import java.util.OptionalLong;
 final class OwnMemory implements AddressSpace {
 
   /**
-   * The largest number of pages in a call of {@link #residentPages}: the pages of 1 GiB. Their
-   * entries in the page table take 2 MiB.
+   * The largest number of pages in a call of {@link #residentPages}: 1 GiB in total. Their entries
+   * in the page table take 2 MiB.
    */
   private static final long MOST_PAGES = (1L << 30) / PAGE;
 

@@ -40,8 +40,8 @@ public record ProcessCounts(
   }
 
   /**
-   * Returns these counts with the numbers of threads of the largest pools, read at the same time.
-   * Pools of one thread are left out.
+   * Returns these counts with the sizes of the largest thread pools in {@code stacks}, which was
+   * read at the same time as these counts. Pools of one thread are left out.
    */
   public ProcessCounts with(ThreadStacks stacks) {
     return new ProcessCounts(

@@ -34,8 +34,8 @@ final class ProcessMemorySource implements MemorySource {
   static final long SHORTEST_SPLIT_NANOS = 15_000_000_000L;
 
   /**
-   * The longest time between two splits of the resident set, even if splits then exceed their share
-   * of a processor.
+   * The longest time between splits of the resident set into parts, even if they take more than a
+   * thousandth of a processor.
    */
   static final long LONGEST_SPLIT_NANOS = 3_600_000_000_000L;
 
@@ -118,10 +118,9 @@ final class ProcessMemorySource implements MemorySource {
   }
 
   /**
-   * Makes the next {@link #read} read all values anew and split the resident set early. An early
-   * split postpones the next regular split by {@code pause}, the interval between splits, so
-   * frequent requests do not cause more splits. The early split is left out if the next regular
-   * split is more than two such intervals away.
+   * Makes the next {@link #read} read all values anew, and split the resident set into parts if the
+   * next split is due within two intervals ({@code pause}). The early split delays the next one by
+   * an interval, so frequent requests do not cause more splits.
    */
   @Override
   public void renew() {

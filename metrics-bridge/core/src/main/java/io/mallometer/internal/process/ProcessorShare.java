@@ -83,10 +83,9 @@ public final class ProcessorShare {
   }
 
   /**
-   * Returns how many times longer a thread takes than on a free processor, if all other threads of
-   * this process are at rest. Assumes that other processes use all processors that this process
-   * does not get, and that each of their threads gets the same share of a processor as a thread of
-   * this process.
+   * Returns how many times longer the only running thread of this process takes than on a free
+   * processor. Assumes that other processes use all processors that this process did not get in the
+   * measurement, and that each of their threads gets the share {@code thread}.
    *
    * @param thread the measured share of a processor, at most 1, that one thread gets while the
    *     other threads of this process run

@@ -194,7 +194,7 @@ final class ResidentSplit {
     return hugePages;
   }
 
-  /** Returns the unexplained memory that the program or its libraries mapped, by call site. */
+  /** Returns the anonymous memory that the program or its libraries mapped, by call site. */
   List<Mapped> mapped() {
     return mapped;
   }

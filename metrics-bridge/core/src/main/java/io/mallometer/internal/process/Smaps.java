@@ -34,8 +34,8 @@ final class Smaps {
   private static final int PADDED_LINE = 16 + 8 + 3;
 
   /**
-   * The most bytes of a line that are read; the rest is ignored. {@link MappingKinds} recognises
-   * memory only by paths that are shorter.
+   * The most bytes of a line that are read; the rest is ignored. Names that {@link MappingKinds}
+   * recognises are shorter.
    */
   private static final int LONGEST_LINE = 4096;
 
@@ -45,7 +45,7 @@ final class Smaps {
    */
   private static final int READ_AT_ONCE = 8192;
 
-  /** The value for an invalid number; no mapping begins or ends at this address. */
+  /** Stands for text that is no address; no mapping begins or ends at -1. */
   private static final long NO_NUMBER = -1;
 
   private final InputStream in;

@@ -34,8 +34,8 @@ record StatusFile(
   }
 
   /**
-   * Returns the bytes of a line whose unit is kB, in {@code /proc/self/status} or {@code
-   * /proc/meminfo}.
+   * Returns the value of a line of {@code /proc/self/status} or {@code /proc/meminfo}, converted
+   * from kB to bytes.
    */
   static OptionalLong kilobytes(String name, String status) {
     OptionalLong number = figure(name, KILOBYTES, status);

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * A 64-bit, little-endian library or executable in ELF: a file, or the memory into which the loader
  * mapped it. An address of the object has different positions in a file and in memory. Only files
  * have section headers and thus {@code .symtab}. Each count is bounded, so corrupt bytes cannot
- * make a reading take long or much memory.
+ * cost much time or memory.
  */
 final class ElfImage {
 

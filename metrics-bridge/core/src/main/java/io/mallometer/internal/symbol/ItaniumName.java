@@ -451,8 +451,8 @@ final class ItaniumName extends MangledName {
   /**
    * Reads a reference to an entity that occurred before, or an abbreviation such as {@code Ss}.
    *
-   * @param scope whether a member of the entity follows. An abbreviation is then read as the name
-   *     of the template, such as {@code basic_string}, because constructors have this name.
+   * @param scope whether a member of the entity follows. If so, {@code Ss} is {@code basic_string}
+   *     instead of {@code string}, because a constructor is named after the template.
    */
   private Name substitution(boolean scope) {
     expect('S');

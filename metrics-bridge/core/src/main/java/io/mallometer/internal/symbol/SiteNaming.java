@@ -51,7 +51,7 @@ public final class SiteNaming {
   private static final String CUT = "...";
   private static final String UNKNOWN = "[unknown]";
 
-  /** The library name of memory that Java code requests without native code in between. */
+  /** Stands in for a library's name if none is found and the innermost frame is Java. */
   static final String JAVA = "[java]";
 
   private static final List<String> JDK = List.of("java.", "javax.", "jdk.", "sun.", "com.sun.");

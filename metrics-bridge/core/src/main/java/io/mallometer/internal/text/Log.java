@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Log {
 
-  /** The log of all code except for the outputs of metrics, such as JMX and the page. */
+  /** The log of all code except the JFR, JMX and Micrometer outputs, which have their own. */
   public static final Log MALLOMETER = new Log("io.mallometer.Mallometer");
 
   private final String name;

@@ -35,7 +35,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests the diagnoses of programs with known causes of growth, mostly after ten minutes. */
+/** Tests the diagnoses of programs with known causes of growth. */
 @Tag("any-jdk")
 class AccountTest {
 
@@ -141,8 +141,9 @@ class AccountTest {
   }
 
   /**
-   * The live bytes of the process grow twice as fast as those of its only site. A sampling error
-   * cannot explain such a difference, so most of the difference stays in the row {@code SAMPLING}.
+   * The live bytes of the process grow twice as fast as those of its only site. The site's growth
+   * is corrected by at most the sampling error, so the row {@code SAMPLING} has most of the
+   * difference.
    */
   @Test
   void whatChanceDoesNotExplainStaysASamplingDifference() {

@@ -994,9 +994,9 @@ class DiagnosisTest {
   }
 
   /**
-   * The diagnosis uses the limit that leaves the least memory: first the cgroup's limit, then a
-   * stated limit. Neither limit is changed, so the state {@code ACT} stays. The state ends early
-   * only if a limit is changed or removed.
+   * The diagnosis uses the limit that leaves the least memory. A switch from the cgroup's limit to
+   * a stated limit does not end the state {@code ACT}. The state ends early only if a limit is
+   * changed or removed.
    */
   @Test
   void aLimitThatOnlyTakesTheOthersPlaceBeginsNothingAnew() {

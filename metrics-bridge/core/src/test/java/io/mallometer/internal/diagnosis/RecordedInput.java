@@ -20,9 +20,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Reads the inputs of real processes that the class {@code Inputs} in {@code
- * benchmarks/diagnosis/Situation.java} wrote. A Java record is a JSON object with a member for each
- * component.
+ * Reads each {@link DiagnosisInput} that the class {@code Inputs} in {@code
+ * benchmarks/diagnosis/Situation.java} recorded in a real process. A Java record is a JSON object
+ * with a member for each component.
  */
 final class RecordedInput {
 

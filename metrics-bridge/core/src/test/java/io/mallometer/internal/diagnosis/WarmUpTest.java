@@ -23,8 +23,8 @@ class WarmUpTest {
   private static final int DRAWN = 12;
 
   /**
-   * The correlation between the noise of two successive readings. Readings are 15 s apart, so noise
-   * lasts about a minute.
+   * The correlation between the noise of two successive readings, 15 s apart. With this value,
+   * noise lasts about a minute.
    */
   private static final double LASTS = 0.8;
 

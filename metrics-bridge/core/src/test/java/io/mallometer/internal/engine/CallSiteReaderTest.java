@@ -418,10 +418,7 @@ class CallSiteReaderTest {
     return SitesByHand.site(i, "a.B.m%02d".formatted(i), "liba.so", liveBytes);
   }
 
-  /**
-   * Gives a site slightly fewer live bytes than the site {@code behind}, so that it comes directly
-   * after that site.
-   */
+  /** Places site {@code number} directly after site {@code behind} in the order of live bytes. */
   private static void overtake(CallSite[] sites, int number, int behind) {
     sites[number] = site(number, 10_000 - 100 * behind - 50);
   }

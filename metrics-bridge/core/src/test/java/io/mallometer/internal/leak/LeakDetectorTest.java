@@ -815,8 +815,8 @@ class LeakDetectorTest {
         objects.removeIf(object -> object.site() == 1);
       }
       LeakReport report = evaluate(second);
-      // Until minute 46 the caches have fewer bytes than the leak, so the report combines both into
-      // one verdict.
+      // The leak has more bytes than the caches up to minute 46, so one verdict covers the leak and
+      // the caches.
       if (second > 46 * MINUTE) {
         assertThat(verdict(report, 2).verdict()).isEqualTo(Verdict.UNUSED);
         assertThat(verdict(report, 3).verdict()).isEqualTo(Verdict.UNUSED);
@@ -1214,8 +1214,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * A healthy site shows the figures of its latest assessment, even if this assessment would make
-   * it a leak.
+   * The latest assessment finds a leak. The verdict is still healthy, but the site shows the
+   * figures of that assessment.
    */
   @Test
   void ofAHealthySiteTheLatestAssessmentIsShownAlsoWhileItSpeaksForAnotherVerdict() {

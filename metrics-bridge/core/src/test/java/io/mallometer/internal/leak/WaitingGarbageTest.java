@@ -575,8 +575,8 @@ class WaitingGarbageTest {
   }
 
   /**
-   * The site's stack shows that a cleaner of the JDK frees the site's objects, so the objects may
-   * be garbage. No freed sample confirms it yet.
+   * The site's stack shows that a cleaner of the JDK frees the site's objects. The objects may be
+   * garbage although the cleaner has freed none yet.
    */
   @Test
   void whatACleanerOfTheJdkFreesMayBeGarbageUntilACollectionMeetsIt() {

@@ -64,10 +64,10 @@ class HotSpotTest {
   }
 
   /**
-   * Without configured limits, the code cache is limited by its default size, and direct buffers
-   * are limited by the maximum heap size.
+   * The code cache is limited by its default size, and direct buffers by the maximum heap size, if
+   * no limits are configured.
    *
-   * <p>The segments of the code cache may add up to one page more than its size.
+   * <p>The sum of the code cache's segments may exceed its size by up to one page.
    */
   @Test
   void whatNobodyLimitedMayStillBeBounded() {

@@ -251,7 +251,7 @@ class LoaderStatisticsTest {
     }
   }
 
-  /** Defines one small class in each of two loaders 5,000 times, under new names. */
+  /** Defines 5,000 copies of a small class, under different names, in each of two loaders. */
   static final class Loads {
 
     private static final int CLASSES = 5_000;

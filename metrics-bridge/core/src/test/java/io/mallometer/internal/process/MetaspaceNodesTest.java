@@ -56,8 +56,7 @@ class MetaspaceNodesTest {
   }
 
   /**
-   * The JVM loads classes between the reading of the mappings and the reading of the JVM's own
-   * sizes.
+   * The JVM loads classes after the mappings are read, and before it reports its metaspace sizes.
    */
   @Test
   void theAccountMayBeAheadOfTheMappings() {

@@ -66,8 +66,8 @@ class PieceTest {
   }
 
   /**
-   * Reports of the JVM, names of mappings and headers of malloc are more reliable than stack
-   * frames.
+   * Reports of the JVM, names of mappings and headers of malloc show the kind more reliably than
+   * stack frames.
    */
   @ParameterizedTest
   @EnumSource(

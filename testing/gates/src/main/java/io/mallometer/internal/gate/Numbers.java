@@ -15,7 +15,10 @@ final class Numbers {
 
   private Numbers() {}
 
-  /** Rounds to three decimals, or to three digits if the number is between -1 and 1. */
+  /**
+   * Rounds a number between -1 and 1 to three significant digits, and other numbers to three
+   * decimals.
+   */
   static double rounded(double number) {
     BigDecimal exact = BigDecimal.valueOf(number);
     return Math.abs(number) < 1

@@ -24,8 +24,8 @@ public record SampledObject(
     long collections) {
 
   /**
-   * The largest number of call sites that the library knows at a time. Their numbers all differ
-   * modulo this number.
+   * The most call sites that the library knows at a time. Their numbers modulo this value are
+   * distinct.
    */
   public static final int MOST_SITES = 16_384;
 

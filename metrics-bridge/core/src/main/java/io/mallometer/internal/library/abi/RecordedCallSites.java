@@ -139,8 +139,8 @@ final class RecordedCallSites {
   private int callsInBetween;
 
   /**
-   * Whether all sites had names at some earlier time. Few sites are new since then, so each reading
-   * names all new sites.
+   * Whether all sites had names at some earlier time. If so, each call of {@link #read} names all
+   * new sites, because they are few.
    */
   private boolean allNamed;
 

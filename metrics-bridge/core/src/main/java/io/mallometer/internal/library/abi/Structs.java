@@ -39,7 +39,7 @@ final class Structs {
     return ByteBuffer.allocateDirect(bytes).order(ByteOrder.nativeOrder());
   }
 
-  /** Returns zeroed memory for as long as the class loader lives. */
+  /** Returns zeroed memory that stays valid as long as the class loader lives. */
   static ByteBuffer keep(int bytes) {
     return LOADED_FOR_GOOD ? mallocked(bytes) : allocate(bytes);
   }

@@ -5,9 +5,8 @@ import java.util.Locale;
 
 /**
  * Platforms on which the library was compiled and simulated, but never run. Such a library is
- * loaded only if the user names the platform in the environment variable {@code
- * MALLOMETER_EXPERIMENTAL} or the system property {@code mallometer.experimental}, separated by
- * commas.
+ * loaded only if the environment variable {@code MALLOMETER_EXPERIMENTAL} or the system property
+ * {@code mallometer.experimental} names the platform. Several names are separated by commas.
  */
 public final class Experimental {
 

@@ -60,8 +60,8 @@ public final class ProcessLibrary implements NativeLibrary {
   }
 
   /**
-   * Attaches the library. Reading the library is not tried again if it has failed, because JNA
-   * states the cause only at its first failure.
+   * Attaches the library. If it could not be opened or read before, this is not tried again,
+   * because JNA states the cause only at its first failure.
    */
   @Override
   public synchronized Status attach() {
