@@ -47,14 +47,17 @@ final class ForwardingSocket implements Closeable {
   /**
    * Opens a socket at {@code file} that forwards to {@code other} until it is closed. Creates
    * {@code file} itself if {@code other} exists already. Otherwise, a thread creates {@code file}
-   * as soon as {@code other} exists.
+   * as soon as {@code other} exists. Deletes a {@code file} at which no process listens: a JVM that
+   * was killed leaves one, and a client would not wait.
    *
-   * @throws IOException if another process listens at {@code file}, or the socket cannot be created
+   * @throws IOException if another process listens at {@code file}, the file that was left cannot
+   *     be deleted, or the socket cannot be created
    */
   static ForwardingSocket open(Path file, Path other) throws IOException {
     if (isListening(file)) {
       throw new IOException(file + " belongs to another JVM");
     }
+    Files.deleteIfExists(file);
     ForwardingSocket socket = new ForwardingSocket(file, other);
     try {
       socket.listen();

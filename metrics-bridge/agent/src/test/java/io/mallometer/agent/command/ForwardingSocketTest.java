@@ -120,6 +120,15 @@ class ForwardingSocketTest {
     }
   }
 
+  /** A client would otherwise connect to the socket of an earlier JVM, and be refused. */
+  @Test
+  void aFileThatNobodyServesIsGoneUntilTheOtherAppears() throws IOException {
+    listen("here").close();
+    try (ForwardingSocket socket = ForwardingSocket.open(file(), directory.resolve("other"))) {
+      assertThat(file()).doesNotExist();
+    }
+  }
+
   @Test
   void aSocketThatSomebodyServesIsLeftAlone() throws IOException {
     try (ServerSocketChannel here = listen("here")) {
