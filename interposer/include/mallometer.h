@@ -179,7 +179,8 @@ struct mallometer_report {
    * Samples whose stack was cut. The library stores at most 128 native frames and 512 Java frames. When half of the
    * room for call sites is taken (see samples_without_site), new stacks without Java frames are cut to 8 frames. When
    * three quarters are taken, they are cut to 7 frames, and so are new stacks with Java frames on which the JVM
-   * allocates for itself, for example to define a class.
+   * allocates for itself, for example to define a class. A sampling interval of 1 to 8 cuts such stacks to their native
+   * frames and 8 Java frames already when half of the room is taken.
    */
   uint64_t samples_truncated;
   /* Samples of Java threads without Java frames: the JVM returned none, or too little stack was left for the walk. */

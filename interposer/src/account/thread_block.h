@@ -285,7 +285,7 @@ static inline int64_t thread_net(const struct thread_block *block) {
  * then takes the slow path until the headroom is renewed. May be called from any thread. */
 static inline void headroom_withdraw(struct thread_block *block) {
   int64_t left = __atomic_load_n(&block->headroom, __ATOMIC_RELAXED);
-  /* Leaves a headroom of 0 as it is: with EVENTS_ARE_MARKED, it marks an event in progress. */
+  /* Leaves a headroom of 0 as it is if EVENTS_ARE_MARKED, because it marks an event in progress. */
   while (!(EVENTS_ARE_MARKED && left == 0) && !__atomic_compare_exchange_n(&block->headroom, &left, NO_HEADROOM, false,
                                                                            __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
   }

@@ -3,9 +3,10 @@
  * still agree with glibc's live bytes.
  *
  * The baseline is the live bytes that glibc reports, minus the bytes counted until then. Other threads may allocate
- * during glibc's report, so the library also computes a bound of the baseline's error. The bound is the bytes that
- * other threads count during the report. 64 KiB are added if another thread may be inside malloc or free. The library
- * asks glibc for a report only if the report will hold each lock for less than 10 ms.
+ * during glibc's report, so the library also computes a bound of the baseline's error. The bound is half of the bytes
+ * that other threads allocate and free during the report, plus the changes of their caches, or GLIBC_CACHE_MOST_BYTES
+ * for each thread if the caches cannot be read. 64 KiB are added if another thread may be inside malloc or free. The
+ * library asks glibc for a report only if the report will hold each lock for less than 10 ms.
  */
 #ifndef MALLOMETER_CONTROL_BASELINE_H
 #define MALLOMETER_CONTROL_BASELINE_H

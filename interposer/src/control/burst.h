@@ -39,7 +39,7 @@ bool burst_leaves_room(const struct memory_reading *reading);
 /* Returns the nanoseconds until the next call of burst_look(). */
 uint64_t burst_pause_ns(void);
 
-/* Tests whether memory rises. Returns a new description of the rise, which the caller must write to the recording;
+/* Tests whether memory rises. Returns a new description of the rise for the recording and the termination message;
  * NULL if there is no new description. `now` is monotonic_ns(). */
 const struct recording_burst *burst_look(const struct memory_cgroup *cgroup, const struct memory_reading *known,
                                          uint64_t now);

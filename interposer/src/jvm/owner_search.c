@@ -465,9 +465,9 @@ int owner_search_find_pointer_holders(void) {
 
 /* ---- Choice of holders ---------------------------------------------------------------------------------- */
 
-/* Holders are Java objects that contain the address of a block. They are chosen during the first walk along
- * references, which reaches only live objects. A dead object may contain the address of a freed block, where a new
- * block lies now. */
+/* Holders are Java objects with a long that is the address of a block, or of a native structure that leads to a block.
+ * They are chosen during the first walk along references, which reaches only live objects. A dead object may contain
+ * the address of a freed block, where a new block lies now. */
 
 /* Returns the counter of holders (Java objects) that were chosen for an address in the field that `hold` describes.
  * A field has two counters: one for addresses in a block, and one for addresses that lead to a block through other

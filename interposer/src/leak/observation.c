@@ -24,7 +24,8 @@
 
 #define MILLISECOND UINT64_C(1000000)
 #define SECOND UINT64_C(1000000000)
-#ifndef LOOKS_IN_AN_EPOCH /* time between readings of accessed bits, as a multiple of their CPU time; lower in tests */
+/* The time between readings of accessed bits, as a multiple of their CPU time; lower in tests. */
+#ifndef LOOKS_IN_AN_EPOCH
 #define LOOKS_IN_AN_EPOCH 1000u
 #endif
 #define MOST_LOOKS_IN_AN_EPOCH 1000000u

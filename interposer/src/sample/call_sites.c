@@ -271,9 +271,9 @@ static uint32_t site_of(const uint64_t *frames, uint32_t count, bool may_be_new,
  * a sample, and leave() afterwards. The thread belongs to the turn (a number) in which it entered. One thread at a time
  * forgets sites, in three steps:
  *
- * - Mark sites as leaving, so that find_site() does not find them.
- * - Forget the marked sites without live samples and mappings, and release the stack nodes that only they used.
- * - Make these nodes free for reuse. Threads that found them before the second step have left by then.
+ * 1. Mark sites as leaving, so that find_site() does not find them.
+ * 2. Forget the marked sites without live samples and mappings, and release the stack nodes that only they used.
+ * 3. Make these nodes free for reuse. Threads that found them before step 2 have left by then.
  *
  * Each step begins a new turn, and is taken only when all threads that entered in earlier turns have left. No thread
  * waits for them: a later call of call_sites_make_room() takes the step.

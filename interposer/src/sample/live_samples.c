@@ -61,11 +61,11 @@ static void change_count(uint8_t *count, int change) {
 }
 
 /*
- * `counts` has the number of live samples with each hash. A hash's bit in live_filter is set while its count is not 0.
- * The thread that removes the last sample of a hash sets the count to CLOSING, clears the bit, and then sets the count
- * to 0. Insertions fail while the count is CLOSING, so the removal cannot clear the bit of a sample that is being
- * inserted. An insertion must not wait, because a signal handler may have interrupted the thread that set the count to
- * CLOSING.
+ * `counts` has the number of live samples with each hash, or CLOSING or MANY. A hash's bit in live_filter is set while
+ * a live sample has that hash. The thread that removes the last sample of a hash sets the count to CLOSING, clears the
+ * bit, and then sets the count to 0. Insertions fail while the count is CLOSING, so the removal cannot clear the bit of
+ * a sample that is being inserted. An insertion must not wait, because a signal handler may have interrupted the thread
+ * that set the count to CLOSING.
  */
 static uint8_t *count_of(uintptr_t address) { return &counts[(uint16_t)(address >> 4)]; }
 

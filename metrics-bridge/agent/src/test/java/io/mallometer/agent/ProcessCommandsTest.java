@@ -22,7 +22,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 
-/** The last test ends the application that all tests of this class share. */
+/**
+ * Tests commands that read. The last test ends the application that all tests of this class share.
+ */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @Tag("process")
 class ProcessCommandsTest extends ProcessCommands {

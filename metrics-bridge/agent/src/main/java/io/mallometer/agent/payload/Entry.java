@@ -56,8 +56,10 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
    * Starts polling and everything that the options request, for the life of the JVM. Attaches the
    * library if it does not count yet and the options allow it.
    *
-   * <p>Then registers the events of Flight Recorder, waits until the application uses JMX, and
-   * registers the MBeans. Returns only after that, so it never returns if JMX is not used.
+   * <p>Then registers the events of Flight Recorder and the MBeans. The MBeans are registered at
+   * once if a system property configures JMX, and otherwise when the application first uses JMX.
+   * The method waits for that use, perhaps for ever. Returns at once, without a start, if the
+   * options switch mallometer off.
    *
    * @param given the options by name and the key {@code agent version}
    * @param said receives one line that states the result, one for each setting without effect, and

@@ -143,8 +143,8 @@ public final class HeldDiagnosis {
    *
    * <ul>
    *   <li>If {@code limits} contains the source, the limit has changed if the value differs.
-   *   <li>If {@code limits} lacks the source, the limit has changed if the new or the earlier
-   *       source is {@code MACHINE}, which means that no limit is set.
+   *   <li>If {@code limits} lacks the source, the limit has changed if this source or one in {@code
+   *       limits} is {@code MACHINE}, which means that no limit is set.
    *   <li>Otherwise the limit has not changed: several limits may be set, and another one may
    *       merely have become the nearest.
    * </ul>

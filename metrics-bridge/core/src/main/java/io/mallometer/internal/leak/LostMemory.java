@@ -294,9 +294,9 @@ final class LostMemory {
   }
 
   /**
-   * Returns whether a site does not lose memory after all: most of its objects that were judged
-   * lost have been freed since, or the search found their addresses in memory. Other objects do not
-   * count, because garbage may contain the addresses of young objects.
+   * Returns whether a site does not lose memory after all. Of its objects that were judged lost and
+   * that this search looked for, most were freed during the search, or their addresses were found.
+   * Other objects do not count, because garbage may contain the addresses of young objects.
    */
   private boolean isRefuted(int site, MemorySearch search) {
     Set<Long> known = lostObjects.getOrDefault(site, Set.of());

@@ -156,8 +156,8 @@ final class NettyCopy {
   /**
    * Reads the pooled and the adaptive allocators that the program uses.
    *
-   * @param wanted the sampling interval to set in the leak detector, which tracks one buffer per
-   *     interval; 0 to set none
+   * @param wanted N, if the leak detector is to track one in N buffers; 0 leaves the detector as it
+   *     is
    */
   List<PoolReading> read(Class<?> buffer, List<Class<?>> found, int wanted, Look look) {
     Members members = members(buffer, found);

@@ -28,10 +28,7 @@ final class NettyPools {
   /** The copies of Netty, by the identity hash code of their buffer class. */
   private Map<Integer, NettyCopy> copies = new HashMap<>();
 
-  /**
-   * The sampling interval to set in Netty's leak detector, which tracks one buffer per interval; 0
-   * to set none.
-   */
+  /** N, if Netty's leak detector is to track one in N buffers; 0 leaves the detector as it is. */
   private volatile int interval;
 
   NettyPools(Function<List<StackTraceElement>, String> lines) {

@@ -27,8 +27,8 @@ final class MetaspaceNodes {
   private static final int MOST_STEPS = 50_000;
 
   /**
-   * The most bytes that the JVM can commit between its report of committed sizes and the reading of
-   * the mappings.
+   * The most bytes that the JVM can commit between the reading of the mappings and its report of
+   * committed sizes.
    */
   private static final long TOLERANCE = 4L << 20;
 

@@ -296,8 +296,9 @@ class NettyPoolsTest {
 
       Pool pool = watched.pool();
 
-      // Site 9 allocates chunks of the pool, so it belongs to the pool even though it has no live
-      // bytes.
+      // Site 9 allocates chunks of the pool. It belongs to the pool even without live bytes,
+      // because
+      // its chunks may have been replaced by chunks of another site.
       assertThat(pool.sites()).containsExactly(7, 9);
       assertThat(pool.siteBytes()).isEqualTo(4_000);
       Reference.reachabilityFence(use);
