@@ -20,6 +20,8 @@
  * - size class: Allocations are divided into classes by requested size. Class 0 holds sizes up to 16 B, and each
  *   further class doubles this limit (32 B, 64 B, ...), up to class 18 with 4 MiB. Class 19 holds all larger sizes.
  * - small: A requested size of at most 4096 bytes, the page size (classes 0 to 8). All other sizes are large.
+ * - slot: One or more pages that hold a single sampled object, so that the library can see accesses to the object.
+ * - epoch: The time between two readings of accesses. An access counts as made at the end of its epoch.
  *
  * Counters start with the process or with mallometer_attach(), only grow, wrap at 2^64, and are never reset. A bracket
  * is the difference of two snapshots, taken before and after a piece of work (mallometer_difference).
@@ -230,7 +232,6 @@ struct mallometer_report {
   int64_t drift_bytes;
   uint64_t drift_bound_bytes;
   /*
-   * A slot is one or more pages that hold a single sampled object, so that the library can see accesses to the object.
    * slots_address and slots_reserved_bytes are the addresses reserved for slots, 0 if there are none. slots_taken_bytes
    * is the size of the pages of used slots. slots_excess_bytes is the part of slots_taken_bytes that the objects do not
    * fill; footprint_bytes includes it.
@@ -498,9 +499,8 @@ struct mallometer_object {
   double placement;
   /*
    * The latest time at which the program or the kernel may have accessed the object, accurate to some ten milliseconds;
-   * 0 if unknown. The library reads accesses from time to time, and an epoch is the time between two readings. The
-   * value is the end of the latest epoch with an access. Without any access so far, it is the time of the object's
-   * birth. Between last_access_ns and mallometer_observation.epoch_end_ns there was no access.
+   * 0 if unknown. The value is the end of the latest epoch with an access. Without any access so far, it is the time
+   * of the object's birth. Between last_access_ns and mallometer_observation.epoch_end_ns there was no access.
    */
   uint64_t last_access_ns;
   /* The address with all bits inverted, so that mallometer_search_start() does not count this field as a reference
@@ -523,7 +523,7 @@ enum mallometer_leaks_state {
  * /proc/self/clear_refs. */
 enum mallometer_leaks_method { MALLOMETER_LEAKS_BY_COLD = 1, MALLOMETER_LEAKS_BY_CLEAR_REFS = 2 };
 
-/* The number of sizes of slots, the pages that hold one sampled object each: 4 KiB, 64 KiB, 1 MiB, 16 MiB. */
+/* The number of sizes of slots: 4 KiB, 64 KiB, 1 MiB, 16 MiB. */
 #define MALLOMETER_SLOT_CLASSES 4
 
 /* The state of the observation of accesses to objects. */
@@ -541,21 +541,20 @@ struct mallometer_observation {
   uint64_t epoch_end_ns;
   uint64_t epoch_ns;
   uint64_t cpu_ns; /* CPU time of the library's thread; part of mallometer_report.overhead_ns. */
-  /* Slots are pages that hold one sampled object each. arena_bytes: address space reserved for slots.
-   * resident_bytes: the size of the pages of used slots. limit_bytes: the most bytes by which resident_bytes may
-   * exceed the sizes of the objects. */
+  /* arena_bytes: address space reserved for slots. resident_bytes: the size of the pages of used slots. limit_bytes:
+   * the most bytes by which resident_bytes may exceed the sizes of the objects. */
   uint64_t arena_bytes;
   uint64_t resident_bytes;
   uint64_t limit_bytes;
   uint32_t slots_in_use[MALLOMETER_SLOT_CLASSES];
   uint32_t slots[MALLOMETER_SLOT_CLASSES];
-  /* Samples that were moved into slots, which are pages of their own; samples that were not moved, because no slot
-   * or memory was left; and samples that are too large for slots. */
+  /* Samples that were moved into slots; samples that were not moved, because no slot or memory was left; and samples
+   * that are too large for slots. */
   uint64_t placed;
   uint64_t not_placed;
   uint64_t too_large;
-  /* Slots (pages of one sample) that are never used again: the allocator unmapped or resized their pages in a call that
-   * the library did not see, or the program overwrote the header before the object. */
+  /* Slots that are never used again: the allocator unmapped or resized their pages in a call that the library did not
+   * see, or the program overwrote the header before the object. */
   uint64_t retired;
   /* 1 if mallometer_watch() can work; otherwise 0, and `watch_reason` says why. */
   uint32_t can_watch;
@@ -576,19 +575,16 @@ struct mallometer_durations {
   float weight[MALLOMETER_DURATION_BUCKETS];
 };
 
-/* Histograms of how long the objects of a call site live and stay idle. They include only objects in slots, the
- * pages that hold one sampled object each. */
+/* Histograms of how long the objects of a call site live and stay idle. They include only objects in slots. */
 struct mallometer_site_evidence {
   uint32_t site;
   uint32_t reserved;
-  /* Objects of the site that were ever put into a slot (pages of one sampled object), and how many of them were
-   * freed. */
+  /* Objects of the site that were ever put into a slot, and how many of them were freed. */
   uint64_t placed;
   uint64_t freed;
   struct mallometer_durations lifetimes; /* Time from birth to free. */
-  /* The time from the latest access to an object until its free. An epoch is the time between two readings of accesses,
-   * and an access counts as made at the end of its epoch. An object is left out if no epoch had an access to it, or if
-   * accesses to it cannot be seen. */
+  /* The time from the latest access to an object until its free. An object is left out if no epoch had an access to
+   * it, or if accesses to it cannot be seen. */
   struct mallometer_durations idle_before_free;
   /* Idle times between accesses to an object. The library reads at the end of each epoch whether the object was
    * accessed. An idle time lasts from the end of an epoch with an access, or from the object's birth, to the end of
@@ -802,8 +798,7 @@ enum mallometer_option {
    */
   MALLOMETER_OPTION_SAMPLE_INTERVAL = 2,
   MALLOMETER_OPTION_SHORTEST_EPOCH = 3, /* Least time between readings of accesses: 10 to 60,000 ms (default 5,000). */
-  /* An epoch is the time between two readings of accesses. Its length is at least this many times the CPU time spent
-   * on it: 10 to 1,000,000; 1,000 by default. */
+  /* An epoch lasts at least this many times the CPU time spent on it: 10 to 1,000,000; 1,000 by default. */
   MALLOMETER_OPTION_EPOCH_OVER_COST = 4,
   /* 1: stacks of the JVM's compiler threads name the method that is being compiled. The library keeps two files of
    * /proc open to read that method. 0: such stacks name no method, and the two files are closed, as a checkpoint
@@ -990,9 +985,8 @@ MALLOMETER_API int mallometer_leaks_start(void);
 
 /*
  * Revokes one mallometer_leaks_start() that returned 0. After the last is revoked, the library observes no accesses
- * until the next start, and moves no more samples into slots (pages that hold one sampled object each). At that start,
- * the objects in slots count as just accessed. The library's thread stays, and sleeps. -ENODATA: no start is left to
- * revoke.
+ * until the next start, and moves no more samples into slots. At that start, the objects in slots count as just
+ * accessed. The library's thread stays, and sleeps. -ENODATA: no start is left to revoke.
  */
 MALLOMETER_API int mallometer_leaks_stop(void);
 
@@ -1005,9 +999,8 @@ MALLOMETER_API int mallometer_evidence(struct mallometer_site_evidence *evidence
 
 /*
  * Starts to record the latest accesses to objects of at most 4 call sites. The library sets a hardware watchpoint on a
- * new object of the sites when it moves the object into a slot (pages that hold one sampled object each). It watches
- * the first 8 bytes of at most two objects at a time, and sees accesses by the allocating thread only. A count of 0
- * ends the recording. Not for signal handlers.
+ * new object of the sites when it moves the object into a slot. It watches the first 8 bytes of at most two objects at
+ * a time, and sees accesses by the allocating thread only. A count of 0 ends the recording. Not for signal handlers.
  *
  * -EINVAL: `sites` is NULL and `count` is not 0, or there are too many sites; -ENODATA: nothing is observed; -ENOTSUP:
  * watchpoints do not work, and mallometer_observation.watch_reason says why.
@@ -1031,9 +1024,9 @@ MALLOMETER_API int mallometer_accesses(struct mallometer_access *accesses, uint3
  * evidence of a leak. Several objects of a site without references in two searches are evidence. Lost objects that
  * point to each other have references and are not found.
  *
- * While accesses are observed (mallometer_leaks_start), the search begins at the end of an epoch, the time between two
- * readings of accesses. It first reads the slots, the pages that hold one sampled object each. If that takes longer
- * than a 128th of the epoch, this epoch has no result, because accesses by the program meanwhile are lost.
+ * While accesses are observed (mallometer_leaks_start), the search begins at the end of an epoch, and first reads the
+ * slots. If that takes longer than a 128th of the epoch, this epoch has no result, because accesses by the program
+ * meanwhile are lost.
  *
  * Not for signal handlers. -EINVAL: `sites` is NULL, or `count` is 0 or above 64; -EBUSY: a search runs; -ENODATA: call
  * sites are not recorded; -ECHILD: in the child of a fork; -EAGAIN: no thread could be started, or there is no memory.

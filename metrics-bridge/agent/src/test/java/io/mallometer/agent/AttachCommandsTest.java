@@ -32,6 +32,9 @@ import org.junit.jupiter.api.Test;
 @Tag("process")
 class AttachCommandsTest extends ProcessCommands {
 
+  private static final Map<String, String> PRELOADED =
+      Map.of("LD_PRELOAD", System.getProperty("library"));
+
   @Test
   void aJvmWithoutThePreloadIsToldWhatToDo() throws Exception {
     Process plain = application(DeflaterLeak.class, Map.of("MALLOMETER_ATTACH", "on"));
@@ -141,18 +144,7 @@ class AttachCommandsTest extends ProcessCommands {
    */
   @Test
   void theApplicationsOwnBridgeSeesTheAttach() throws Exception {
-    List<String> command =
-        List.of(
-            JAVA,
-            "-Xmx64m",
-            "-XX:TieredStopAtLevel=1",
-            "-XX:+EnableDynamicAgentLoading",
-            "-cp",
-            System.getProperty("java.class.path"),
-            HasItsOwnBridge.class.getName());
-    ProcessBuilder builder = new ProcessBuilder(command);
-    builder.environment().put("MALLOMETER_ATTACH", "on");
-    Process process = builder.redirectError(new File("/dev/null")).start();
+    Process process = withItsOwnBridge(Map.of("MALLOMETER_ATTACH", "on"));
     try (BufferedReader output = process.inputReader(StandardCharsets.UTF_8)) {
       assertThat(output.readLine()).isEqualTo("UNAVAILABLE the library is not preloaded");
       assertThat(call("attach", "" + process.pid()).exitCode()).isZero();
@@ -171,17 +163,7 @@ class AttachCommandsTest extends ProcessCommands {
   @Test
   @Tag("any-jdk")
   void theApplicationsOwnBridgeAnswersCommands() throws Exception {
-    ProcessBuilder builder =
-        new ProcessBuilder(
-            JAVA,
-            "-Xmx64m",
-            "-XX:TieredStopAtLevel=1",
-            "-XX:+EnableDynamicAgentLoading",
-            "-cp",
-            System.getProperty("java.class.path"),
-            HasItsOwnBridge.class.getName());
-    builder.environment().put("LD_PRELOAD", System.getProperty("library"));
-    Process process = builder.redirectError(new File("/dev/null")).start();
+    Process process = withItsOwnBridge(PRELOADED);
     try (BufferedReader output = process.inputReader(StandardCharsets.UTF_8)) {
       assertThat(output.readLine()).startsWith("ACTIVE");
       Thread.sleep(1_000);
@@ -204,18 +186,7 @@ class AttachCommandsTest extends ProcessCommands {
   @Test
   @Tag("any-jdk")
   void aFacadeThatTheApplicationClosedStaysClosed() throws Exception {
-    ProcessBuilder builder =
-        new ProcessBuilder(
-            JAVA,
-            "-Xmx64m",
-            "-XX:TieredStopAtLevel=1",
-            "-XX:+EnableDynamicAgentLoading",
-            "-cp",
-            System.getProperty("java.class.path"),
-            HasItsOwnBridge.class.getName(),
-            "closed");
-    builder.environment().put("LD_PRELOAD", System.getProperty("library"));
-    Process process = builder.redirectError(new File("/dev/null")).start();
+    Process process = withItsOwnBridge(PRELOADED, "closed");
     try (BufferedReader output = process.inputReader(StandardCharsets.UTF_8)) {
       assertThat(output.readLine()).isEqualTo("closed");
       assertThat(call("leaks", "" + process.pid()).out()).contains("only during this command");
@@ -531,6 +502,22 @@ class AttachCommandsTest extends ProcessCommands {
     assertThat(detach.exitCode()).as(detach.err()).isZero();
     assertThat(detach.out()).contains("is detached; it counted native memory since ");
     assertThat(threads(plain)).doesNotContain("mallometer-poll");
+  }
+
+  private static Process withItsOwnBridge(Map<String, String> variables, String... arguments)
+      throws IOException {
+    List<String> command =
+        List.of(
+            JAVA,
+            "-Xmx64m",
+            "-XX:TieredStopAtLevel=1",
+            "-XX:+EnableDynamicAgentLoading",
+            "-cp",
+            System.getProperty("java.class.path"),
+            HasItsOwnBridge.class.getName());
+    ProcessBuilder builder = new ProcessBuilder(with(command, arguments));
+    builder.environment().putAll(variables);
+    return builder.redirectError(new File("/dev/null")).start();
   }
 
   private interface Use {

@@ -32,7 +32,7 @@ final class LeakTest {
 
   /**
    * The live samples. If there are several stacks, a stack counts only if it has an object in a
-   * slot (a page of its own) with an age of {@link #threshold} seconds or more.
+   * slot with an age of {@link #threshold} seconds or more.
    */
   private final List<SampledObject> live;
 
@@ -43,8 +43,7 @@ final class LeakTest {
 
   /**
    * The live samples that are at least {@link #threshold} seconds old and could be observed:
-   * samples in a slot (a page of its own, where accesses are observed), and samples that could have
-   * been put into one.
+   * samples in a slot, and samples that could have been put into one.
    */
   private final List<SampledObject> oldEnough;
 
@@ -52,9 +51,8 @@ final class LeakTest {
   private final EstimatedShare idleShareOfObjects;
 
   /**
-   * The birth of each site's oldest live object in a slot (a page of its own), by the number of the
-   * site. Objects that are even older may have had no chance of a slot, so {@link #oldEnough}
-   * leaves them out.
+   * The birth of each site's oldest live object in a slot, by the number of the site. Objects that
+   * are even older may have had no chance of a slot, so {@link #oldEnough} leaves them out.
    */
   private final Map<Integer, Long> firstInSlot = new HashMap<>();
 
@@ -317,9 +315,9 @@ final class LeakTest {
   }
 
   /**
-   * Estimates the idle objects: the idle share of the objects in slots (pages of their own), times
-   * all observable objects. Objects that were never in a slot also count, because the same code
-   * allocates and uses them.
+   * Estimates the idle objects: the idle share of the objects in slots, times all observable
+   * objects. Objects that were never in a slot also count, because the same code allocates and uses
+   * them.
    */
   private Suspected suspected() {
     List<SampledObject> all = observable(live, window, threshold);
@@ -425,8 +423,7 @@ final class LeakTest {
 
   /**
    * Returns the objects that are at least {@code seconds} old and could be observed. Such an object
-   * is in a slot (a page of its own), or it is small enough for a slot and was allocated after the
-   * observation began.
+   * is in a slot, or it is small enough for a slot and was allocated after the observation began.
    */
   static List<SampledObject> observable(
       List<SampledObject> live, ObservationWindow window, double seconds) {
