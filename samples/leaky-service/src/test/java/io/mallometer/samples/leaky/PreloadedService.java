@@ -60,17 +60,6 @@ final class PreloadedService implements AutoCloseable {
   }
 
   static PreloadedService start(String... arguments) throws IOException, InterruptedException {
-    return start(List.of(), arguments);
-  }
-
-  /** Starts the service with the code that Spring generated ahead of time (Spring AOT). */
-  static PreloadedService startProcessed(String... arguments)
-      throws IOException, InterruptedException {
-    return start(List.of("-Dspring.aot.enabled=true"), arguments);
-  }
-
-  private static PreloadedService start(List<String> options, String... arguments)
-      throws IOException, InterruptedException {
     List<String> command =
         new ArrayList<>(
             List.of(
@@ -78,10 +67,10 @@ final class PreloadedService implements AutoCloseable {
                 "-Xmx96m",
                 QUIET_COMPILER,
                 "-XX:+UnlockDiagnosticVMOptions",
-                "-XX:-BytecodeVerificationRemote"));
-    command.addAll(options);
-    command.add("-jar");
-    command.addAll(List.of(required("service.jar"), "--server.port=0"));
+                "-XX:-BytecodeVerificationRemote",
+                "-jar",
+                required("service.jar"),
+                "--server.port=0"));
     command.addAll(List.of(arguments));
     ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
     builder.environment().put("LD_PRELOAD", required("preload.library"));

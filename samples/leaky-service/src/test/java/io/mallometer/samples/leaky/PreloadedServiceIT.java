@@ -49,18 +49,6 @@ class PreloadedServiceIT {
     assertThat(service.output()).doesNotContain("WARNING:", "Exception");
   }
 
-  @Test
-  @Tag("any-jdk")
-  void aServiceThatWasProcessedAheadOfTimeIsCountedToo() throws Exception {
-    try (PreloadedService processed =
-        PreloadedService.startProcessed("--mallometer.poll-interval=250ms")) {
-      assertThat(processed.output()).contains("Starting AOT-processed ");
-      assertThat(processed.metric("mallometer_active")).isEqualTo(1);
-      assertThat(processed.metric("native_malloc_request_size_bytes_count")).isPositive();
-      assertThat(processed.output()).doesNotContain("WARNING:", "Exception");
-    }
-  }
-
   /** A leak that continued after it was switched off would add to the bytes of the next leak. */
   @Test
   @Tag("any-jdk")
