@@ -1,6 +1,5 @@
 package io.mallometer;
 
-import com.tngtech.archunit.ArchConfiguration;
 import com.tngtech.archunit.core.domain.JavaAccess;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
@@ -34,7 +33,10 @@ public final class ProcessTag {
    * process if the constructor or a set-up method of its class does.
    */
   public static Set<String> missing() {
-    JavaClasses all = ArchConfiguration.withThreadLocalScope(ProcessTag::tests);
+    JavaClasses all =
+        new ClassFileImporter()
+            .withImportOption(ProcessTag::isOfTests)
+            .importPackages("io.mallometer");
     Set<JavaCodeUnit> starting = starting(all);
     Set<String> missing = new TreeSet<>();
     for (JavaClass type : all) {
@@ -49,17 +51,6 @@ public final class ProcessTag {
       }
     }
     return missing;
-  }
-
-  /**
-   * Reads only mallometer's test classes. With the libraries' classes it would take ten times as
-   * long.
-   */
-  private static JavaClasses tests(ArchConfiguration configuration) {
-    configuration.setResolveMissingDependenciesFromClassPath(false);
-    return new ClassFileImporter()
-        .withImportOption(ProcessTag::isOfTests)
-        .importPackages("io.mallometer");
   }
 
   private static boolean isOfTests(Location location) {
