@@ -232,11 +232,18 @@ class FlameGraphReportTest {
   @Test
   void deepStacksScroll() throws Exception {
     open(ExampleSites.generated(50, 600));
+    browser.await("document.querySelector('#status').textContent.startsWith('Zoomed: ')");
 
-    browser.evaluate("document.querySelector('#graph').focus()");
-    for (int i = 0; i < 299; i++) {
-      browser.press("ArrowDown");
-    }
+    browser.evaluate(
+        """
+        {
+          const graph = document.querySelector('#graph');
+          graph.focus();
+          for (let i = 0; i < 298; i++) {
+            graph.dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowDown'}));
+          }
+        }""");
+    browser.press("ArrowDown");
 
     assertThat(browser.evaluate("document.querySelector('#view').scrollTop > 4000"))
         .isEqualTo("true");
