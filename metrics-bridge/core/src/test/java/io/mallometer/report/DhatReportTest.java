@@ -9,6 +9,7 @@ import io.mallometer.model.StackFrame;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -18,7 +19,15 @@ class DhatReportTest {
 
   private static final Path VIEWER = Path.of("/usr/libexec/valgrind/dh_view.html");
 
-  @TempDir Path directory;
+  @TempDir static Path directory;
+  private static Chromium browser;
+
+  @AfterAll
+  static void stop() {
+    if (browser != null) {
+      browser.close();
+    }
+  }
 
   @Test
   @Tag("process")
@@ -116,18 +125,19 @@ class DhatReportTest {
             StackFrame.ofLibrary("[unknown]", "", 0).toString());
   }
 
-  private String view(CallSites sites) throws Exception {
+  private static String view(CallSites sites) throws Exception {
     RequiredProgram.at(VIEWER, "valgrind", "REQUIRE_DHAT");
     Chromium.mustBeThere();
-    Path file = directory.resolve("dhat.json");
-    Files.write(file, ExampleSites.bytes(ReportFormat.DHAT, sites));
-    try (Chromium browser = Chromium.start(directory)) {
-      browser.open(VIEWER.toUri());
-      browser.choose("input[type=file]", file);
-      browser.await("document.querySelector('.error, .bold') !== null");
-      assertThat(browser.evaluate("document.querySelectorAll('.error').length")).isEqualTo("0");
-      assertThat(browser.complaints()).isEmpty();
-      return browser.evaluate("document.body.innerText");
+    if (browser == null) {
+      browser = Chromium.start(directory);
     }
+    Path file = Files.createTempFile(directory, "dhat", ".json");
+    Files.write(file, ExampleSites.bytes(ReportFormat.DHAT, sites));
+    browser.open(VIEWER.toUri());
+    browser.choose("input[type=file]", file);
+    browser.await("document.querySelector('.error, .bold') !== null");
+    assertThat(browser.evaluate("document.querySelectorAll('.error').length")).isEqualTo("0");
+    assertThat(browser.complaints()).isEmpty();
+    return browser.evaluate("document.body.innerText");
   }
 }
