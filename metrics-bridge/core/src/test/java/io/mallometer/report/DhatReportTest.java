@@ -3,7 +3,6 @@ package io.mallometer.report;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.StackFrame;
 import java.nio.file.Files;
@@ -72,8 +71,7 @@ class DhatReportTest {
 
   @Test
   void everyMandatoryFieldIsThere() throws Exception {
-    JsonNode file =
-        new ObjectMapper().readTree(ExampleSites.bytes(ReportFormat.DHAT, ExampleSites.service()));
+    JsonNode file = ExampleSites.json(ReportFormat.DHAT, ExampleSites.service());
 
     assertThat(file.fieldNames())
         .toIterable()
@@ -106,16 +104,14 @@ class DhatReportTest {
 
   @Test
   void theCommandHasNoArguments() throws Exception {
-    JsonNode file =
-        new ObjectMapper().readTree(ExampleSites.bytes(ReportFormat.DHAT, ExampleSites.service()));
+    JsonNode file = ExampleSites.json(ReportFormat.DHAT, ExampleSites.service());
 
     assertThat(file.get("cmd").asText()).endsWith("java");
   }
 
   @Test
   void aFrameIsInTheTableOnce() throws Exception {
-    JsonNode file =
-        new ObjectMapper().readTree(ExampleSites.bytes(ReportFormat.DHAT, ExampleSites.service()));
+    JsonNode file = ExampleSites.json(ReportFormat.DHAT, ExampleSites.service());
 
     assertThat(file.get("ftbl"))
         .extracting(JsonNode::asText)

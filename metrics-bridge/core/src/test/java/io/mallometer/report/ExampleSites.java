@@ -1,5 +1,7 @@
 package io.mallometer.report;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.mallometer.model.ByteUnit;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
@@ -109,6 +111,10 @@ final class ExampleSites {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     format.write(sites, ReportMetric.LIVE_BYTES, out);
     return out.toByteArray();
+  }
+
+  static JsonNode json(ReportFormat format, CallSites sites) throws IOException {
+    return new ObjectMapper().readTree(bytes(format, sites));
   }
 
   static String text(ReportFormat format, CallSites sites) throws IOException {

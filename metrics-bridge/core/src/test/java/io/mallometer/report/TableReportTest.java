@@ -3,7 +3,6 @@ package io.mallometer.report;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.mallometer.model.ByteUnit;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
@@ -66,12 +65,10 @@ class TableReportTest {
   void oddNamesStayWhatTheyAre() throws Exception {
     String name = "a\"b\\c\nd\t\u0001é😀</script>\ud800";
     JsonNode table =
-        new ObjectMapper()
-            .readTree(
-                ExampleSites.bytes(
-                    ReportFormat.TABLE,
-                    ExampleSites.of(
-                        ExampleSites.site(1, 1, 8, 1, 8, StackFrame.ofJava("Odd", name, "", 0)))));
+        ExampleSites.json(
+            ReportFormat.TABLE,
+            ExampleSites.of(
+                ExampleSites.site(1, 1, 8, 1, 8, StackFrame.ofJava("Odd", name, "", 0))));
 
     assertThat(table.at("/sites/0/frames/0").asText()).isEqualTo("Odd." + name);
   }
@@ -79,10 +76,7 @@ class TableReportTest {
   @Test
   void noSitesAreAnEmptyListWithTheReason() throws Exception {
     JsonNode table =
-        new ObjectMapper()
-            .readTree(
-                ExampleSites.bytes(
-                    ReportFormat.TABLE, CallSites.none(ExampleSites.TIME, "stacks are off")));
+        ExampleSites.json(ReportFormat.TABLE, CallSites.none(ExampleSites.TIME, "stacks are off"));
 
     assertThat(table.get("sites")).isEmpty();
     assertThat(table.get("reason").asText()).isEqualTo("stacks are off");
