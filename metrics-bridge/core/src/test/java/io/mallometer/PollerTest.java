@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.mallometer.internal.engine.Engine;
 import io.mallometer.internal.engine.Poller;
 import io.mallometer.internal.engine.Sources;
-import io.mallometer.internal.library.MappedRange;
 import io.mallometer.internal.library.NativeLibrary;
 import io.mallometer.internal.process.MemorySource;
 import io.mallometer.model.AllocatorStatistics;
@@ -27,7 +26,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -36,7 +34,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -267,26 +264,11 @@ class PollerTest {
     ScriptedLibrary known = known();
     List<Integer> siteReadingsBefore = new CopyOnWriteArrayList<>();
     MemorySource memory =
-        new MemorySource() {
-          @Override
-          public boolean present() {
-            return true;
-          }
-
-          @Override
-          public ProcessMemory read(
-              Supplier<Snapshot> counted,
-              OptionalLong statedLimit,
-              Supplier<List<MappedRange>> ranges) {
-            siteReadingsBefore.add(known.callSiteReadings());
-            return ProcessMemory.unknown();
-          }
-
-          @Override
-          public OptionalLong residentBytes() {
-            return OptionalLong.empty();
-          }
-        };
+        new ScriptedMemory(
+            counted -> {
+              siteReadingsBefore.add(known.callSiteReadings());
+              return ProcessMemory.unknown();
+            });
     try (Mallometer mallometer = new Mallometer(engine(known, memory), Optional.of(FAST))) {
       await(mallometer, snapshot -> siteReadingsBefore.size() >= 3);
     }
@@ -393,25 +375,10 @@ class PollerTest {
   @Test
   void countersAreReadAlsoWhereMemoryRunsOutOverTheMappings() throws Exception {
     MemorySource exhausted =
-        new MemorySource() {
-          @Override
-          public boolean present() {
-            return true;
-          }
-
-          @Override
-          public ProcessMemory read(
-              Supplier<Snapshot> counted,
-              OptionalLong statedLimit,
-              Supplier<List<MappedRange>> ranges) {
-            throw new OutOfMemoryError("made up");
-          }
-
-          @Override
-          public OptionalLong residentBytes() {
-            return OptionalLong.empty();
-          }
-        };
+        new ScriptedMemory(
+            counted -> {
+              throw new OutOfMemoryError("made up");
+            });
     try (Mallometer mallometer = new Mallometer(engine(library, exhausted), Optional.of(FAST))) {
       Instant first = mallometer.snapshot().time();
       library.awaitReadings(2);

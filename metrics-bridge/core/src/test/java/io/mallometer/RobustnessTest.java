@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import io.mallometer.internal.engine.Engine;
 import io.mallometer.internal.engine.Sources;
-import io.mallometer.internal.library.MappedRange;
 import io.mallometer.internal.process.MemorySource;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.NativeCounters;
@@ -34,7 +33,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -88,7 +86,7 @@ class RobustnessTest {
     CountDownLatch hanging = new CountDownLatch(1);
     CountDownLatch released = new CountDownLatch(1);
     MemorySource hangs =
-        source(
+        new ScriptedMemory(
             counted -> {
               hanging.countDown();
               awaitUninterrupted(released);
@@ -119,7 +117,7 @@ class RobustnessTest {
     AtomicBoolean split = new AtomicBoolean();
     MemorySource process = MemorySource.ofThisProcess();
     MemorySource observed =
-        source(
+        new ScriptedMemory(
             counted -> {
               // Interrupts this thread just before memory is read, as an application may do.
               Thread.currentThread().interrupt();
@@ -192,28 +190,6 @@ class RobustnessTest {
     } catch (InterruptedException e) {
       throw new AssertionError(e);
     }
-  }
-
-  private static MemorySource source(Function<Supplier<Snapshot>, ProcessMemory> read) {
-    return new MemorySource() {
-      @Override
-      public boolean present() {
-        return true;
-      }
-
-      @Override
-      public ProcessMemory read(
-          Supplier<Snapshot> counted,
-          OptionalLong statedLimit,
-          Supplier<List<MappedRange>> ranges) {
-        return read.apply(counted);
-      }
-
-      @Override
-      public OptionalLong residentBytes() {
-        return OptionalLong.empty();
-      }
-    };
   }
 
   private static final class GrowingLibrary extends SilentLibrary {
