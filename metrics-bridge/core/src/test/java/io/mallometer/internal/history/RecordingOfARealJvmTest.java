@@ -140,14 +140,6 @@ class RecordingOfARealJvmTest {
     assertThat(life.damage().tornRecords()).isZero();
   }
 
-  @Test
-  void withoutTheLibraryNothingIsRecorded() throws Exception {
-    Process alone = start(false, "exit");
-    assertThat(alone.waitFor()).isEqualTo(7);
-    assertThat(output(alone)).contains("recording=FAILED");
-    assertThat(recording).doesNotExist();
-  }
-
   /**
    * The Java threads all hang, including mallometer's poller, but the library records on its own.
    */
