@@ -9,7 +9,6 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -22,23 +21,15 @@ class CheckpointTest {
   private static final Pattern RESTORED = Pattern.compile("restored: (\\S+)");
 
   @TempDir private Path directory;
-  private Path recording = Path.of("unset");
-
-  @BeforeEach
-  void prepare() {
-    recording = directory.resolve("a.recording");
-  }
 
   @Test
   void javasPartOfTheRecordingIsContinuedAfterACheckpointWithNothingOpenMeanwhile()
       throws Exception {
-    continuesTheRecording(
-        new ChildJvm().preload(BundledLibrary.extract(directory.resolve("library"))));
-  }
-
-  private void continuesTheRecording(ChildJvm jvm) throws Exception {
+    Path recording = directory.resolve("a.recording");
     ChildJvm.Result result =
-        jvm.environment("MALLOMETER_RECORDING", recording.toString())
+        new ChildJvm()
+            .preload(BundledLibrary.extract(directory.resolve("library")))
+            .environment("MALLOMETER_RECORDING", recording.toString())
             .options(SimulatedCheckpoints.option(directory.resolve("crac")))
             .run(CheckpointedProgram.class);
 
