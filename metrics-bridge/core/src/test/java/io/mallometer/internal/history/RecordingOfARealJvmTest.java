@@ -50,8 +50,9 @@ class RecordingOfARealJvmTest {
     }
   }
 
+  /** The library of the next JVM lacks the native methods, so its Java calls it through JNA. */
   @Test
-  void aKilledJvmIsReadAndTheNextOneTells() throws Exception {
+  void aKilledJvmIsReadAndTheNextOneTellsAndIsRecordedThroughJna() throws Exception {
     Process killed = start(true, "leak", "200");
     await(life -> life.samples().size() >= 2 && !life.parts().minutes().isEmpty());
     kill(killed);
@@ -70,15 +71,22 @@ class RecordingOfARealJvmTest {
         .contains("Where the memory was")
         .contains("java_heap");
 
+    String bytes = Files.readString(library, StandardCharsets.ISO_8859_1);
+    Files.writeString(
+        library,
+        bytes.replace("Java_io_mallometer_", "Jova_io_mallometer_"),
+        StandardCharsets.ISO_8859_1);
     Process next = start(true, "exit");
-    assertThat(next.waitFor()).isEqualTo(7);
+    assertThat(next.waitFor()).as(output(next)).isEqualTo(7);
     assertThat(output(next))
         .contains("The previous run (process " + killed.pid() + ", until ")
         .contains("ended without an exit record");
-    assertThat(
-            ExitDiagnosis.of(RecordedLife.read(recording), ExitDiagnosisTest.NOTHING_MORE)
-                .sentence())
+    RecordedLife second = RecordedLife.read(recording);
+    assertThat(ExitDiagnosis.of(second, ExitDiagnosisTest.NOTHING_MORE).sentence())
         .startsWith("exited with code 7");
+    assertThat(second.jvm()).isPresent();
+    assertThat(second.end().shutdown()).isPresent();
+    assertThat(second.damage().tornRecords()).isZero();
     assertThat(RecordedLife.read(Path.of(recording + ".previous")).header().pid())
         .isEqualTo(killed.pid());
   }
@@ -121,23 +129,6 @@ class RecordingOfARealJvmTest {
     assertThat(PostMortem.inUse(recording)).isFalse();
     assertThat(ExitDiagnosis.of(life, ExitDiagnosisTest.NOTHING_MORE).sentence())
         .startsWith("exited with code 143");
-  }
-
-  /** The library lacks the native methods, so Java calls the library through JNA. */
-  @Test
-  void textsAreWrittenByJnaToo() throws Exception {
-    String bytes = Files.readString(library, StandardCharsets.ISO_8859_1);
-    Files.writeString(
-        library,
-        bytes.replace("Java_io_mallometer_", "Jova_io_mallometer_"),
-        StandardCharsets.ISO_8859_1);
-    Process recorded = start(true, "exit");
-    assertThat(recorded.waitFor()).as(output(recorded)).isEqualTo(7);
-    RecordedLife life = RecordedLife.read(recording);
-
-    assertThat(life.jvm()).isPresent();
-    assertThat(life.end().shutdown()).isPresent();
-    assertThat(life.damage().tornRecords()).isZero();
   }
 
   /**
