@@ -33,20 +33,32 @@ class HistoryViewTest {
   }
 
   /**
-   * The counters restart from zero after the third point, and the last two points have the same
-   * time.
+   * The counters restart from zero after the third point, the next two points have the same time,
+   * and the clock is set back before the last point.
    */
   @Test
   void aRateIsUnknownWhereCountersBeginAnewAndWhereNoTimeHasPassed() {
-    List<HistoryPoint> points =
-        List.of(point(0, 0), point(10, 50), point(20, 74), point(30, 4), point(30, 4));
+    HistoryView.Malloc malloc =
+        HistoryView.of(
+                List.of(),
+                List.of(
+                    point(0, 0),
+                    point(10, 50),
+                    point(20, 74),
+                    point(30, 4),
+                    point(30, 4),
+                    point(25, 9)))
+            .malloc();
 
-    assertThat(HistoryView.of(List.of(), points).malloc().allocationsPerSecond())
-        .containsExactly(Double.NaN, 5.0, 2.0, Double.NaN, Double.NaN);
+    assertThat(malloc.allocationsPerSecond())
+        .containsExactly(Double.NaN, 5.0, 2.0, Double.NaN, Double.NaN, Double.NaN);
+    assertThat(malloc.allocatedBytesPerSecond())
+        .containsExactly(Double.NaN, 500.0, 240.0, Double.NaN, Double.NaN, Double.NaN);
   }
 
+  /** Returns a point at which each allocation had 100 bytes. */
   private static HistoryPoint point(long second, double allocations) {
     return new HistoryPoint(
-        Instant.ofEpochSecond(second), 0, 0, 0, allocations, 0, 0, 0, 0, 0, 0, 0);
+        Instant.ofEpochSecond(second), 0, 0, 0, allocations, 100 * allocations, 0, 0, 0, 0, 0, 0);
   }
 }

@@ -10,7 +10,6 @@ import io.mallometer.SitesByHand;
 import io.mallometer.VerdictsByHand;
 import io.mallometer.model.ChargedPart;
 import io.mallometer.model.Component;
-import io.mallometer.model.HistoryPoint;
 import io.mallometer.model.MemoryMoment;
 import io.mallometer.model.ResidentPart;
 import java.io.StringWriter;
@@ -27,7 +26,6 @@ import org.junit.jupiter.api.Test;
 class PageViewsTest {
 
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
-  private static final double UNKNOWN = Double.NaN;
 
   private final FakeMallometer mallometer =
       new FakeMallometer(FaceContract.counters(true, 32_768), FaceContract.selfReport());
@@ -42,7 +40,7 @@ class PageViewsTest {
     HistoryView history =
         HistoryView.of(
             List.of(
-                new MemoryMoment(START, Map.of(), Map.of(ChargedPart.KERNEL, 5L), UNKNOWN),
+                new MemoryMoment(START, Map.of(), Map.of(ChargedPart.KERNEL, 5L), Double.NaN),
                 new MemoryMoment(
                     START.plusSeconds(15),
                     Map.of(ResidentPart.MALLOC_LIVE, 7L, ResidentPart.JAVA_HEAP, 9L),
@@ -58,34 +56,6 @@ class PageViewsTest {
             "[{\"name\":\"java_heap\",\"bytes\":[null,9]},{\"name\":\"malloc_live\",\"bytes\":[null,7]}]");
     assertThat(memory.get("charged").toString())
         .isEqualTo("[{\"name\":\"kernel\",\"bytes\":[5,6]}]");
-  }
-
-  @Test
-  void ratesAreThoseSinceTheTimeBefore() throws Exception {
-    HistoryView history =
-        HistoryView.of(
-            List.of(), List.of(point(0, 100, 1000), point(10, 150, 6000), point(5, 200, 7000)));
-    JsonNode malloc = json(history).get("malloc");
-
-    // The first point has no predecessor, and the clock was set back before the last point.
-    assertThat(malloc.get("allocationsPerSecond").toString()).isEqualTo("[null,5,null]");
-    assertThat(malloc.get("allocatedBytesPerSecond").toString()).isEqualTo("[null,500,null]");
-  }
-
-  private static HistoryPoint point(long second, double allocations, double bytes) {
-    return new HistoryPoint(
-        START.plusSeconds(second),
-        1,
-        1,
-        1,
-        allocations,
-        bytes,
-        1,
-        UNKNOWN,
-        UNKNOWN,
-        Double.NaN,
-        Double.NaN,
-        UNKNOWN);
   }
 
   @Test
