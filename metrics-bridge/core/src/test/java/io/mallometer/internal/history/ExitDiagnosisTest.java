@@ -35,8 +35,8 @@ class ExitDiagnosisTest {
 
   @Test
   void nearTheLimitWithoutGoodbyeIsMostLikelyAKill() throws Exception {
-    ExitDiagnosis ending =
-        ExitDiagnosis.of(RecordedLife.read(Recordings.grownToTheLimit(path)), NOTHING_MORE);
+    Recordings.grownToTheLimit(path);
+    ExitDiagnosis ending = diagnosed(NOTHING_MORE);
 
     assertThat(ending.kind()).isEqualTo(Kind.LIKELY_KILLED_BY_LIMIT);
     assertThat(ending.sentence())
@@ -49,9 +49,8 @@ class ExitDiagnosisTest {
 
   @Test
   void aRisenCountOfTheKernelMakesItAKill() throws Exception {
-    ExitDiagnosis ending =
-        ExitDiagnosis.of(
-            RecordedLife.read(Recordings.grownToTheLimit(path)), new PostMortem(false, false, 1.0));
+    Recordings.grownToTheLimit(path);
+    ExitDiagnosis ending = diagnosed(new PostMortem(false, false, 1.0));
 
     assertThat(ending.kind()).isEqualTo(Kind.KILLED_BY_LIMIT);
     assertThat(ending.sentence())
@@ -89,8 +88,7 @@ class ExitDiagnosisTest {
   @Test
   void aKillDuringAShutdownFarBelowTheLimitLeavesItAShutdown() throws Exception {
     shutdown(Recordings.figures(1e6, 2e6, 400e6, 1e9));
-    ExitDiagnosis ending =
-        ExitDiagnosis.of(RecordedLife.read(path), new PostMortem(false, false, 1.0));
+    ExitDiagnosis ending = diagnosed(new PostMortem(false, false, 1.0));
 
     assertThat(ending.kind()).isEqualTo(Kind.KILLED_IN_SHUTDOWN);
     assertThat(ending.sentence()).startsWith("was ended during its shutdown, 30 s after");
@@ -99,8 +97,7 @@ class ExitDiagnosisTest {
   @Test
   void aKillDuringAShutdownNearTheLimitIsAKill() throws Exception {
     shutdown(Recordings.figures(1e6, 2e6, 990e6, 1e9));
-    ExitDiagnosis ending =
-        ExitDiagnosis.of(RecordedLife.read(path), new PostMortem(false, false, 1.0));
+    ExitDiagnosis ending = diagnosed(new PostMortem(false, false, 1.0));
 
     assertThat(ending.kind()).isEqualTo(Kind.KILLED_BY_LIMIT);
     assertThat(ending.sentence())
@@ -128,7 +125,7 @@ class ExitDiagnosisTest {
   void aBurstThatEndedBeforeTheRunIsToldWithItsAge() throws Exception {
     burst(-2.5, 900e6, "http-8");
 
-    assertThat(ExitDiagnosis.of(RecordedLife.read(path), NOTHING_MORE).sentence())
+    assertThat(diagnosed(NOTHING_MORE).sentence())
         .contains(
             "; in 0.3 s, 3.5 s before the end, Buffers.grab (Buffers.java:7) allocated 572 MiB");
   }
@@ -137,8 +134,7 @@ class ExitDiagnosisTest {
   void aBurstNearTheLimitWithoutTheKernelsCountIsMostLikelyAKill() throws Exception {
     burst(1.4, 900e6, "http-8");
 
-    assertThat(ExitDiagnosis.of(RecordedLife.read(path), NOTHING_MORE).kind())
-        .isEqualTo(Kind.LIKELY_KILLED_BY_LIMIT);
+    assertThat(diagnosed(NOTHING_MORE).kind()).isEqualTo(Kind.LIKELY_KILLED_BY_LIMIT);
   }
 
   @Test
@@ -149,17 +145,17 @@ class ExitDiagnosisTest {
     try (RecordingFile file = new RecordingFile(path, RecordedLife.read(path).header().life())) {
       Recordings.sample(file, 1, 0.5, before);
     }
-    RecordedLife life = RecordedLife.read(path);
+    ExitDiagnosis ending = diagnosed(NOTHING_MORE);
 
-    assertThat(ExitDiagnosis.of(life, NOTHING_MORE).kind()).isEqualTo(Kind.WITHOUT_GOODBYE);
-    assertThat(ExitDiagnosis.of(life, NOTHING_MORE).sentence()).contains(" at 69 % of the limit");
+    assertThat(ending.kind()).isEqualTo(Kind.WITHOUT_GOODBYE);
+    assertThat(ending.sentence()).contains(" at 69 % of the limit");
   }
 
   @Test
   void aBurstLongBeforeTheEndIsNotItsCause() throws Exception {
     burst(-5, 900e6, "http-8");
 
-    assertThat(ExitDiagnosis.of(RecordedLife.read(path), NOTHING_MORE).sentence())
+    assertThat(diagnosed(NOTHING_MORE).sentence())
         .startsWith("ended without an exit record at 40 %")
         .doesNotContain("Buffers");
   }
@@ -168,8 +164,7 @@ class ExitDiagnosisTest {
   void aLineWithASmallPartOfTheRiseIsNotNamed() throws Exception {
     burst(1.4, 100e6, "http-8");
 
-    assertThat(ExitDiagnosis.of(RecordedLife.read(path), NOTHING_MORE).sentence())
-        .doesNotContain("Buffers");
+    assertThat(diagnosed(NOTHING_MORE).sentence()).doesNotContain("Buffers");
   }
 
   @Test
@@ -204,7 +199,7 @@ class ExitDiagnosisTest {
       Recordings.sample(file, 3, 1.5, Recordings.figures(1e6, 2e6, 400e6, 1e9));
     }
 
-    assertThat(ExitDiagnosis.of(RecordedLife.read(path), NOTHING_MORE).sentence())
+    assertThat(diagnosed(NOTHING_MORE).sentence())
         .startsWith("exited with code 0 at 40 % of the limit")
         .doesNotContain("Buffers");
   }
@@ -282,13 +277,7 @@ class ExitDiagnosisTest {
 
   @Test
   void anExitIsAnExitWithItsCodeAlsoNearTheLimit() throws Exception {
-    try (RecordingFile file = Recordings.open(path)) {
-      Recordings.sample(file, 0, 1, Recordings.figures(1e6, 2e6, 990e6, 1e9));
-      ByteBuffer goodbye = Recordings.figures(1e6, 2e6, 990e6, 1e9);
-      goodbye.putInt(RecordingFormat.SAMPLE_FLAGS, 143);
-      Recordings.sample(file, 3, 2, goodbye);
-    }
-    ExitDiagnosis ending = ExitDiagnosis.of(RecordedLife.read(path), NOTHING_MORE);
+    ExitDiagnosis ending = exited(143);
 
     assertThat(ending.kind()).isEqualTo(Kind.EXITED);
     assertThat(ending.sentence()).startsWith("exited with code 143 at 99 %");
@@ -297,22 +286,26 @@ class ExitDiagnosisTest {
 
   @Test
   void anExitWhoseStatusTheCLibraryDoesNotTellIsAnExit() throws Exception {
-    try (RecordingFile file = Recordings.open(path)) {
-      Recordings.sample(file, 0, 1, Recordings.figures(1e6, 2e6, 990e6, 1e9));
-      ByteBuffer goodbye = Recordings.figures(1e6, 2e6, 990e6, 1e9);
-      goodbye.putInt(RecordingFormat.SAMPLE_FLAGS, RecordingFormat.STATUS_NOT_TOLD);
-      Recordings.sample(file, 3, 2, goodbye);
-    }
-    ExitDiagnosis ending = ExitDiagnosis.of(RecordedLife.read(path), NOTHING_MORE);
+    ExitDiagnosis ending = exited(RecordingFormat.STATUS_NOT_TOLD);
 
     assertThat(ending.kind()).isEqualTo(Kind.EXITED);
     assertThat(ending.sentence()).startsWith("ended (status unknown) at 99 %");
   }
 
+  private ExitDiagnosis exited(int status) throws IOException {
+    try (RecordingFile file = Recordings.open(path)) {
+      Recordings.sample(file, 0, 1, Recordings.figures(1e6, 2e6, 990e6, 1e9));
+      ByteBuffer goodbye = Recordings.figures(1e6, 2e6, 990e6, 1e9);
+      goodbye.putInt(RecordingFormat.SAMPLE_FLAGS, status);
+      Recordings.sample(file, 3, 2, goodbye);
+    }
+    return diagnosed(NOTHING_MORE);
+  }
+
   @Test
   void aShutdownThatWasCutShortIsReportedWithItsLength() throws Exception {
     shutdown(Recordings.figures(1e6, 2e6, 4e6, 1e9));
-    ExitDiagnosis ending = ExitDiagnosis.of(RecordedLife.read(path), NOTHING_MORE);
+    ExitDiagnosis ending = diagnosed(NOTHING_MORE);
 
     assertThat(ending.kind()).isEqualTo(Kind.KILLED_IN_SHUTDOWN);
     assertThat(ending.sentence())
@@ -379,8 +372,7 @@ class ExitDiagnosisTest {
   void nothingRecordedIsSaid() throws Exception {
     Recordings.open(path).close();
 
-    assertThat(ExitDiagnosis.of(RecordedLife.read(path), NOTHING_MORE).kind())
-        .isEqualTo(Kind.UNKNOWN);
+    assertThat(diagnosed(NOTHING_MORE).kind()).isEqualTo(Kind.UNKNOWN);
   }
 
   private ExitDiagnosis ended(ByteBuffer lastSample, PostMortem aftermath) throws IOException {
@@ -388,6 +380,10 @@ class ExitDiagnosisTest {
       Recordings.sample(file, 0, 0, Recordings.figures(1e6, 2e6, 4e6, Double.NaN));
       Recordings.sample(file, 0, 1, lastSample);
     }
+    return diagnosed(aftermath);
+  }
+
+  private ExitDiagnosis diagnosed(PostMortem aftermath) throws IOException {
     return ExitDiagnosis.of(RecordedLife.read(path), aftermath);
   }
 }
