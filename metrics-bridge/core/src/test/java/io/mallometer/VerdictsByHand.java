@@ -77,28 +77,29 @@ public final class VerdictsByHand {
 
   /** Returns a copy of the verdict, with a site that has not grown since {@link #TIME}. */
   public static SiteVerdict stopped(SiteVerdict one) {
-    return new SiteVerdict(
-        one.verdict(),
-        one.since(),
-        one.sentence(),
-        one.site(),
-        one.suspected(),
-        new SiteVerdict.Growth(one.growth().liveBytes(), 0, Optional.of(TIME)),
-        one.grounds(),
-        one.acknowledged());
+    return with(
+        one, new SiteVerdict.Growth(one.growth().liveBytes(), 0, Optional.of(TIME)), one.grounds());
   }
 
   /** Returns a copy of the verdict as a leak of lost objects, to which no pointer refers. */
   public static SiteVerdict lost(SiteVerdict one) {
+    return with(
+        one,
+        one.growth(),
+        new SiteVerdict.Grounds(
+            LeakEvidence.LOST, Double.NaN, one.grounds().lastAccess(), one.grounds().lastWrite()));
+  }
+
+  private static SiteVerdict with(
+      SiteVerdict one, SiteVerdict.Growth growth, SiteVerdict.Grounds grounds) {
     return new SiteVerdict(
         one.verdict(),
         one.since(),
         one.sentence(),
         one.site(),
         one.suspected(),
-        one.growth(),
-        new SiteVerdict.Grounds(
-            LeakEvidence.LOST, Double.NaN, one.grounds().lastAccess(), one.grounds().lastWrite()),
+        growth,
+        grounds,
         one.acknowledged());
   }
 
@@ -171,12 +172,8 @@ public final class VerdictsByHand {
     double waiting = answer == GarbageAnswer.OLD ? bytes / 2 : 0;
     SiteVerdict held = verdict(verdict, site, 7, bytes);
     SiteVerdict.Grounds grounds = held.grounds();
-    return new SiteVerdict(
-        held.verdict(),
-        held.since(),
-        held.sentence(),
-        held.site(),
-        held.suspected(),
+    return with(
+        held,
         held.growth(),
         new SiteVerdict.Grounds(
             grounds.evidence(),
@@ -188,8 +185,7 @@ public final class VerdictsByHand {
                 new Estimate(waiting, waiting * waiting / 100, 40),
                 bytesPerSecond,
                 3,
-                840)),
-        held.acknowledged());
+                840)));
   }
 
   public static SiteVerdict leak(String site, double bytes) {
