@@ -1,9 +1,5 @@
 package io.mallometer;
 
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
-
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -18,18 +14,7 @@ public final class Promtool {
 
   /** Skips the test if promtool is missing, unless REQUIRE_PROMTOOL is true. */
   public static void assumeIsThere() {
-    boolean there;
-    try {
-      there = new ProcessBuilder("promtool", "--version").start().waitFor() == 0;
-    } catch (IOException e) {
-      there = false;
-    } catch (InterruptedException e) {
-      throw new AssertionError(e);
-    }
-    if ("true".equals(System.getenv("REQUIRE_PROMTOOL"))) {
-      assertThat(there).as("promtool, of Debian's package prometheus, is on the PATH").isTrue();
-    }
-    assumeTrue(there, "promtool is not on the PATH; it is in Debian's package prometheus");
+    RequiredProgram.onPath("promtool", "prometheus", "REQUIRE_PROMTOOL");
   }
 
   /**

@@ -2,6 +2,7 @@ package io.mallometer.report;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.mallometer.RequiredProgram;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;

@@ -3,6 +3,7 @@ package io.mallometer.report;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.mallometer.RequiredProgram;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.StackFrame;
 import java.nio.file.Files;

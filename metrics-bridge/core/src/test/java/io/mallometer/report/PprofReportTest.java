@@ -2,6 +2,7 @@ package io.mallometer.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mallometer.RequiredProgram;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.SiteChange;
 import io.mallometer.model.SiteChanges;

@@ -1,4 +1,4 @@
-package io.mallometer.report;
+package io.mallometer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -11,18 +11,18 @@ import java.util.stream.Stream;
  * Skips a test if a program or file that it needs is not installed. Fails the test instead if the
  * environment variable named by {@code variable} is {@code true}.
  */
-final class RequiredProgram {
+public final class RequiredProgram {
 
   private RequiredProgram() {}
 
-  static void onPath(String program, String debianPackage, String variable) {
+  public static void onPath(String program, String debianPackage, String variable) {
     boolean there =
         Stream.of(System.getenv("PATH").split(":"))
             .anyMatch(directory -> Files.isExecutable(Path.of(directory, program)));
     isThere(there, program, debianPackage, variable);
   }
 
-  static void at(Path file, String debianPackage, String variable) {
+  public static void at(Path file, String debianPackage, String variable) {
     isThere(Files.isReadable(file), file.toString(), debianPackage, variable);
   }
 
