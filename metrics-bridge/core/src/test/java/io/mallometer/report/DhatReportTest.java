@@ -67,7 +67,7 @@ class DhatReportTest {
   @Test
   @Tag("process")
   void theViewerShowsManySites() throws Exception {
-    assertThat(view(ExampleSites.generated(2_000, 60))).contains("[root]");
+    assertThat(view(ExampleSites.generated(500, 60))).contains("[root]");
   }
 
   @Test

@@ -86,7 +86,7 @@ class PprofReportTest {
 
   @Test
   void manySitesAddUp() throws Exception {
-    CallSites sites = ExampleSites.generated(2_000, 60);
+    CallSites sites = ExampleSites.generated(500, 60);
     long live = sites.sites().stream().mapToLong(ReportMetric.LIVE_BYTES::wholeOf).sum();
 
     assertThat(pprof(sites, "-top", "-unit=B", "-nodefraction=0"))
