@@ -49,8 +49,11 @@ static inline struct mallometer_report self(void) {
  * malloc_usable_size(). With MALLOMETER_ACCOUNTING=header, malloc_usable_size() is the requested size. */
 static inline uint64_t unit_size(void *object) {
   extern size_t malloc_usable_size(void *);
+  static int known_unit = -1; /* The unit never changes, and a report takes longer than a malloc. */
+  int unit = __atomic_load_n(&known_unit, __ATOMIC_RELAXED);
+  if (unit < 0) __atomic_store_n(&known_unit, unit = (int)self().byte_unit, __ATOMIC_RELAXED);
   uint64_t usable = malloc_usable_size(object);
-  if (self().byte_unit != MALLOMETER_UNIT_GLIBC_CHUNK) return usable;
+  if (unit != MALLOMETER_UNIT_GLIBC_CHUNK) return usable;
   size_t word = ((size_t *)object)[-1], chunk = (word & ~(size_t)7) - sizeof word;
   int singly_mapped = (int)(word & 2);
   CHECK(chunk == usable || (singly_mapped && chunk == usable + 8)); /* the chunk is 8 bytes larger before glibc 2.43 */
