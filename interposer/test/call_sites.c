@@ -245,7 +245,7 @@ static void more_than_there_is_room_for(void) {
   CHECK_EQUAL(FIGURES_OF(keeper).live_objects, 1000);
 
   unsigned before = self().call_sites;
-  for (unsigned path = 0; path < 1u << 2 * DEEP; path += 4001) right(path * 2654435761u, 2 * DEEP);
+  for (unsigned path = 0; path < 1u << 2 * DEEP; path += 30011) right(path * 2654435761u, 2 * DEEP);
   int count = read_sites();
   CHECK_EQUAL(self().call_sites, count);
   CHECK(before < CROWDED && count > CROWDED + 20 && count < CROWDED + 1000);
