@@ -7,7 +7,9 @@
 
 #include "check.h"
 
-static volatile int stop;
+enum { THREADS = 4 };
+static volatile int stop, pauses;
+static uint64_t rounds;
 
 static void *churn(void *unused) {
   (void)unused;
@@ -15,8 +17,20 @@ static void *churn(void *unused) {
     void *objects[20];
     for (int i = 0; i < 20; i++) objects[i] = malloc((size_t)i * 100);
     for (int i = 0; i < 20; i++) free(objects[i]);
+    __atomic_fetch_add(&rounds, 1, __ATOMIC_RELAXED);
+    while (pauses && !stop) usleep(100);
   }
   return NULL;
+}
+
+/* Forks while the threads allocate. The threads then pause, which leaves the processors to the child. */
+static pid_t fork_meanwhile(void) {
+  uint64_t before = __atomic_load_n(&rounds, __ATOMIC_RELAXED);
+  pauses = 0;
+  while (__atomic_load_n(&rounds, __ATOMIC_RELAXED) < before + 100 * THREADS) usleep(500);
+  pid_t pid = fork();
+  pauses = 1;
+  return pid;
 }
 
 static void *allocate_once(void *unused) {
@@ -50,10 +64,10 @@ static void child(void) {
 }
 
 int main(void) {
-  pthread_t threads[4];
-  for (int i = 0; i < 4; i++) CHECK_EQUAL(pthread_create(&threads[i], NULL, churn, NULL), 0);
+  pthread_t threads[THREADS];
+  for (int i = 0; i < THREADS; i++) CHECK_EQUAL(pthread_create(&threads[i], NULL, churn, NULL), 0);
   for (int i = 0; i < 30; i++) {
-    pid_t pid = fork();
+    pid_t pid = fork_meanwhile();
     if (pid == 0) {
       alarm(20);
       child();
@@ -63,7 +77,7 @@ int main(void) {
     CHECK_EQUAL(exit_code(pid), 0);
   }
   stop = 1;
-  for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+  for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
   struct mallometer_counters end = snapshot();
   CHECK_EQUAL(end.threads, 1);
   return 0;
