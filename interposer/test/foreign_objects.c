@@ -8,6 +8,9 @@
 
 #include "check.h"
 
+enum { MOST = 1 << 22 };
+
+static char filled[MOST];
 static void *(*libc_malloc)(size_t);
 static void *(*libc_memalign)(size_t, size_t);
 
@@ -17,17 +20,13 @@ static void find(void *function, void *library, const char *name) {
   memcpy(function, &address, sizeof address);
 }
 
-static void holds(const char *object, char content, size_t size) {
-  for (size_t i = 0; i < size; i++) CHECK(object[i] == content);
-}
-
 static void resized_and_freed(char *object, size_t size) {
   CHECK(object && malloc_usable_size(object) >= size);
-  memset(object, 'f', size);
+  memcpy(object, filled, size);
   object = realloc(object, 2 * size + 100);
-  holds(object, 'f', size);
+  CHECK(memcmp(object, filled, size) == 0);
   object = reallocarray(object, 1, size / 2);
-  holds(object, 'f', size / 2);
+  CHECK(memcmp(object, filled, size / 2) == 0);
   free(object);
 }
 
@@ -37,9 +36,10 @@ int main(void) {
   find(&libc_malloc, library, "malloc");
   find(&libc_memalign, library, "memalign");
   CHECK(libc_malloc != malloc);
+  memset(filled, 'f', sizeof filled);
 
   struct mallometer_counters start = snapshot();
-  for (size_t size = 2; size < (size_t)1 << 22; size = size * 5 / 4 + 1) {
+  for (size_t size = 2; size < MOST; size = size * 5 / 4 + 1) {
     resized_and_freed(libc_malloc(size), size);
     for (size_t alignment = 64; alignment <= (size_t)1 << 20; alignment *= 8) {
       resized_and_freed(libc_memalign(alignment, size), size);
