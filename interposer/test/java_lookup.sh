@@ -24,7 +24,7 @@ for file in $needed "$home/lib/server/libjvm.so" "$home/lib/libjava.so" "$home/l
   nm -D --defined-only "$file" | awk '{ sub(/@.*/, "", $3); print $3 }'
 done | sort -u >"$work/names"
 
-"$home/bin/javac" -d "$work" "$program"
+"$home/bin/javac" -J-XX:+UseSerialGC -J-XX:TieredStopAtLevel=1 -d "$work" "$program"
 java="$home/bin/java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 --enable-native-access=ALL-UNNAMED -cp $work Lookup"
 $java "$work/names" >"$work/plain"
 for mode in usable header; do
