@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "check.h"
+#include "loaded_library.h"
 
 #define NOINLINE __attribute__((noinline, noclone))
 #define SURE ((size_t)1 << 20) /* larger than the sampling interval, so each object of this size is sampled */
@@ -22,15 +22,9 @@ static struct mallometer_site sites[MOST_SITES];
 static struct mallometer_object objects[MOST_OBJECTS];
 static void *kept[KEPT];
 
-static void find(void *function, const char *name) {
-  void *address = dlsym(RTLD_DEFAULT, name);
-  CHECK(address);
-  memcpy(function, &address, sizeof address);
-}
-
 static int ask_for_sites(void) {
   __typeof__(mallometer_sites) *read;
-  find(&read, "mallometer_sites");
+  find(&read, RTLD_DEFAULT, "mallometer_sites");
   errno = 4711;
   int count = read(sites, MOST_SITES, 0);
   CHECK_EQUAL(errno, 4711);
@@ -39,7 +33,7 @@ static int ask_for_sites(void) {
 
 static unsigned live(void) {
   __typeof__(mallometer_objects) *read;
-  find(&read, "mallometer_objects");
+  find(&read, RTLD_DEFAULT, "mallometer_objects");
   int count = read(objects, MOST_OBJECTS);
   CHECK(count >= 0);
   unsigned large = 0;

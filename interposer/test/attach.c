@@ -100,14 +100,12 @@ static void every_function_counts_once(void) {
 
 static void *(*in_plugin(const char *name))(size_t) {
   void *(*function)(size_t);
-  void *address = dlsym(dlopen(plugin, RTLD_LAZY), name);
-  memcpy(&function, &address, sizeof function);
+  find(&function, loaded(plugin, RTLD_LAZY), name);
   return function;
 }
 
 static void libraries_that_come_later_count(void) {
   void *(*allocate)(size_t) = in_plugin("library_allocate");
-  CHECK(allocate);
   COUNTS(1, free(allocate(100)));
   /* libc_malloc_debug defines malloc only under an old symbol version, which dlsym() does not find. */
   const char *allocator = getenv("LD_PRELOAD");
@@ -115,11 +113,7 @@ static void libraries_that_come_later_count(void) {
   COUNTS(1, free(((void *(*)(size_t))dlsym(RTLD_DEFAULT, "malloc"))(100)));
 }
 
-static void load_and_unload(void) {
-  void *opened = dlopen(plugin, RTLD_LAZY);
-  CHECK(opened);
-  dlclose(opened);
-}
+static void load_and_unload(void) { dlclose(loaded(plugin, RTLD_LAZY)); }
 
 /* Calls mallometer_attach_check(). Returns whether the call searched memory for words to change. A search sets
  * attach_lock_ns to its duration, and hardly any two durations are equal. */
@@ -157,10 +151,8 @@ static void checks_walk_when_objects_come_and_go(void) {
  * looks in the program. */
 static void deeply_bound_libraries_count(void) {
   attach();
-  void *opened = dlopen(plugin, RTLD_NOW | RTLD_DEEPBIND), *(*allocate)(size_t);
-  CHECK(opened);
-  void *address = dlsym(opened, "library_allocate");
-  memcpy(&allocate, &address, sizeof allocate);
+  void *(*allocate)(size_t);
+  find(&allocate, loaded(plugin, RTLD_NOW | RTLD_DEEPBIND), "library_allocate");
   COUNTS(1, free(allocate(100)));
   detach();
 }
@@ -168,8 +160,7 @@ static void deeply_bound_libraries_count(void) {
 /* Attaches after another library (attach_hook.c) has hooked malloc. A call then reaches the hook first. The hook and
  * mallometer can be removed in any order. */
 static void hooks_of_others_go_on(const char *hook_path) {
-  void *hook = dlopen(hook_path, RTLD_NOW | RTLD_LOCAL);
-  CHECK(hook);
+  void *hook = loaded(hook_path, RTLD_NOW | RTLD_LOCAL);
   __typeof__(void(void)) *put = (__typeof__(void(void)) *)dlsym(hook, "hook_put");
   __typeof__(void(void)) *take_back = (__typeof__(void(void)) *)dlsym(hook, "hook_take_back");
   int *hooked = dlsym(hook, "hook_calls");
@@ -984,11 +975,8 @@ static void *once(void *unused) {
 
 static void *open_and_close(void *unused) {
   for (; !stop; opened++) {
-    void *handle = dlopen(plugin, RTLD_LAZY);
-    CHECK(handle);
-    void *(*allocate)(size_t);
-    void *address = dlsym(handle, "library_allocate");
-    memcpy(&allocate, &address, sizeof allocate);
+    void *handle = loaded(plugin, RTLD_LAZY), *(*allocate)(size_t);
+    find(&allocate, handle, "library_allocate");
     free(allocate(10));
     dlclose(handle);
     pthread_t thread;

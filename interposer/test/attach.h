@@ -3,7 +3,6 @@
 #ifndef MALLOMETER_TEST_ATTACH_H
 #define MALLOMETER_TEST_ATTACH_H
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -16,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "check.h"
+#include "loaded_library.h"
 
 static void *library;
 static const char *library_path;
@@ -25,9 +24,7 @@ static const char *library_path;
 
 static inline void open_library(const char *path) {
   library_path = path;
-  library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (!library) fprintf(stderr, "%s\n", dlerror());
-  CHECK(library);
+  library = loaded(path, RTLD_NOW | RTLD_LOCAL);
 }
 
 static inline struct mallometer_report report(void) {

@@ -7,13 +7,7 @@
 #include <malloc.h>
 #include <string.h>
 
-#include "check.h"
-
-static void find(void *function, void *library, const char *name) {
-  void *address = dlsym(library, name);
-  CHECK(address);
-  memcpy(function, &address, sizeof address);
-}
+#include "loaded_library.h"
 
 int main(int argc, char **argv) {
   CHECK(argc >= 2);

@@ -6,19 +6,13 @@
 #include <malloc.h>
 #include <string.h>
 
-#include "check.h"
+#include "loaded_library.h"
 
 enum { MOST = 1 << 22 };
 
 static char filled[MOST];
 static void *(*libc_malloc)(size_t);
 static void *(*libc_memalign)(size_t, size_t);
-
-static void find(void *function, void *library, const char *name) {
-  void *address = dlsym(library, name);
-  CHECK(address);
-  memcpy(function, &address, sizeof address);
-}
 
 static void resized_and_freed(char *object, size_t size) {
   CHECK(object && malloc_usable_size(object) >= size);

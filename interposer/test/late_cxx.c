@@ -3,21 +3,13 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "check.h"
-
-static void find(void *function, void *library, const char *name) {
-  void *address = dlsym(library, name);
-  CHECK(address);
-  memcpy(function, &address, sizeof address);
-}
+#include "loaded_library.h"
 
 int main(int argc, char **argv) {
   CHECK(argc == 2);
   /* Allocators other than glibc's may be written in C++ and need a C++ runtime library. */
   if (strncmp(self().allocator, "glibc", 5) == 0) CHECK(!dlsym(RTLD_DEFAULT, "__cxa_throw"));
-  void *library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
-  if (!library) fprintf(stderr, "%s\n", dlerror());
-  CHECK(library);
+  void *library = loaded(argv[1], RTLD_NOW | RTLD_LOCAL);
   void (*allocate)(void);
   int (*out_of_memory)(void);
   find(&allocate, library, "cxx_allocate");

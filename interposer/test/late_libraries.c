@@ -7,27 +7,14 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "check.h"
-
-static void find(void *function, void *library, const char *name) {
-  void *address = dlsym(library, name);
-  CHECK(address);
-  memcpy(function, &address, sizeof address);
-}
-
-static void *open_library(const char *path) {
-  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (!library) fprintf(stderr, "%s\n", dlerror());
-  CHECK(library);
-  return library;
-}
+#include "loaded_library.h"
 
 static int libraries;
 static char **paths;
 
 static void *static_tls(void *unused) {
   for (int i = 0; i < libraries; i++) {
-    void *library = open_library(paths[i]);
+    void *library = loaded(paths[i], RTLD_NOW | RTLD_LOCAL);
     int (*library_tls)(int);
     find(&library_tls, library, "library_tls");
     CHECK_EQUAL(library_tls(i), 0); /* the sum of the library's 32 thread-local bytes */
@@ -37,7 +24,7 @@ static void *static_tls(void *unused) {
 }
 
 static void *coming_and_going(void *kept) {
-  void *library = open_library(paths[0]);
+  void *library = loaded(paths[0], RTLD_NOW | RTLD_LOCAL);
   void *(*library_allocate)(size_t);
   find(&library_allocate, library, "library_allocate");
   free(kept);

@@ -6,21 +6,17 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "check.h"
+#include "loaded_library.h"
 
 static void call(void *library, const char *name) {
   void (*function)(void);
-  void *address = dlsym(library, name);
-  CHECK(address);
-  memcpy(&function, &address, sizeof function);
+  find(&function, library, name);
   function();
 }
 
 int main(int argc, char **argv) {
   CHECK(argc >= 2);
-  void *library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
-  if (!library) fprintf(stderr, "%s\n", dlerror());
-  CHECK(library);
+  void *library = loaded(argv[1], RTLD_NOW | RTLD_LOCAL);
   call(library, "library_pairs");
   if (argc > 2) call(library, "library_mixes");
   return 0;

@@ -26,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "check.h"
+#include "loaded_library.h"
 
 #define NOINLINE __attribute__((noinline, noclone))
 #define MILLISECOND UINT64_C(1000000)
@@ -313,12 +313,6 @@ static void objects_behave_as_others(void) {
 }
 
 /* ---- Objects in slots that glibc's own functions free or resize ---------------------------------------- */
-
-static void find(void *function, void *library, const char *name) {
-  void *address = dlsym(library, name);
-  CHECK(address);
-  memcpy(function, &address, sizeof address);
-}
 
 static uint64_t mapped_bytes(void) {
   struct mallometer_allocator_state figures = {0};
