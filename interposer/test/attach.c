@@ -98,6 +98,16 @@ static void every_function_counts_once(void) {
   CHECK(allocations_of(print_to_memory) >= 1);
 }
 
+static void nothing_is_counted(void) {
+  struct mallometer_counters start = counters();
+  free(realloc(malloc(10), 100));
+  free(realloc(strdup("not counted"), 1000));
+  free(aligned(64, 100));
+  struct mallometer_counters end = counters();
+  CHECK_EQUAL(mallometer_allocations(&end), mallometer_allocations(&start));
+  CHECK_EQUAL(end.frees, start.frees);
+}
+
 static void *(*in_plugin(const char *name))(size_t) {
   void *(*function)(size_t);
   find(&function, loaded(plugin, RTLD_LAZY), name);
@@ -214,12 +224,7 @@ static void counts(void) {
   every_function_counts_once();
   detach();
   CHECK_EQUAL(report().state, MALLOMETER_STATE_NOT_PRELOADED);
-  struct mallometer_counters before = counters();
-  free(malloc(100));
-  free(strdup("not counted"));
-  struct mallometer_counters after = counters();
-  CHECK_EQUAL(mallometer_allocations(&after), mallometer_allocations(&before));
-  CHECK_EQUAL(after.frees, before.frees);
+  nothing_is_counted();
   CHECK_EQUAL(FUNCTION(mallometer_detach)(), -ENODATA);
   attach();
   every_function_counts_once();
@@ -316,9 +321,13 @@ static void warm_up(void) {
   report();
 }
 
-static void words_are_as_they_were(void) {
+static void remember_memory(void) {
   warm_up();
   copy_memory(&before);
+}
+
+static void words_are_as_they_were(void) {
+  remember_memory();
   for (int i = 0; i < 3; i++) {
     attach();
     CHECK(differences_since(&before).words > 5);
@@ -332,8 +341,7 @@ static void words_are_as_they_were(void) {
 /* The tunable glibc.cpu.plt_rewrite makes the loader rewrite calls as direct jumps in programs linked with -z
  * mark-plt. The attach cannot change such calls, and the report must say so. */
 static void rewritten_calls_are_told(void) {
-  warm_up();
-  copy_memory(&before);
+  remember_memory();
   attach();
   if (report().calls_unseen == 0) {
     printf("not available: no call was rewritten\n");
@@ -351,17 +359,13 @@ static void rewritten_calls_are_told(void) {
 static void no_filter(void) {}
 
 static void refuses(int error, const char *reason, void (*filters)(void)) {
-  warm_up();
-  copy_memory(&before);
+  remember_memory();
   filters();
   CHECK_EQUAL(FUNCTION(mallometer_attach)(), error);
   printf("%s\n", report().reason);
   CHECK(strstr(report().reason, reason));
   nothing_differs();
-  struct mallometer_counters start = counters();
-  free(malloc(100));
-  struct mallometer_counters end = counters();
-  CHECK_EQUAL(mallometer_allocations(&end), mallometer_allocations(&start));
+  nothing_is_counted();
   CHECK_EQUAL(report().state, MALLOMETER_STATE_NOT_PRELOADED);
   CHECK_EQUAL(FUNCTION(mallometer_detach)(), -ENODATA);
 }
@@ -379,8 +383,7 @@ static void seals(void) {
 }
 
 static void words_of_sealed_pages_are_written(void) {
-  warm_up();
-  copy_memory(&before);
+  remember_memory();
   seals();
   attach();
   every_function_counts_once();
@@ -398,8 +401,7 @@ static void is_refused_beside_another_copy(void) {
 static void global_copies_are_told_apart(const char *own_path, const char *other_path) {
   void *own = library, *other = dlopen(other_path, RTLD_NOW | RTLD_LOCAL);
   CHECK(other && other != own);
-  warm_up();
-  copy_memory(&before);
+  remember_memory();
   attach();
   CHECK(dlopen(other_path, RTLD_NOW | RTLD_GLOBAL) == other);
   check();
@@ -515,8 +517,7 @@ static void page_that_stays_open_is_told(void) {
   CHECK(dlopen(plugin, RTLD_NOW));
   dl_iterate_phdr(range_of_plugin, range);
   CHECK(range[1] > range[0]);
-  warm_up();
-  copy_memory(&before);
+  remember_memory();
   filter_closing(range[0], range[1]);
   CHECK_EQUAL(FUNCTION(mallometer_attach)(), -EACCES);
   CHECK(strstr(report().reason, "forbids changes"));
@@ -530,8 +531,7 @@ static void page_that_stays_open_is_told(void) {
 static void filter_writing(void) { filter(REFUSE_OPENING | REFUSE_FILE); }
 
 static void works_under(int refusals) {
-  warm_up();
-  copy_memory(&before);
+  remember_memory();
   filter(refusals);
   attach();
   every_function_counts_once();
@@ -550,10 +550,7 @@ static void counts_on_without_mappings(void) {
   CHECK(strstr(report().reason, "incomplete") && report().words == words);
   every_function_counts_once();
   CHECK_EQUAL(FUNCTION(mallometer_detach)(), -EACCES);
-  struct mallometer_counters start = counters();
-  free(strdup("not counted"));
-  struct mallometer_counters end = counters();
-  CHECK_EQUAL(mallometer_allocations(&end), mallometer_allocations(&start));
+  nothing_is_counted();
 }
 
 /* Detaches while the process has no free file descriptor, so that the library cannot open /proc/self/maps. The
@@ -563,8 +560,7 @@ static void goes_back_when_mappings_can_be_read(void) {
   struct rlimit few, limit;
   CHECK_EQUAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
   few = (struct rlimit){0, limit.rlim_max};
-  warm_up();
-  copy_memory(&before);
+  remember_memory();
   attach();
   uint32_t words = report().words;
   for (int i = 0; i < 2; i++) {
@@ -578,7 +574,7 @@ static void goes_back_when_mappings_can_be_read(void) {
     CHECK(strstr(report().reason, "call mallometer_detach() again"));
     CHECK(differences_since(&before).words > 5);
     struct mallometer_counters start = counters();
-    free(strdup("not counted"));
+    free(strdup("not counted")); /* is bound already: another function would add a word to the next attach */
     struct mallometer_counters end = counters();
     CHECK_EQUAL(mallometer_allocations(&end), mallometer_allocations(&start));
     if (i > 0) break;
@@ -593,8 +589,7 @@ static void goes_back_when_mappings_can_be_read(void) {
 /* Installs a filter of system calls after the attach. The detach then restores words on read-only pages through
  * /proc/self/mem. */
 static void goes_back_under(int refusals) {
-  warm_up();
-  copy_memory(&before);
+  remember_memory();
   attach();
   filter(refusals);
   detach();
@@ -602,8 +597,7 @@ static void goes_back_under(int refusals) {
 }
 
 static void passes_on_when_nothing_goes_back(void) {
-  warm_up();
-  copy_memory(&before);
+  remember_memory();
   attach();
   filter(REFUSE_OPENING | REFUSE_FILE);
   int result = FUNCTION(mallometer_detach)();
@@ -611,12 +605,7 @@ static void passes_on_when_nothing_goes_back(void) {
   CHECK(result == 0 || (result == -EACCES && report().words_refused > 0));
   CHECK_EQUAL(differences_since(&before).protections, 0);
   CHECK_EQUAL(report().mode, MALLOMETER_MODE_NONE);
-  struct mallometer_counters start = counters();
-  free(realloc(strdup("not counted"), 1000));
-  free(aligned(64, 100));
-  struct mallometer_counters end = counters();
-  CHECK_EQUAL(mallometer_allocations(&end), mallometer_allocations(&start));
-  CHECK_EQUAL(end.frees, start.frees);
+  nothing_is_counted();
 }
 
 static void *attach_while_cancelled(void *result) {
@@ -988,8 +977,7 @@ static void *open_and_close(void *unused) {
 static void comes_and_goes(int cycles) {
   enum { WORKERS = 8, OTHERS = 2 };
   pthread_t threads[WORKERS + OTHERS];
-  warm_up();
-  copy_memory(&before);
+  remember_memory();
   for (uintptr_t i = 0; i < WORKERS; i++) {
     CHECK_EQUAL(pthread_create(&threads[i], NULL, allocate_and_check, (void *)(i * 7919 + 1)), 0);
   }
