@@ -20,7 +20,7 @@ for case in counts words live forks load 'cycles 1000'; do
     exit 1
   }
 done
-for case in 'leaks seen' 'leaks larger' 'leaks twice' 'leaks crowded' 'search idle'; do
+for case in 'leaks seen' 'leaks larger' 'leaks twice' 'search idle'; do
   # shellcheck disable=SC2086
   set -- $case
   # shellcheck disable=SC2086

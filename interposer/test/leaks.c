@@ -430,25 +430,6 @@ static void made_larger_past_the_hook(void) {
   CHECK(mapped_bytes() < 1 << 20);
 }
 
-/* The library must place no object in a slot if the process has more than half of the allowed mappings, because each
- * slot takes a mapping. */
-static void crowded(void) {
-  enum { MAPPINGS = 40000 };
-  unsigned long most = 0;
-  FILE *file = fopen("/proc/sys/vm/max_map_count", "r");
-  if (!file || fscanf(file, "%lu", &most) != 1 || most < 65530 || most > 70000) exit(77);
-  fclose(file);
-  char *pages = mmap(NULL, (size_t)MAPPINGS * page_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  for (unsigned i = 0; i < MAPPINGS; i += 2) CHECK_EQUAL(mprotect(pages + i * page_size, page_size, PROT_READ), 0);
-  epochs_of(20);
-  start();
-  for (uint64_t begin = now_ns(); observed().not_placed == 0; pause_ms(10)) {
-    CHECK(now_ns() - begin < patience);
-    for (unsigned i = 0; i < 500; i++) free(one_of_many(1000));
-  }
-  CHECK_EQUAL(observed().placed, 0);
-}
-
 static void works(void);
 
 struct mappings {
@@ -1304,7 +1285,6 @@ int main(int argc, char **argv) {
   if (strcmp(name, "twice") == 0) freed_twice();
   if (strcmp(name, "smaller") == 0) made_smaller_past_the_hook();
   if (strcmp(name, "larger") == 0) made_larger_past_the_hook();
-  if (strcmp(name, "crowded") == 0) crowded();
   if (strcmp(name, "merged") == 0) merged();
   if (strcmp(name, "large") == 0) large_objects_are_mapped_as_before();
   if (strcmp(name, "void") == 0) epochs_of_others_are_void();
