@@ -13,6 +13,7 @@
 #include "platform/clock.h"
 #include "platform/kernel.h"
 #include "platform/libc.h"
+#include "platform/loaded_objects.h"
 #include "platform/mappings.h"
 #include "platform/memory.h"
 #include "platform/memory_probes.h"
@@ -25,20 +26,20 @@
 
 /* ---- The clock ----------------------------------------------------------------------------------------- */
 
-uint64_t given_monotonic_ns, given_realtime_ns, given_cpu_ns;
+uint64_t given_monotonic_ns, given_cpu_ns;
 bool given_clock_passes;
 
 void clock_start(void) {}
 
 uint64_t monotonic_ns(void) { return given_monotonic_ns; }
 
-uint64_t realtime_ns(void) { return given_realtime_ns; }
+uint64_t realtime_ns(void) { return 0; }
 
 uint64_t thread_cpu_ns(void) { return given_cpu_ns; }
 
 uint64_t coarse_monotonic_ns(void) { return given_monotonic_ns; }
 
-uint64_t coarse_realtime_ns(void) { return given_realtime_ns; }
+uint64_t coarse_realtime_ns(void) { return 0; }
 
 void coarse_clock_advance(uint64_t ns) {
   if (given_clock_passes) given_monotonic_ns += ns;
@@ -502,8 +503,6 @@ void thread_set_name(const char *name) { (void)name; }
 /* ---- Stacks and objects -------------------------------------------------------------------------------- */
 
 struct own_stack given_stack;
-const struct loaded_object *given_objects;
-size_t given_object_count;
 uintptr_t given_frame_pointer;
 
 void own_stacks_start(void) {}
@@ -518,16 +517,15 @@ size_t own_stack_left(uintptr_t stack) {
   return own_stack_at(stack, &own) ? stack - own.begin : 0;
 }
 
-bool loaded_objects_start(bool kernel_tells) { return kernel_tells && given_objects != NULL; }
+bool loaded_objects_start(bool kernel_tells) {
+  (void)kernel_tells;
+  return false;
+}
 
 bool loaded_object_remains(const struct loaded_object *object) { return object->unwind_table || !object->mark; }
 
 bool loaded_object_at(uintptr_t address, struct loaded_object *object) {
-  for (size_t i = 0; i < given_object_count; i++) {
-    if (address < given_objects[i].begin || address >= given_objects[i].end) continue;
-    *object = given_objects[i];
-    return true;
-  }
+  (void)address, (void)object;
   return false;
 }
 
@@ -583,11 +581,11 @@ size_t bootstrap_size(const void *object) {
   return 0;
 }
 
-const char *given_trial_of_slots, *given_trial_of_watch;
+const char *given_trial_of_slots;
 
 const char *safety_test_slots(void) { return given_trial_of_slots; }
 
-const char *safety_test_watchpoints(void) { return given_trial_of_watch; }
+const char *safety_test_watchpoints(void) { return NULL; }
 
 void watch_new_object(const struct slot_object *object) { (void)object; }
 

@@ -17,13 +17,12 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "platform/loaded_objects.h"
 #include "platform/own_stack.h"
 #include "platform/thread.h"
 
 /* ---- The clock ----------------------------------------------------------------------------------------- */
 
-extern uint64_t given_monotonic_ns, given_realtime_ns, given_cpu_ns;
+extern uint64_t given_monotonic_ns, given_cpu_ns;
 /* While true, coarse_clock_advance() advances the clock by its argument, as it does without a vDSO. Otherwise only
  * the test changes the clock. */
 extern bool given_clock_passes;
@@ -115,10 +114,10 @@ void time_passes(uint64_t ns);
 /* A function of the test that wait_until() calls after it has set the clock. */
 extern void (*given_while_waiting)(void);
 
-/* ---- Safety tests and watchpoints ---------------------------------------------------------------------- */
+/* ---- Safety tests -------------------------------------------------------------------------------------- */
 
-/* The results of safety_test_slots() and safety_test_watchpoints(). No watchpoint is ever set. */
-extern const char *given_trial_of_slots, *given_trial_of_watch;
+/* The result of safety_test_slots(). */
+extern const char *given_trial_of_slots;
 
 /* ---- Probes -------------------------------------------------------------------------------------------- */
 
@@ -127,13 +126,10 @@ extern unsigned given_announced, given_announced_free;
 extern const void *given_announced_object;
 extern uint64_t given_announced_size, given_announced_weight;
 
-/* ---- Stacks and objects -------------------------------------------------------------------------------- */
+/* ---- Stacks -------------------------------------------------------------------------------------------- */
 
 /* The calling thread's stack. An empty range stands for an unknown stack. */
 extern struct own_stack given_stack;
-/* The loaded objects. NULL makes look-ups fail. */
-extern const struct loaded_object *given_objects;
-extern size_t given_object_count;
 extern uintptr_t given_frame_pointer;
 
 /* ---- Interruptions ------------------------------------------------------------------------------------- */
