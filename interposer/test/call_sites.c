@@ -233,7 +233,7 @@ static NOINLINE void left(unsigned path, unsigned depth) {
 }
 
 static void more_than_there_is_room_for(void) {
-  enum { MANY = 100000 };
+  enum { MANY = 75000 };
   static void *objects[MANY];
   for (size_t i = 0; i < MANY; i++) objects[i] = keeper(32);
   CHECK(self().samples_not_followed > 0);
