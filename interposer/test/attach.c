@@ -975,7 +975,7 @@ static void *open_and_close(void *unused) {
 }
 
 static void comes_and_goes(int cycles) {
-  enum { WORKERS = 8, OTHERS = 2 };
+  enum { WORKERS = 4, OTHERS = 2 };
   pthread_t threads[WORKERS + OTHERS];
   remember_memory();
   for (uintptr_t i = 0; i < WORKERS; i++) {
