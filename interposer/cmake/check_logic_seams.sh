@@ -26,12 +26,16 @@ shift
   exit 1
 }
 
-for object in "$@"; do
-  nm "$object" | awk -v name="${object##*/}" '
-    { sub(/@.*/, "", $NF) }
-    NF == 2 { print "use", $2, name }
-    NF == 3 && $2 ~ /[A-Z]/ { print "definition", $3 }'
-done >"$work/symbols"
+nm -A "$@" | awk '
+  {
+    end = index($0, ".o:")
+    name = substr($0, 1, end + 1)
+    sub(/.*\//, "", name)
+    $0 = substr($0, end + 3)
+    sub(/@.*/, "", $NF)
+  }
+  NF == 2 { print "use", $2, name }
+  NF == 3 && $2 ~ /[A-Z]/ { print "definition", $3 }' >"$work/symbols"
 awk -v known="^($(printf %s "$known" | tr -d ' \n'))\$" '
   FILENAME == ARGV[1] { allowed[$1]; next }
   $1 == "definition" { allowed[$2] }

@@ -12,14 +12,16 @@ family="$family|cfree|free_sized|free_aligned_sized|sdallocx|_Zn.*|_Zd.*|strn?du
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-for object in "$@"; do
-  name=${object%.c.o}
-  folder=${name%/*}
-  nm "$object" | awk -v name="${folder##*/}/${name##*/}" '
-    NF == 2 && ($1 == "U" || $1 == "w") { print "use", name, $2 }
-    NF == 3 && $2 ~ /[A-Z]/ && $2 !~ /[VW]/ { print "definition", name, $3 }
-    NF == 3 && $2 ~ /[VW]/ { print "default", name, $3 }'
-done >"$work/symbols"
+nm -A "$@" | awk '
+  {
+    end = index($0, ".c.o:")
+    parts = split(substr($0, 1, end - 1), path, "/")
+    name = path[parts - 1] "/" path[parts]
+    $0 = substr($0, end + 5)
+  }
+  NF == 2 && ($1 == "U" || $1 == "w") { print "use", name, $2 }
+  NF == 3 && $2 ~ /[A-Z]/ && $2 !~ /[VW]/ { print "definition", name, $3 }
+  NF == 3 && $2 ~ /[VW]/ { print "default", name, $3 }' >"$work/symbols"
 
 # What may be replaced from above is known by its default, which lies below.
 awk '
