@@ -5,13 +5,13 @@ import io.mallometer.internal.library.NativeLibrary;
 import io.mallometer.internal.library.load.ProcessLibrary;
 import io.mallometer.model.ResidentMemory;
 import io.mallometer.model.ResidentPart;
+import io.mallometer.preload.NativeWork;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.invoke.MethodHandles;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
 import java.lang.management.MemoryUsage;
-import java.lang.reflect.Field;
 import java.nio.ByteBuffer;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
@@ -56,6 +56,7 @@ final class Holdings {
           Pause::processorNanos);
   private final List<Object> held = new ArrayList<>();
   private final List<Long> smallObjects = new ArrayList<>();
+  private ResidentMemory latest;
   private long foreign;
 
   private Holdings() {}
@@ -67,12 +68,12 @@ final class Holdings {
   private void run(Path directory) throws Exception {
     // Splitting the resident set loads classes at first, which must not count as allocated memory.
     for (int i = 0; i < 6; i++) {
-      split();
+      latest = split();
     }
     hold("heap", () -> held.add(new byte[HEAP]));
     hold("direct", () -> held.add(ByteBuffer.allocateDirect(DIRECT)));
     hold("small objects", this::takeSmallObjects);
-    hold("large object", () -> touch(allocate(LARGE_OBJECT), LARGE_OBJECT));
+    hold("large object", () -> allocate(LARGE_OBJECT));
     hold("freed", this::freeSmallObjects);
     hold("hidden object", this::takeHiddenObject);
     hold("file", () -> held.add(map(directory.resolve("file"), FILE)));
@@ -81,13 +82,13 @@ final class Holdings {
     hold("foreign", () -> foreign = Neighbours.foreign(FOREIGN));
     Neighbours.unmap(foreign, FOREIGN);
     Neighbours.besideMetaspace();
+    latest = split();
     hold("classes", this::defineClasses);
-    ResidentMemory last = split();
-    print("all", last.parts());
-    System.out.println("total=" + last.totalBytes());
+    print("all", latest.parts());
+    System.out.println("total=" + latest.totalBytes());
     printPools("code", pool -> pool.startsWith("Code"));
-    System.out.println("tracking=" + last.nativeMemoryTracking() + " by=" + last.decidedBy());
-    System.out.printf("cost=%.6f s, mappings=%d%n", last.costSeconds(), last.mappings());
+    System.out.println("tracking=" + latest.nativeMemoryTracking() + " by=" + latest.decidedBy());
+    System.out.printf("cost=%.6f s, mappings=%d%n", latest.costSeconds(), latest.mappings());
   }
 
   /**
@@ -113,11 +114,13 @@ final class Holdings {
   }
 
   private void hold(String kind, Holding holding) throws Exception {
-    Map<ResidentPart, Long> before = split().parts();
+    Map<ResidentPart, Long> before = latest.parts();
     holding.take();
-    Map<ResidentPart, Long> after = split().parts();
+    latest = split();
     Map<ResidentPart, Long> growth = new EnumMap<>(ResidentPart.class);
-    after.forEach((part, bytes) -> growth.put(part, bytes - before.getOrDefault(part, 0L)));
+    latest
+        .parts()
+        .forEach((part, bytes) -> growth.put(part, bytes - before.getOrDefault(part, 0L)));
     print(kind, growth);
   }
 
@@ -145,17 +148,13 @@ final class Holdings {
 
   private void takeSmallObjects() {
     for (int i = 0; i < SMALL_OBJECTS / SMALL_OBJECT; i++) {
-      long address = allocate(SMALL_OBJECT);
-      touch(address, SMALL_OBJECT);
-      smallObjects.add(address);
+      smallObjects.add(allocate(SMALL_OBJECT));
     }
   }
 
   /** Allocates an object, and maps memory below it. The kernel shows both as one mapping. */
   private void takeHiddenObject() {
-    long address = allocate(LARGE_OBJECT);
-    touch(address, LARGE_OBJECT);
-    Neighbours.below(address);
+    Neighbours.below(allocate(LARGE_OBJECT));
   }
 
   /**
@@ -164,8 +163,14 @@ final class Holdings {
    */
   private void freeSmallObjects() {
     for (int i = 0; i < smallObjects.size() - 1; i++) {
-      free(smallObjects.get(i));
+      NativeWork.freeMemory(smallObjects.get(i));
     }
+  }
+
+  private static long allocate(long bytes) {
+    long address = NativeWork.allocateMemory(bytes);
+    NativeWork.fill(address, bytes);
+    return address;
   }
 
   private static MappedByteBuffer map(Path place, int bytes) throws IOException {
@@ -231,31 +236,6 @@ final class Holdings {
 
     int more(int a) {
       return String.valueOf(a).length() + Integer.toHexString(a).hashCode();
-    }
-  }
-
-  private static void touch(long address, long bytes) {
-    call(
-        "setMemory", new Class<?>[] {long.class, long.class, byte.class}, address, bytes, (byte) 1);
-  }
-
-  private static long allocate(long bytes) {
-    return (long) call("allocateMemory", new Class<?>[] {long.class}, bytes);
-  }
-
-  private static void free(long address) {
-    call("freeMemory", new Class<?>[] {long.class}, address);
-  }
-
-  /** Calls a method of {@code sun.misc.Unsafe} without the compiler's warning. */
-  private static Object call(String method, Class<?>[] types, Object... arguments) {
-    try {
-      Class<?> unsafe = Class.forName("sun.misc.Unsafe");
-      Field instance = unsafe.getDeclaredField("theUnsafe");
-      instance.setAccessible(true);
-      return unsafe.getMethod(method, types).invoke(instance.get(null), arguments);
-    } catch (ReflectiveOperationException e) {
-      throw new AssertionError(e);
     }
   }
 }
