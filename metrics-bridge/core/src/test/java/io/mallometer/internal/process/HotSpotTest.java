@@ -14,55 +14,6 @@ class HotSpotTest {
 
   private static final long MIB = 1 << 20;
 
-  @Test
-  void onlyWhatSomebodySetIsALimit() {
-    String unset = new ChildJvm().run(Configuration.class).output();
-    String set =
-        new ChildJvm()
-            .options("-XX:MaxMetaspaceSize=100m", "-XX:ReservedCodeCacheSize=64m")
-            .options("-XX:MaxDirectMemorySize=32m", "-Xss512k")
-            .run(Configuration.class)
-            .output();
-
-    assertThat(unset)
-        .contains("heap=" + 128 * MIB)
-        .contains("metaspace=unknown code=unknown direct=unknown stack=" + MIB);
-    assertThat(set)
-        .contains(
-            "metaspace=%d code=%d direct=%d stack=%d"
-                .formatted(100 * MIB, 64 * MIB, 32 * MIB, MIB / 2));
-  }
-
-  @Test
-  void theHeapsSizeComesFromSomewhere() {
-    assertThat(new ChildJvm().run(Configuration.class).output()).contains("setting=-Xmx\n");
-    assertThat(
-            new ChildJvm()
-                .withoutOptions()
-                .options("-XX:MaxRAMPercentage=10", "-XX:MaxRAM=1g")
-                .run(Configuration.class)
-                .output())
-        .contains("setting=-XX:MaxRAMPercentage=10\n");
-    assertThat(
-            new ChildJvm()
-                .withoutOptions()
-                .options("-XX:MaxRAM=1g", "-XX:-UseContainerSupport", "-XX:+UseSerialGC")
-                .run(Configuration.class)
-                .output())
-        .contains("setting=chosen by the JVM; -Xmx is not set\n")
-        .contains("heap=" + 256 * MIB);
-  }
-
-  @Test
-  void onlyZgcsHeapIsChargedAsSharedMemory() {
-    String z = new ChildJvm().options("-XX:+UseZGC", "-Xms64m").run(Configuration.class).output();
-    String serial =
-        new ChildJvm().options("-XX:+UseSerialGC", "-Xms64m").run(Configuration.class).output();
-
-    assertThat(z).contains("shared=" + 64 * MIB);
-    assertThat(serial).contains("shared=0\n");
-  }
-
   /**
    * The code cache is limited by its default size, and direct buffers by the maximum heap size, if
    * no limits are configured.
@@ -78,10 +29,57 @@ class HotSpotTest {
             .run(Configuration.class)
             .output();
 
+    assertThat(output)
+        .contains("collector=G1\n", "setting=-Xmx\n", "heap=" + 128 * MIB)
+        .contains("metaspace=unknown code=unknown direct=unknown stack=" + MIB);
     Matcher most =
         Pattern.compile("most: metaspace=unknown code=(\\d+) direct=" + 128 * MIB).matcher(output);
     assertThat(most.find()).as(output).isTrue();
     assertThat(Long.parseLong(most.group(1))).isBetween(240 * MIB, 240 * MIB + 4096);
+  }
+
+  @Test
+  void whatSomebodySetIsALimitAndZgcsHeapIsChargedAsSharedMemory() {
+    assertThat(
+            new ChildJvm()
+                .options("-XX:MaxMetaspaceSize=100m", "-XX:ReservedCodeCacheSize=64m")
+                .options("-XX:MaxDirectMemorySize=32m", "-Xss512k")
+                .options("-XX:+UseZGC", "-Xms64m")
+                .run(Configuration.class)
+                .output())
+        .contains("collector=Z\n", "shared=" + 64 * MIB)
+        .contains(
+            "metaspace=%d code=%d direct=%d stack=%d"
+                .formatted(100 * MIB, 64 * MIB, 32 * MIB, MIB / 2));
+  }
+
+  @Test
+  void theHeapsSizeComesFromSomewhere() {
+    assertThat(
+            new ChildJvm()
+                .withoutOptions()
+                .options("-XX:MaxRAMPercentage=10", "-XX:MaxRAM=1g", "-XX:+UseParallelGC")
+                .run(Configuration.class)
+                .output())
+        .contains("collector=PARALLEL\n", "setting=-XX:MaxRAMPercentage=10\n");
+    assertThat(
+            new ChildJvm()
+                .withoutOptions()
+                .options("-XX:MaxRAM=1g", "-XX:-UseContainerSupport", "-XX:+UseSerialGC")
+                .run(Configuration.class)
+                .output())
+        .contains("collector=SERIAL\n", "setting=chosen by the JVM; -Xmx is not set\n")
+        .contains("heap=" + 256 * MIB, "shared=0\n");
+  }
+
+  @Test
+  void epsilonIsACollectorThatMallometerDoesNotKnow() {
+    assertThat(
+            new ChildJvm()
+                .options("-XX:+UnlockExperimentalVMOptions", "-XX:+UseEpsilonGC")
+                .run(Configuration.class)
+                .output())
+        .contains("collector=OTHER\n");
   }
 
   static final class Configuration {
@@ -98,6 +96,7 @@ class HotSpotTest {
                   text(limits.codeCache().limit()),
                   text(limits.direct().limit()),
                   text(limits.stackBytes())));
+      System.out.println("collector=" + Collector.ofThisJvm());
       System.out.println("setting=" + limits.heapSetting());
       System.out.println("shared=" + limits.sharedHeapBytes());
       System.out.println(
