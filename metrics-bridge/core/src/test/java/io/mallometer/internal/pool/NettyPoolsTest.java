@@ -24,6 +24,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.tools.JavaCompiler;
 import javax.tools.ToolProvider;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -83,6 +84,7 @@ class NettyPoolsTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void whatTheDetectorSamplesIsWeightedAndHasAnInterval() throws Exception {
     try (NettyLoader loader = NettyLoader.of("")) {
       NettyLoader.Use use = loader.use(NETTY, "pooled");
@@ -109,6 +111,7 @@ class NettyPoolsTest {
     "4.2.20.Final, io.netty",
     "grpc-shaded, io.grpc.netty.shaded.io.netty"
   })
+  @Tag("any-jdk")
   void aSettingLetsTheDetectorTrackMoreBuffersAndEachCountsByItsTime(
       String version, String packageName) throws Exception {
     try (NettyLoader loader = NettyLoader.of(version)) {
@@ -131,6 +134,7 @@ class NettyPoolsTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void aSettingSwitchesNoDisabledDetectorOn() throws Exception {
     try (NettyLoader loader = NettyLoader.of("")) {
       NettyLoader.Use use = loader.use(NETTY, "pooled").level("DISABLED");
@@ -146,6 +150,7 @@ class NettyPoolsTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void aDisabledDetectorIsTheReasonAndTheSizesStay() throws Exception {
     try (NettyLoader loader = NettyLoader.of("")) {
       NettyLoader.Use use = loader.use(NETTY, "pooled").level("DISABLED");
@@ -191,6 +196,7 @@ class NettyPoolsTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void aHugeBufferCountsWithItsBytesAndKeepsNoChunk() throws Exception {
     try (NettyLoader loader = NettyLoader.of("")) {
       NettyLoader.Use use = loader.use(NETTY, "pooled").level("PARANOID");
@@ -212,6 +218,7 @@ class NettyPoolsTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void aBufferOfAnEventLoopIsNamedByTheLoop() {
     StackTraceElement thread = new StackTraceElement("java.lang.Thread", "run", "Thread.java", 1);
     StackTraceElement loop = frame("channel.nio.NioEventLoop", "run");
@@ -265,6 +272,7 @@ class NettyPoolsTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void twoCopiesAreTwoPools() throws Exception {
     try (NettyLoader one = NettyLoader.of("");
         NettyLoader other = NettyLoader.of("4.1.140.Final")) {
@@ -285,6 +293,7 @@ class NettyPoolsTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void theCallSitesOfItsChunksBelongToAPool() throws Exception {
     try (NettyLoader loader = NettyLoader.of("")) {
       NettyLoader.Use use = loader.use(NETTY, "pooled").level("PARANOID");
@@ -328,6 +337,7 @@ class NettyPoolsTest {
   private static final String UTIL = "fake.util";
 
   @Test
+  @Tag("any-jdk")
   void aLibraryOfTheSameClassNamesWithoutTheFieldsIsOffWithAReason(@TempDir Path directory)
       throws Exception {
     Path classes =
@@ -349,6 +359,7 @@ class NettyPoolsTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void aLibraryWhoseMembersThrowIsOffWithAReason(@TempDir Path directory) throws Exception {
     Path classes =
         compiled(
@@ -367,6 +378,7 @@ class NettyPoolsTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void aLibraryWhoseSizesCannotBeReadSaysSoWithoutABuffer(@TempDir Path directory)
       throws Exception {
     Path classes =

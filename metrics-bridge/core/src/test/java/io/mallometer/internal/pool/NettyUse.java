@@ -37,8 +37,9 @@ public final class NettyUse {
   }
 
   public void keep(int count, int bytes) throws ReflectiveOperationException {
+    Method allocate = method(allocator, "directBuffer", int.class);
     for (int i = 0; i < count; i++) {
-      kept.add(method(allocator, "directBuffer", int.class).invoke(allocator, bytes));
+      kept.add(allocate.invoke(allocator, bytes));
     }
   }
 
