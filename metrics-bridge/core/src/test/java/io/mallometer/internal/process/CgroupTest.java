@@ -205,15 +205,7 @@ class CgroupTest {
 
   @Test
   void version1AddsUpToTheCharge() {
-    Map<String, String> files = new HashMap<>();
-    files.put("memory.stat", Captured.text("memory.stat-v1-linux-6.18.txt"));
-    files.put("memory.usage_in_bytes", String.valueOf(60 * MIB));
-    files.put("memory.limit_in_bytes", "9223372036854771712\n");
-    files.put("memory.kmem.usage_in_bytes", "3000000\n");
-    files.put("memory.failcnt", "5\n");
-    files.put("memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 4\n");
-
-    CgroupMemory memory = version1(files, OptionalLong.of(1_000_000)).orElseThrow();
+    CgroupMemory memory = version1(files1(), OptionalLong.of(1_000_000)).orElseThrow();
 
     long rss = stat("total_rss");
     long cache = stat("total_cache");
@@ -249,6 +241,16 @@ class CgroupTest {
         .mapToLong(line -> Long.parseLong(line.split(" ")[1]))
         .findFirst()
         .orElseThrow();
+  }
+
+  static Map<String, String> files1() {
+    return Map.of(
+        "memory.stat", Captured.text("memory.stat-v1-linux-6.18.txt"),
+        "memory.usage_in_bytes", 60 * MIB + "\n",
+        "memory.limit_in_bytes", "9223372036854771712\n",
+        "memory.kmem.usage_in_bytes", "3000000\n",
+        "memory.failcnt", "5\n",
+        "memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 4\n");
   }
 
   static Map<String, String> files2() {

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.ResidentPart;
 import io.mallometer.model.SelfReport.SlotPages;
-import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,6 +12,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Random;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -96,36 +96,24 @@ class GarbledTextsTest {
 
   @Test
   void cgroupFilesOfVersion1() {
-    Map<String, String> sound =
-        Map.of(
-            "memory.stat", Captured.text("memory.stat-v1-linux-6.18.txt"),
-            "memory.usage_in_bytes", "62914560\n",
-            "memory.limit_in_bytes", "9223372036854771712\n",
-            "memory.kmem.usage_in_bytes", "3000000\n",
-            "memory.failcnt", "5\n",
-            "memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 4\n");
-    for (String name : sound.keySet()) {
-      mutate(
-          sound.get(name),
-          text -> {
-            Map<String, String> garbled = new HashMap<>(sound);
-            garbled.put(name, text);
-            CgroupTest.version1(garbled, OptionalLong.of(1_000_000))
-                .ifPresent(GarbledTextsTest::assertAddsUp);
-          });
-    }
+    mutateEach(
+        CgroupTest.files1(), garbled -> CgroupTest.version1(garbled, OptionalLong.of(1_000_000)));
   }
 
   @Test
   void cgroupFiles() {
-    Map<String, String> files = CgroupTest.files2();
-    for (String name : files.keySet()) {
+    mutateEach(CgroupTest.files2(), CgroupTest::version2);
+  }
+
+  private void mutateEach(
+      Map<String, String> sound, Function<Map<String, String>, Optional<CgroupMemory>> reader) {
+    for (String name : sound.keySet()) {
+      Map<String, String> garbled = new HashMap<>(sound);
       mutate(
-          files.get(name),
+          sound.get(name),
           text -> {
-            Map<String, String> garbled = CgroupTest.files2();
             garbled.put(name, text);
-            CgroupTest.version2(garbled).ifPresent(GarbledTextsTest::assertAddsUp);
+            reader.apply(garbled).ifPresent(GarbledTextsTest::assertAddsUp);
           });
     }
   }
@@ -155,26 +143,6 @@ class GarbledTextsTest {
     assertThat(memory.parts().values()).allMatch(bytes -> bytes >= 0);
     assertThat(memory.parts().values().stream().mapToLong(Long::longValue).sum())
         .isEqualTo(memory.chargedBytes());
-  }
-
-  private record GarbledMemory(Random random) implements AddressSpace {
-
-    @Override
-    public OptionalLong word(long address) {
-      return switch (random.nextInt(4)) {
-        case 0 -> OptionalLong.empty();
-        case 1 -> OptionalLong.of(random.nextLong());
-        case 2 -> OptionalLong.of(0);
-        default -> OptionalLong.of(random.nextInt(1 << 16) * PAGE | 2);
-      };
-    }
-
-    @Override
-    public Optional<BitSet> residentPages(long start, long end) {
-      return random.nextInt(3) == 0
-          ? Optional.empty()
-          : Optional.of(BitSet.valueOf(new long[] {random.nextLong(), random.nextLong()}));
-    }
   }
 
   private void mutate(String text, Consumer<String> reader) {
