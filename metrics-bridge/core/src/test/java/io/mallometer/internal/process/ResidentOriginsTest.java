@@ -203,18 +203,10 @@ class ResidentOriginsTest {
 
   private static List<String> lines(
       List<MappedRange> ranges, List<CallSite> sites, MallocFacts malloc, boolean attached) {
-    JvmFacts jvm =
-        new JvmFacts(
-            new JvmRanges(List.of(), List.of()),
-            new Metadata(OptionalLong.empty(), OptionalLong.empty(), OptionalLong.empty()),
-            OptionalLong.empty(),
-            0,
-            OptionalLong.empty(),
-            Optional.empty());
     List<ResidentStack> stacks =
         ResidentSplit.origins(
             Captured.mappings(SMAPS),
-            jvm,
+            ResidentSplitTest.NOTHING_KNOWN,
             malloc,
             AddressSpace.unreadable(),
             ranges,

@@ -25,6 +25,9 @@ class ResidentSplitTest {
   /** The size of {@code [stack]} in the text captured on Linux 6.1, in KiB. */
   private static final long STACK_OF_MAIN = 36;
 
+  private static final List<Mapping> CAPTURE =
+      Captured.mappings(Captured.text("smaps-linux-6.18-jdk17-g1.txt"));
+
   private static final JvmFacts OF_THE_CAPTURE =
       new JvmFacts(
           new JvmRanges(
@@ -34,6 +37,15 @@ class ResidentSplitTest {
           OptionalLong.of(MIB),
           Collector.G1.largestStructures(256 * MIB),
           OptionalLong.of(8192),
+          Optional.empty());
+
+  static final JvmFacts NOTHING_KNOWN =
+      new JvmFacts(
+          new JvmRanges(List.of(), List.of()),
+          new Metadata(OptionalLong.empty(), OptionalLong.empty(), OptionalLong.empty()),
+          OptionalLong.empty(),
+          0,
+          OptionalLong.empty(),
           Optional.empty());
 
   /** The expected figures are sums of Rss in the text, added by hand. */
@@ -77,15 +89,7 @@ class ResidentSplitTest {
   }
 
   private static MappingKinds.Kind kindBehind(List<Mapping> mappings) {
-    JvmFacts jvm =
-        new JvmFacts(
-            new JvmRanges(List.of(), List.of()),
-            new Metadata(OptionalLong.empty(), OptionalLong.empty(), OptionalLong.empty()),
-            OptionalLong.empty(),
-            0,
-            OptionalLong.empty(),
-            Optional.empty());
-    return new MappingKinds(mappings, jvm, 0, new HashMap<>()).of(1);
+    return new MappingKinds(mappings, NOTHING_KNOWN, 0, new HashMap<>()).of(1);
   }
 
   /**
@@ -107,13 +111,10 @@ class ResidentSplitTest {
             Optional.empty());
 
     Map<ResidentPart, Long> parts =
-        ResidentSplit.of(
+        split(
                 Captured.mappings(Captured.text("smaps-linux-6.1-jdk17-serial.txt")),
                 jvm,
-                nothingCounted(),
-                AddressSpace.unreadable(),
-                new MappedChunks.Searched(),
-                List.of())
+                nothingCounted())
             .parts();
 
     assertThat(parts)
@@ -137,15 +138,7 @@ class ResidentSplitTest {
     String smaps =
         Captured.text("smaps-linux-6.18-jdk17-g1.txt").replaceAll("(?m)^VmFlags:.*\n", "");
 
-    Map<ResidentPart, Long> parts =
-        ResidentSplit.of(
-                Captured.mappings(smaps),
-                OF_THE_CAPTURE,
-                nothingCounted(),
-                AddressSpace.unreadable(),
-                new MappedChunks.Searched(),
-                List.of())
-            .parts();
+    Map<ResidentPart, Long> parts = split(Captured.mappings(smaps)).parts();
 
     assertThat(total(parts)).isEqualTo(48_880 * 1024L);
     assertThat(parts).containsEntry(ResidentPart.JAVA_HEAP, 3964 * 1024L);
@@ -167,13 +160,11 @@ class ResidentSplitTest {
     }
 
     assertThat(
-            ResidentSplit.of(
+            split(
                     Captured.mappings(smaps.replace(" nr", "")),
                     OF_THE_CAPTURE,
                     nothingCounted(),
-                    memory,
-                    new MappedChunks.Searched(),
-                    List.of())
+                    memory)
                 .parts())
         .isEqualTo(capture(nothingCounted()));
   }
@@ -222,13 +213,7 @@ class ResidentSplitTest {
   }
 
   private static Map<ResidentPart, Long> divide(List<Mapping> mappings, JvmFacts jvm, long object) {
-    return ResidentSplit.of(
-            mappings,
-            jvm,
-            live(104 * MIB),
-            new MemoryByHand().object(object, 64 * MIB),
-            new MappedChunks.Searched(),
-            List.of())
+    return split(mappings, jvm, live(104 * MIB), new MemoryByHand().object(object, 64 * MIB))
         .parts();
   }
 
@@ -236,14 +221,7 @@ class ResidentSplitTest {
   void whatTheJvmItselfTookFromMallocIsTheJvms() {
     Map<ResidentPart, Long> without = capture(live(4 * MIB));
     Map<ResidentPart, Long> with =
-        ResidentSplit.of(
-                Captured.mappings(Captured.text("smaps-linux-6.18-jdk17-g1.txt")),
-                tracking(new NativeMemoryTracking(MIB, 0)),
-                live(4 * MIB),
-                AddressSpace.unreadable(),
-                new MappedChunks.Searched(),
-                List.of())
-            .parts();
+        split(CAPTURE, tracking(new NativeMemoryTracking(MIB, 0)), live(4 * MIB)).parts();
 
     assertThat(with.get(ResidentPart.MALLOC_LIVE))
         .isEqualTo(without.get(ResidentPart.MALLOC_LIVE) - MIB);
@@ -259,14 +237,7 @@ class ResidentSplitTest {
   @Test
   void whatNobodyOwnsIsUnexplained() {
     Map<ResidentPart, Long> parts =
-        ResidentSplit.of(
-                Captured.mappings(Captured.text("smaps-linux-6.18-jdk17-g1.txt")),
-                tracking(new NativeMemoryTracking(0, 0)),
-                nothingCounted(),
-                AddressSpace.unreadable(),
-                new MappedChunks.Searched(),
-                List.of())
-            .parts();
+        split(CAPTURE, tracking(new NativeMemoryTracking(0, 0)), nothingCounted()).parts();
 
     assertThat(parts.get(ResidentPart.UNEXPLAINED)).isGreaterThan(MIB / 2);
     assertThat(total(parts)).isEqualTo(48_880 * 1024L);
@@ -277,14 +248,7 @@ class ResidentSplitTest {
     List<Mapping> unknown =
         List.of(Mappings.of(4096, 4096 + 64 * MIB, "rw-p", "", 60 * MIB, false));
 
-    ResidentSplit split =
-        ResidentSplit.of(
-            unknown,
-            OF_THE_CAPTURE,
-            nothingCounted(),
-            AddressSpace.unreadable(),
-            new MappedChunks.Searched(),
-            List.of());
+    ResidentSplit split = split(unknown);
 
     // The JVM is presumed to own at most 14 MiB of unknown memory: two bitmaps of 4 MiB, four
     // tables of half a MiB, and 4 MiB for other structures.
@@ -364,26 +328,20 @@ class ResidentSplitTest {
   }
 
   private static long presumed(NativeMemoryTracking account) {
-    return ResidentSplit.of(
+    return split(
             List.of(Mappings.of(4096, 4096 + 64 * MIB, "rw-p", "", 60 * MIB, false)),
             tracking(account),
-            nothingCounted(),
-            AddressSpace.unreadable(),
-            new MappedChunks.Searched(),
-            List.of())
+            nothingCounted())
         .presumedBytes();
   }
 
   @Test
   void anotherAllocatorGetsWhatNobodyElseOwns() {
     Map<ResidentPart, Long> parts =
-        ResidentSplit.of(
-                Captured.mappings(Captured.text("smaps-linux-6.18-jdk17-g1.txt")),
+        split(
+                CAPTURE,
                 tracking(new NativeMemoryTracking(0, 0)),
-                new MallocFacts(OptionalLong.empty(), 0, 0, SlotPages.NONE, false),
-                AddressSpace.unreadable(),
-                new MappedChunks.Searched(),
-                List.of())
+                new MallocFacts(OptionalLong.empty(), 0, 0, SlotPages.NONE, false))
             .parts();
 
     assertThat(parts).containsEntry(ResidentPart.UNEXPLAINED, 0L);
@@ -393,7 +351,7 @@ class ResidentSplitTest {
   @Test
   void zgcsHeapIsKnownByItsName() {
     Map<ResidentPart, Long> parts =
-        ResidentSplit.of(
+        split(
                 List.of(
                     Mappings.of(
                         0x40000000000L,
@@ -402,12 +360,7 @@ class ResidentSplitTest {
                         "/memfd:java_heap (deleted)",
                         9,
                         false),
-                    Mappings.of(0x50000000000L, 0x50010000000L, "rw-s", "/dev/shm/x", 5, false)),
-                OF_THE_CAPTURE,
-                nothingCounted(),
-                AddressSpace.unreadable(),
-                new MappedChunks.Searched(),
-                List.of())
+                    Mappings.of(0x50000000000L, 0x50010000000L, "rw-s", "/dev/shm/x", 5, false)))
             .parts();
 
     assertThat(parts)
@@ -418,14 +371,9 @@ class ResidentSplitTest {
   @Test
   void whatIsThereAndNotResidentIsZeroAndNotUnknown() {
     Map<ResidentPart, Long> parts =
-        ResidentSplit.of(
+        split(
                 List.of(
-                    Mappings.of(0x50000000000L, 0x50010000000L, "rw-s", "/dev/shm/x", 0, false)),
-                OF_THE_CAPTURE,
-                nothingCounted(),
-                AddressSpace.unreadable(),
-                new MappedChunks.Searched(),
-                List.of())
+                    Mappings.of(0x50000000000L, 0x50010000000L, "rw-s", "/dev/shm/x", 0, false)))
             .parts();
 
     assertThat(parts)
@@ -465,16 +413,7 @@ class ResidentSplitTest {
     mappings.add(Mappings.of(at, at + 96 * MIB, "rw-p", "", 90 * MIB, false));
     mappings.add(Mappings.of(at + 96 * MIB, at + 128 * MIB, "---p", "", 0, true));
 
-    assertThat(
-            ResidentSplit.of(
-                    mappings,
-                    OF_THE_CAPTURE,
-                    nothingCounted(),
-                    AddressSpace.unreadable(),
-                    new MappedChunks.Searched(),
-                    List.of())
-                .parts())
-        .containsEntry(ResidentPart.METASPACE, 90 * MIB);
+    assertThat(split(mappings).parts()).containsEntry(ResidentPart.METASPACE, 90 * MIB);
   }
 
   /**
@@ -496,15 +435,7 @@ class ResidentSplitTest {
             0,
             32 * MIB);
 
-    assertThat(
-            ResidentSplit.of(
-                    List.of(mapping),
-                    OF_THE_CAPTURE,
-                    nothingCounted(),
-                    AddressSpace.unreadable(),
-                    new MappedChunks.Searched(),
-                    List.of())
-                .hugePages())
+    assertThat(split(List.of(mapping)).hugePages())
         .hasSize(2)
         .contains(new HugePages.Part(ResidentPart.JAVA_HEAP, 8 * MIB))
         .extracting(HugePages.Part::bytes)
@@ -513,17 +444,7 @@ class ResidentSplitTest {
 
   @Test
   void nothingIsMappedNothingIsUnexplained() {
-    assertThat(
-            total(
-                ResidentSplit.of(
-                        List.of(),
-                        OF_THE_CAPTURE,
-                        nothingCounted(),
-                        AddressSpace.unreadable(),
-                        new MappedChunks.Searched(),
-                        List.of())
-                    .parts()))
-        .isZero();
+    assertThat(total(split(List.of()).parts())).isZero();
   }
 
   /** A huge page can split a heap of glibc 2.41 or newer into two mappings. */
@@ -643,10 +564,7 @@ class ResidentSplitTest {
             0,
             OptionalLong.empty(),
             Optional.empty());
-    return ResidentSplit.of(
-            mappings, jvm, nothingCounted(), memory, new MappedChunks.Searched(), List.of())
-        .parts()
-        .get(ResidentPart.MALLOC);
+    return split(mappings, jvm, nothingCounted(), memory).parts().get(ResidentPart.MALLOC);
   }
 
   /**
@@ -671,15 +589,7 @@ class ResidentSplitTest {
             new SlotPages(slots, 300 * MIB, 32 * MIB, 8 * MIB),
             true);
 
-    assertThat(
-            ResidentSplit.of(
-                    mappings,
-                    OF_THE_CAPTURE,
-                    malloc,
-                    AddressSpace.unreadable(),
-                    new MappedChunks.Searched(),
-                    List.of())
-                .parts())
+    assertThat(split(mappings, OF_THE_CAPTURE, malloc).parts())
         .containsEntry(ResidentPart.MALLOMETER, 8 * MIB)
         .containsEntry(ResidentPart.MALLOC_LIVE, 32 * MIB - 8192)
         .containsEntry(ResidentPart.MALLOC_RETAINED, 30 * MIB)
@@ -695,14 +605,20 @@ class ResidentSplitTest {
   }
 
   private static Map<ResidentPart, Long> capture(MallocFacts malloc) {
-    return ResidentSplit.of(
-            Captured.mappings(Captured.text("smaps-linux-6.18-jdk17-g1.txt")),
-            OF_THE_CAPTURE,
-            malloc,
-            AddressSpace.unreadable(),
-            new MappedChunks.Searched(),
-            List.of())
-        .parts();
+    return split(CAPTURE, OF_THE_CAPTURE, malloc).parts();
+  }
+
+  private static ResidentSplit split(List<Mapping> mappings) {
+    return split(mappings, OF_THE_CAPTURE, nothingCounted());
+  }
+
+  private static ResidentSplit split(List<Mapping> mappings, JvmFacts jvm, MallocFacts malloc) {
+    return split(mappings, jvm, malloc, AddressSpace.unreadable());
+  }
+
+  private static ResidentSplit split(
+      List<Mapping> mappings, JvmFacts jvm, MallocFacts malloc, AddressSpace memory) {
+    return ResidentSplit.of(mappings, jvm, malloc, memory, new MappedChunks.Searched(), List.of());
   }
 
   private static JvmFacts tracking(NativeMemoryTracking tracking) {
