@@ -11,6 +11,7 @@ import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.ResidentMemory;
 import io.mallometer.model.ResidentPart;
 import java.time.Instant;
+import java.util.EnumMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -22,49 +23,15 @@ class BudgetTableTest {
 
   private static final long MIB = 1 << 20;
 
-  private static final BudgetTable.Configuration CONFIGURATION =
-      new BudgetTable.Configuration(
-          OptionalLong.of(512 * MIB),
-          "-Xmx",
-          0,
-          new Growing(OptionalLong.of(128 * MIB), OptionalLong.of(60 * MIB), OptionalLong.empty()),
-          new Growing(OptionalLong.empty(), OptionalLong.of(30 * MIB), OptionalLong.of(240 * MIB)),
-          new Growing(OptionalLong.empty(), OptionalLong.of(10 * MIB), OptionalLong.of(512 * MIB)),
-          OptionalLong.of(50),
-          OptionalLong.of(MIB));
+  private static final OptionalLong METASPACE_LIMIT = OptionalLong.of(128 * MIB);
 
-  private static final ResidentMemory RESIDENT =
-      new ResidentMemory(
-          Instant.EPOCH,
-          300 * MIB,
-          Map.of(
-              ResidentPart.JAVA_HEAP, 200 * MIB,
-              ResidentPart.GC_AND_JVM, 8 * MIB,
-              ResidentPart.MALLOC_LIVE, 40 * MIB,
-              ResidentPart.MALLOC_RETAINED, 10 * MIB,
-              ResidentPart.MAPPED_FILES, 30 * MIB),
-          0,
-          12 * MIB,
-          true,
-          100,
-          0.01);
+  private static final BudgetTable.Configuration CONFIGURATION =
+      configuration(512 * MIB, "-Xmx", 0, METASPACE_LIMIT);
+
+  private static final ResidentMemory RESIDENT = resident(300 * MIB, Map.of());
 
   private static final ResidentMemory SHARING =
-      new ResidentMemory(
-          Instant.EPOCH,
-          305 * MIB,
-          Map.of(
-              ResidentPart.JAVA_HEAP, 200 * MIB,
-              ResidentPart.GC_AND_JVM, 8 * MIB,
-              ResidentPart.MALLOC_LIVE, 40 * MIB,
-              ResidentPart.MALLOC_RETAINED, 10 * MIB,
-              ResidentPart.SHARED_MEMORY, 5 * MIB,
-              ResidentPart.MAPPED_FILES, 30 * MIB),
-          0,
-          12 * MIB,
-          true,
-          100,
-          0.01);
+      resident(305 * MIB, Map.of(ResidentPart.SHARED_MEMORY, 5 * MIB));
 
   /**
    * The total is 822 MiB: 512 of heap, 128 of metaspace, 30 of code, 10 of direct buffers, 50 of
@@ -138,15 +105,7 @@ class BudgetTableTest {
   @Test
   void aHeapThatWasChosenForTheMachineExceedsTheContainer() {
     BudgetTable.Configuration machine =
-        new BudgetTable.Configuration(
-            OptionalLong.of(4096 * MIB),
-            "chosen by the JVM; -Xmx is not set",
-            0,
-            CONFIGURATION.metaspace(),
-            CONFIGURATION.codeCache(),
-            CONFIGURATION.direct(),
-            CONFIGURATION.threads(),
-            CONFIGURATION.stackBytes());
+        configuration(4096 * MIB, "chosen by the JVM; -Xmx is not set", 0, METASPACE_LIMIT);
 
     assertThat(BudgetTable.of(machine, RESIDENT, charged(1024 * MIB)).verdict())
         .isEqualTo("limit too small by 3.3 GiB for this configuration even without a leak");
@@ -164,30 +123,13 @@ class BudgetTableTest {
 
   private static double totalWithSharedHeap(long sharedHeap) {
     BudgetTable.Configuration shared =
-        new BudgetTable.Configuration(
-            CONFIGURATION.maximumHeapBytes(),
-            CONFIGURATION.heapSetting(),
-            sharedHeap,
-            CONFIGURATION.metaspace(),
-            CONFIGURATION.codeCache(),
-            CONFIGURATION.direct(),
-            CONFIGURATION.threads(),
-            CONFIGURATION.stackBytes());
+        configuration(512 * MIB, "-Xmx", sharedHeap, METASPACE_LIMIT);
     return BudgetTable.of(shared, RESIDENT, charged(642 * MIB)).totalBytes();
   }
 
   @Test
   void metaspaceWithoutALimitIsBoundedByNothing() {
-    BudgetTable.Configuration unlimited =
-        new BudgetTable.Configuration(
-            CONFIGURATION.maximumHeapBytes(),
-            CONFIGURATION.heapSetting(),
-            0,
-            new Growing(OptionalLong.empty(), OptionalLong.of(60 * MIB), OptionalLong.empty()),
-            CONFIGURATION.codeCache(),
-            CONFIGURATION.direct(),
-            CONFIGURATION.threads(),
-            CONFIGURATION.stackBytes());
+    BudgetTable.Configuration unlimited = configuration(512 * MIB, "-Xmx", 0, OptionalLong.empty());
 
     assertThat(BudgetTable.of(unlimited, RESIDENT, ProcessMemory.unknown()).lines())
         .contains(
@@ -234,6 +176,30 @@ class BudgetTableTest {
 
     assertThat(BudgetTable.of(CONFIGURATION, RESIDENT, roomy).limitBytes()).isEqualTo(642 * MIB);
     assertThat(BudgetTable.of(CONFIGURATION, RESIDENT, tight).limitBytes()).isEqualTo(310 * MIB);
+  }
+
+  private static BudgetTable.Configuration configuration(
+      long heap, String heapSetting, long sharedHeap, OptionalLong metaspaceLimit) {
+    return new BudgetTable.Configuration(
+        OptionalLong.of(heap),
+        heapSetting,
+        sharedHeap,
+        new Growing(metaspaceLimit, OptionalLong.of(60 * MIB), OptionalLong.empty()),
+        new Growing(OptionalLong.empty(), OptionalLong.of(30 * MIB), OptionalLong.of(240 * MIB)),
+        new Growing(OptionalLong.empty(), OptionalLong.of(10 * MIB), OptionalLong.of(512 * MIB)),
+        OptionalLong.of(50),
+        OptionalLong.of(MIB));
+  }
+
+  private static ResidentMemory resident(long total, Map<ResidentPart, Long> more) {
+    Map<ResidentPart, Long> parts = new EnumMap<>(ResidentPart.class);
+    parts.put(ResidentPart.JAVA_HEAP, 200 * MIB);
+    parts.put(ResidentPart.GC_AND_JVM, 8 * MIB);
+    parts.put(ResidentPart.MALLOC_LIVE, 40 * MIB);
+    parts.put(ResidentPart.MALLOC_RETAINED, 10 * MIB);
+    parts.put(ResidentPart.MAPPED_FILES, 30 * MIB);
+    parts.putAll(more);
+    return new ResidentMemory(Instant.EPOCH, total, parts, 0, 12 * MIB, true, 100, 0.01);
   }
 
   private static ProcessMemory stated(double limit, ProcessMemory of) {
