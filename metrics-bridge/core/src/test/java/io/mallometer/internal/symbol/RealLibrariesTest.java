@@ -54,6 +54,8 @@ class RealLibrariesTest {
   void functionsOfTheCLibraryHaveTheNamesThatPeopleKnow() {
     NativeLibrary c = NativeLibrary.getInstance("c");
 
+    assertThat(frameIn(c, "malloc").owner()).startsWith("libc.so");
+    assertThat(module(c, "malloc").buildId()).matches("[0-9a-f]{16,}");
     assertThat(frameIn(c, "malloc").name()).isEqualTo("malloc");
     assertThat(frameIn(c, "strdup").name()).isEqualTo("strdup");
   }
