@@ -61,7 +61,7 @@ class ManyMappingsTest {
               Pause::processorNanos);
       Snapshot nothing =
           Snapshot.absent(Instant.EPOCH, new Status(State.UNAVAILABLE, "not preloaded", ""));
-      for (int i = 0; i < 3; i++) {
+      for (int i = 0; i < 2; i++) {
         print(source.read(() -> nothing, OptionalLong.empty(), List::of).resident().orElseThrow());
       }
     }
