@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class GarbageCollectionsTest {
@@ -19,18 +20,18 @@ class GarbageCollectionsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "G1 Young Generation",
-        "PS Scavenge",
-        "Copy",
-        "ZGC Minor Cycles",
-        "G1 Old Generation",
-        "ZGC Cycles",
-        "ZGC Major Cycles"
-      })
-  void beansThatReclaim(String bean) {
+  @CsvSource({
+    "G1 Young Generation, false",
+    "PS Scavenge, false",
+    "Copy, false",
+    "ZGC Minor Cycles, false",
+    "G1 Old Generation, true",
+    "ZGC Cycles, true",
+    "ZGC Major Cycles, true"
+  })
+  void beansThatReclaim(String bean, boolean ofTheWholeHeap) {
     assertThat(GarbageCollections.reclaims(bean)).isTrue();
+    assertThat(GarbageCollections.isWhole(bean)).isEqualTo(ofTheWholeHeap);
   }
 
   @ParameterizedTest
@@ -41,20 +42,16 @@ class GarbageCollectionsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"G1 Young Generation", "PS Scavenge", "Copy", "ZGC Minor Cycles"})
-  void beansOfAPartOfTheHeap(String bean) {
-    assertThat(GarbageCollections.isWhole(bean)).isFalse();
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"G1 Old Gen", "PS Old Gen", "Tenured Gen", "ZGC Old Generation"})
-  void oldGenerations(String pool) {
-    assertThat(GarbageCollections.isOld(pool)).isTrue();
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"G1 Eden Space", "ZHeap", "ZGC Young Generation"})
-  void othersAreNone(String pool) {
-    assertThat(GarbageCollections.isOld(pool)).isFalse();
+  @CsvSource({
+    "G1 Old Gen, true",
+    "PS Old Gen, true",
+    "Tenured Gen, true",
+    "ZGC Old Generation, true",
+    "G1 Eden Space, false",
+    "ZHeap, false",
+    "ZGC Young Generation, false"
+  })
+  void oldGenerations(String pool, boolean isOld) {
+    assertThat(GarbageCollections.isOld(pool)).isEqualTo(isOld);
   }
 }
