@@ -9,12 +9,14 @@ import io.mallometer.model.StackFrame;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
 
+@Tag("any-jdk")
 class PieceTest {
 
   private static final List<StackFrame> OF_PROGRAM =

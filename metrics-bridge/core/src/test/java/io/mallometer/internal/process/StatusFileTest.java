@@ -3,8 +3,10 @@ package io.mallometer.internal.process;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.OptionalLong;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("any-jdk")
 class StatusFileTest {
 
   @Test
