@@ -111,7 +111,8 @@ class ThreadPoolsTest {
       String output =
           new ChildJvm()
               .java(home)
-              .options("-Xint")
+              .options("-XX:CompileCommand=quiet")
+              .options("-XX:CompileCommand=exclude," + Pools.class.getName() + "::deepen")
               .preloadUnless(attached, BundledLibrary.extract(directory))
               .run(Pools.class)
               .output();
