@@ -30,7 +30,8 @@ import java.util.function.Predicate;
 
 /**
  * Allocates a known amount of each kind of memory in turn. After each kind, it prints the growth of
- * each part of the resident set: {@code heap: java_heap=67108864 ...}.
+ * each part of the resident set: {@code heap: java_heap=67108864 ...}. Without an argument, the
+ * directory of a file that is mapped, the program allocates nothing.
  */
 final class Holdings {
 
@@ -62,14 +63,18 @@ final class Holdings {
   private Holdings() {}
 
   public static void main(String[] arguments) throws Exception {
-    new Holdings().run(Path.of(arguments[0]));
-  }
-
-  private void run(Path directory) throws Exception {
+    Holdings holdings = new Holdings();
     // Splitting the resident set loads classes at first, which must not count as allocated memory.
     for (int i = 0; i < 6; i++) {
-      latest = split();
+      holdings.latest = holdings.split();
     }
+    if (arguments.length > 0) {
+      holdings.holdEachKind(Path.of(arguments[0]));
+    }
+    holdings.printAll();
+  }
+
+  private void holdEachKind(Path directory) throws Exception {
     hold("heap", () -> held.add(new byte[HEAP]));
     hold("direct", () -> held.add(ByteBuffer.allocateDirect(DIRECT)));
     hold("small objects", this::takeSmallObjects);
@@ -84,6 +89,9 @@ final class Holdings {
     Neighbours.besideMetaspace();
     latest = split();
     hold("classes", this::defineClasses);
+  }
+
+  private void printAll() {
     print("all", latest.parts());
     System.out.println("total=" + latest.totalBytes());
     printPools("code", pool -> pool.startsWith("Code"));

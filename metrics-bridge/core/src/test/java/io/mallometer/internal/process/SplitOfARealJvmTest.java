@@ -82,7 +82,7 @@ class SplitOfARealJvmTest {
   void everyKindLandsInItsPart(Jvm jvm) throws Exception {
     int[] counts = TABLE.computeIfAbsent(jvm.kind(), kind -> new int[2]);
     counts[0]++;
-    assertEveryKindLandsInItsPart(jvm, run(jvm, WITHOUT_COMPILERS));
+    assertEveryKindLandsInItsPart(jvm, run(jvm, WITHOUT_COMPILERS, directory.toString()));
     counts[1]++;
   }
 
@@ -114,7 +114,7 @@ class SplitOfARealJvmTest {
         .contains("tracking=" + jvm.tracking() + " by=" + (jvm.preload() ? "frames" : "rules"));
   }
 
-  private String run(Jvm jvm, String mode) throws IOException {
+  private String run(Jvm jvm, String mode, String... arguments) throws IOException {
     ChildJvm child =
         new ChildJvm()
             .java(jvm.jdk())
@@ -124,7 +124,7 @@ class SplitOfARealJvmTest {
     if (jvm.preload()) {
       child.preload(BundledLibrary.extract(directory.resolve("library")));
     }
-    return child.run(Holdings.class, directory.toString()).output();
+    return child.run(Holdings.class, arguments).output();
   }
 
   @ParameterizedTest
