@@ -4,6 +4,7 @@ import types
 import unittest
 
 import recorded
+import rules
 
 
 def recording(wanted, events=(("started", 0.0), ("killed", 30.4))):
@@ -39,12 +40,12 @@ class RecordedCheck(unittest.TestCase):
     def test_minutes_next_to_each_other_are_one_interval(self):
         self.assertEqual([(3, 5), (9, None)], recorded.intervals([3, 4, 5, 9, 10], 10))
 
-    def test_an_alert_that_always_fires_is_found_in_every_recording(self):
+    def test_an_alert_that_always_fires_is_found(self):
         self.assertLess(10, len(recorded.recordings()))
-        for one in recorded.recordings()[:1]:
-            fired = recorded.fired(one)
-            always = recorded.fired(one, changed=lambda text: text.replace("expr: mallometer_active == 0", "expr: vector(1)"))
-            self.assertEqual({"MallometerInactive"}, always.keys() - fired.keys())
+        shortest = min(recorded.recordings(), key=lambda one: one.minutes)
+        shortest.wanted = rules.load(recorded.WANTED)[shortest.name]
+        fired = recorded.fired(shortest, changed=lambda text: text.replace("expr: mallometer_active == 0", "expr: vector(1)"))
+        self.assertRegex("\n".join(recorded.differences(shortest, fired)), r"^.*: MallometerInactive fires in minute \d+, and nobody wanted it$")
 
 
 if __name__ == "__main__":

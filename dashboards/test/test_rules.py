@@ -153,7 +153,6 @@ class RulesCheck(unittest.TestCase):
             for rule in group["rules"]:
                 recorded.add(rule["record"])
                 rule["expr"] = f"1e6 + ({rule['expr']})"
-        self.assertEqual(set(), failing_expressions(RECORDING))
         self.assertEqual(recorded, failing_expressions(faulty))
 
     def _every_alert_with(self, expression):
