@@ -3,6 +3,7 @@ program as the init container, a program with the rendered environment, paths mo
 """
 
 import contextlib
+import functools
 import os
 import pathlib
 import platform
@@ -21,6 +22,26 @@ LIBRARY = REPOSITORY / f"interposer/target/native/{PLATFORM}/libmallometer.so"
 AGENT = REPOSITORY / "metrics-bridge/agent/target/mallometer-agent.jar"
 JAVA = os.path.join(os.environ["JAVA_HOME"], "bin/java") if "JAVA_HOME" in os.environ else "java"
 
+# A container that sets none of this gets it from the component and from the chart's policy, which test_kubernetes.py checks.
+VOLUME = "/mallometer"
+ARGUMENTS = [VOLUME]
+ENVIRONMENT = {
+    "LD_PRELOAD": "/mallometer/libmallometer.so:",
+    "MALLOMETER_ONLY": "java",
+    "MALLOMETER_AGENT": "/mallometer/mallometer-agent.jar=port=9464",
+    "MALLOMETER_RECORDING": "/mallometer/record/recording",
+}
+
+
+@functools.cache
+def copier():
+    """Returns the image's program, which takes the image's files from below the directory in which it is started."""
+    with tempfile.TemporaryDirectory() as directory:
+        program = pathlib.Path(directory, "mallometer-copy")
+        command = ["gcc", "-std=gnu11", "-Os", "-static", "-s", '-DFILES="opt/mallometer"', "-o", program, IMAGE / "copy.c"]
+        subprocess.run(command, check=True)
+        return program.read_bytes()
+
 
 def free_port():
     with socket.socket() as probe:
@@ -29,7 +50,7 @@ def free_port():
 
 
 class Container:
-    def __init__(self, test, environment, volume="/mallometer"):
+    def __init__(self, test, environment, volume=VOLUME):
         if not (LIBRARY.exists() and AGENT.exists()) and os.environ.get("REQUIRE_AGENT") != "true":
             test.skipTest("library and agent are not built")
         self.test = test
@@ -52,15 +73,13 @@ class Container:
         self.stack.close()
 
     def _lay_out(self):
-        """Lays out the image as lay-out.sh does, from the build for this machine; compiles the program for this root."""
+        """Lays out the image as lay-out.sh does, from the build for this machine."""
         (self.root / "bin").mkdir()
         (self.files / f"mallometer/{PLATFORM}").mkdir(parents=True)
         (self.files / "extension").mkdir()
         program = self.root / "bin/mallometer-copy"
-        subprocess.run(
-            ["gcc", "-std=gnu11", "-Os", "-static", "-s", f'-DFILES="{self.files}/mallometer"', "-o", program, IMAGE / "copy.c"],
-            check=True,
-        )
+        program.write_bytes(copier())
+        program.chmod(0o755)
         (self.root / "bin/cp").symlink_to("mallometer-copy")
         (self.files / f"mallometer/{PLATFORM}/libmallometer.so").symlink_to(LIBRARY)
         (self.files / "mallometer/mallometer-agent.jar").symlink_to(AGENT)
@@ -75,7 +94,7 @@ class Container:
     def init(self, arguments, program="mallometer-copy", **options):
         """The init container; its failure would keep the application from starting."""
         command = [self.root / "bin" / program, *(self.moved(one) for one in arguments)]
-        ended = subprocess.run(command, capture_output=True, text=True, timeout=30, **options)
+        ended = subprocess.run(command, cwd=self.root, capture_output=True, text=True, timeout=30, **options)
         self.test.assertEqual(0, ended.returncode, ended.stderr)
         return ended.stderr
 

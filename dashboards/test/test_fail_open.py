@@ -11,18 +11,11 @@ import sys
 import tempfile
 import unittest
 
-import admission
 import yaml
-from container import JAVA, LIBRARY, Container
+from container import ARGUMENTS, ENVIRONMENT, JAVA, LIBRARY, VOLUME, Container
 
 KUBERNETES = pathlib.Path(__file__).resolve().parents[1] / "kubernetes"
 
-ENVIRONMENT = {
-    "LD_PRELOAD": "/mallometer/libmallometer.so:",
-    "MALLOMETER_ONLY": "java",
-    "MALLOMETER_AGENT": "/mallometer/mallometer-agent.jar=port=9464",
-    "MALLOMETER_RECORDING": "/mallometer/record/recording",
-}
 PROGRAM = """
 public class Program {
   public static void main(String[] arguments) {
@@ -40,7 +33,7 @@ OTHER_JDKS = pathlib.Path(
 
 class FailsOpen(unittest.TestCase):
     environment = ENVIRONMENT
-    mount = "/mallometer"
+    mount = VOLUME
     agent = "mallometer-agent.jar"
 
     @classmethod
@@ -59,7 +52,7 @@ class FailsOpen(unittest.TestCase):
         self.addCleanup(self.container.__exit__, None, None, None)
 
     def bring(self, **options):
-        return self.container.init(["/mallometer"], **options)
+        return self.container.init(ARGUMENTS, **options)
 
     def assert_starts(self, java=JAVA, said=None, **options):
         """The program starts and ends as always; what it says beside that is one line of the loader, the JVM or mallometer."""
@@ -166,7 +159,11 @@ class FailsOpen(unittest.TestCase):
             self.skipTest("needs a small file system")
         full = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o size=100k none "$1" && "$0" "$1" && ls "$1"']
         ended = subprocess.run(
-            [*full, self.container.root / "bin/mallometer-copy", self.container.volume], capture_output=True, text=True, timeout=30
+            [*full, self.container.root / "bin/mallometer-copy", self.container.volume],
+            cwd=self.container.root,
+            capture_output=True,
+            text=True,
+            timeout=30,
         )
         self.assertEqual((0, "record\n"), (ended.returncode, ended.stdout), ended.stderr)
         self.assertIn("No space left on device; the application starts without it", ended.stderr)
@@ -191,36 +188,27 @@ class FailsOpen(unittest.TestCase):
 
 
 class FailsOpenByTheOperator(FailsOpen):
-    """Tests a container with the variables and files of the OpenTelemetry Operator, which has no recording."""
+    """Tests a container with the variables and files of the OpenTelemetry Operator, which has no recording.
+
+    Only the copying and the agent's file differ from the component's: tests of the library and of the loader are not repeated.
+    """
 
     java = yaml.safe_load((KUBERNETES / "opentelemetry/instrumentation.yaml").read_text())["spec"]["java"]
     environment = {one["name"]: one["value"] for one in java["env"]}
     mount = "/otel-auto-instrumentation-java-app/extensions"
     agent = "mallometer.agent"
+    test_a_jvm_without_instrumentation = None
+    test_the_library_is_missing = None
+    test_the_library_is_of_another_processor = None
+    test_the_library_is_cut_off = None
+    test_a_c_library_that_is_too_old_is_the_exception = None
+    test_no_jvm = None
     test_the_recording_cannot_be_written = None
     test_the_volume_is_full = None
+    test_the_volume_cannot_be_executed_from = None
 
     def bring(self, **options):
         return self.container.init(["-r", f"{self.java['extensions'][0]['dir']}/.", self.mount], "cp", **options)
-
-
-@unittest.skipUnless(
-    admission.HELM.exists() or os.environ.get("REQUIRE_KUSTOMIZE") == "true", "dashboards/check.sh has not installed helm"
-)
-class FailsOpenByThePolicy(FailsOpen):
-    """Tests a container of a pod that the chart's MutatingAdmissionPolicy changed."""
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        pod = {"metadata": {}, "spec": {"containers": [{"name": "app", "image": "app"}]}}
-        spec = admission.admitted(admission.policy(), pod)["spec"]
-        cls.arguments = spec["initContainers"][0]["args"]
-        cls.environment = {one["name"]: one["value"] for one in spec["containers"][0]["env"]}
-        cls.mount = spec["containers"][0]["volumeMounts"][0]["mountPath"]
-
-    def bring(self, **options):
-        return self.container.init(self.arguments, **options)
 
 
 def hash_of(name):

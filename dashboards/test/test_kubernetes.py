@@ -16,7 +16,7 @@ import unittest
 import admission
 import prometheusrule
 import yaml
-from container import Container
+from container import ARGUMENTS, ENVIRONMENT, VOLUME, Container
 
 HERE = pathlib.Path(__file__).resolve().parent
 DASHBOARDS = HERE.parent
@@ -178,6 +178,12 @@ class KubernetesFiles(unittest.TestCase):
     def test_scrapes_are_bounded(self):
         for monitor in ("ServiceMonitor", "mallometer-spring"), ("PodMonitor", "mallometer-agent"):
             self.assertGreater(self.objects[monitor]["spec"]["sampleLimit"], 0)
+
+    def test_a_container_gets_what_is_tried_without_a_cluster(self):
+        container, environment = self.container("bare")
+        self.assertEqual(ENVIRONMENT, environment)
+        self.assertEqual([VOLUME], [mount["mountPath"] for mount in container["volumeMounts"]])
+        self.assertEqual(ARGUMENTS, self.init_container()["args"])
 
     def test_what_a_container_has_already_stays(self):
         container, environment = self.container("chained")
