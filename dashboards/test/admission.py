@@ -2,7 +2,9 @@
 and the operations of its JSON patches are applied here. No API server takes part.
 """
 
+import atexit
 import copy
+import functools
 import json
 import pathlib
 import subprocess
@@ -28,22 +30,35 @@ def rendered(*options, **inject):
     ).stdout
 
 
+@functools.cache
+def rendered_policy(**inject):
+    return rendered(workloads={"checkout": WORKLOAD}, **inject)
+
+
 def policy(**inject):
-    objects = yaml.safe_load_all(rendered(workloads={"checkout": WORKLOAD}, **inject))
+    objects = yaml.safe_load_all(rendered_policy(**inject))
     return next(one for one in objects if one["kind"] == "MutatingAdmissionPolicy")
 
 
+@functools.cache
+def started(script):
+    """Starts a script of Node that answers each line, which the end of its input ends."""
+    process = subprocess.Popen(["node", script], cwd=HERE / "kubernetes", stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    atexit.register(process.communicate)
+    return process
+
+
+def answer(script, question):
+    process = started(script)
+    process.stdin.write(json.dumps(question) + "\n")
+    process.stdin.flush()
+    return json.loads(process.stdout.readline())
+
+
 def evaluated(policy, pod):
-    """Returns the evaluator's exit status, its messages, and the operations of the patch."""
-    answer = subprocess.run(
-        ["node", "admit.mjs"],
-        cwd=HERE / "kubernetes",
-        input=json.dumps({"policy": policy, "pod": pod}),
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    return answer.returncode, answer.stderr, json.loads(answer.stdout or "[]")
+    """Returns 0 if no expression fails, the evaluator's messages, and the operations of the patch."""
+    of_policy = answer("admit.mjs", {"policy": policy, "pod": pod})
+    return of_policy["code"], of_policy["complaints"], of_policy["operations"]
 
 
 def admitted(policy, pod):

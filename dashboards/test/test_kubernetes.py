@@ -2,10 +2,7 @@
 one rendered container run as processes of this machine. Nothing is applied to a cluster.
 """
 
-import atexit
 import copy
-import functools
-import json
 import os
 import pathlib
 import re
@@ -26,6 +23,8 @@ OPERATED = KUBERNETES / "opentelemetry/instrumentation.yaml"
 # The tools that check.sh installs, not those of the machine.
 KUBECTL = HERE / "kubernetes/node_modules/.kubectl"
 HELM = admission.HELM
+# The kinds of objects that a cluster needs once.
+OF_CLUSTER = {"ConfigMap", "PodMonitor", "PrometheusRule", "ServiceMonitor"}
 
 
 def rendered(directory):
@@ -38,23 +37,10 @@ def by_name(objects):
     return {one["name"]: one for one in objects}
 
 
-@functools.cache
-def validator():
-    """Starts the validator, which the end of its input ends."""
-    process = subprocess.Popen(
-        ["node", "validate.mjs"], cwd=HERE / "kubernetes", stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    atexit.register(process.communicate)
-    return process
-
-
 def validated(text):
     """Returns 0 if all objects are valid, the messages of the schemas about the objects, and the objects."""
-    process = validator()
-    process.stdin.write(json.dumps(text) + "\n")
-    process.stdin.flush()
-    answer = json.loads(process.stdout.readline())
-    return answer["code"], answer["complaints"], answer["objects"]
+    of_schemas = admission.answer("validate.mjs", text)
+    return of_schemas["code"], of_schemas["complaints"], of_schemas["objects"]
 
 
 def unrestricted(pod):
@@ -308,22 +294,11 @@ class KubernetesFiles(unittest.TestCase):
         self.assertEqual([{"name": "OWN", "value": "1"}, *as_wanted["env"]], container["env"])
         self.assertEqual(as_wanted["volumeMounts"], container["volumeMounts"])
 
-    def chart(self, *options):
-        text = subprocess.run(
-            [HELM, "template", "app", KUBERNETES / "chart", "--namespace", "watched", *options],
-            check=True,
-            stdout=subprocess.PIPE,
-            text=True,
-            timeout=60,
-        ).stdout
-        code, complaints, objects = validated(text)
-        self.assertEqual((0, ""), (code, complaints))
-        return {(one["kind"], one["metadata"]["name"]): one for one in objects}
-
     def test_the_chart_has_the_objects_of_base(self):
-        found = self.chart("--set", "labels.release=prom")
-        _, _, base = validated(rendered(KUBERNETES / "base"))
-        wanted = {(one["kind"], one["metadata"]["name"]): one for one in base}
+        code, complaints, objects = validated(admission.rendered("--set", "labels.release=prom"))
+        self.assertEqual((0, ""), (code, complaints))
+        found = {(one["kind"], one["metadata"]["name"]): one for one in objects}
+        wanted = {name: one for name, one in self.objects.items() if name[0] in OF_CLUSTER}
         self.assertEqual(wanted.keys(), found.keys())
         for name, one in found.items():
             with self.subTest(name):
@@ -338,12 +313,8 @@ class KubernetesFiles(unittest.TestCase):
 
     def test_parts_of_the_chart_can_be_left_out(self):
         for part, kinds in ("rules", {"PrometheusRule"}), ("monitors", {"PodMonitor", "ServiceMonitor"}), ("dashboards", {"ConfigMap"}):
-            found = {kind for kind, _ in self.chart("--set", f"{part}.enabled=false")}
-            self.assertEqual({"PrometheusRule", "PodMonitor", "ServiceMonitor", "ConfigMap"} - kinds, found)
-
-    def test_the_chart_adds_mallometer_to_no_pod_by_default(self):
-        kinds = {kind for kind, _ in self.chart()}
-        self.assertEqual({"PrometheusRule", "PodMonitor", "ServiceMonitor", "ConfigMap"}, kinds)
+            found = re.findall(r"^kind: (\w+)$", admission.rendered("--set", f"{part}.enabled=false"), re.M)
+            self.assertEqual(OF_CLUSTER - kinds, set(found))
 
     def test_the_policy_is_bound_to_the_named_workloads_alone(self):
         text = admission.rendered(workloads={"checkout": admission.WORKLOAD, "night": {"namespace": "batch"}})
@@ -364,9 +335,9 @@ class KubernetesFiles(unittest.TestCase):
             binding = found.pop(("MutatingAdmissionPolicyBinding", f"mallometer-{name}"))["spec"]
             self.assertEqual({"policyName": "mallometer", "matchResources": matched}, binding)
         self.assertNotIn("MutatingAdmissionPolicyBinding", {kind for kind, _ in found})
-        for right, wrong in ("failurePolicy: Ignore", "failurePolicy: Pass"), ("policyName:", "policy:"):
-            self.assertIn(right, text)
-            self.assertIn("MutatingAdmissionPolicy", validated(text.replace(right, wrong))[1])
+        _, complaints, _ = validated(text.replace("failurePolicy: Ignore", "failurePolicy: Pass").replace("policyName:", "policy:"))
+        for name in "MutatingAdmissionPolicy mallometer:", "MutatingAdmissionPolicyBinding mallometer-checkout:":
+            self.assertIn(name, complaints)
 
     def test_the_page_shows_values_that_add_mallometer(self):
         shown = yaml.safe_load(re.search(r"^```yaml\n# values\.yaml of the chart\n(.*?)```", PAGE.read_text(), re.M | re.S)[1])
@@ -451,7 +422,7 @@ class KubernetesFiles(unittest.TestCase):
     def test_kube_prometheus_stack_finds_everything(self):
         code, complaints, objects = validated(rendered(KUBERNETES / "kube-prometheus-stack"))
         self.assertEqual((0, ""), (code, complaints))
-        self.assertEqual({"ConfigMap", "PodMonitor", "PrometheusRule", "ServiceMonitor"}, {one["kind"] for one in objects})
+        self.assertEqual(OF_CLUSTER, {one["kind"] for one in objects})
         for one in objects:
             self.assertEqual("kube-prometheus-stack", one["metadata"]["labels"]["release"])
             self.assertEqual("monitoring", one["metadata"]["namespace"])

@@ -1,7 +1,7 @@
-// Evaluates the CEL expressions of a MutatingAdmissionPolicy for a pod, in the order in which an API server does. Standard input has
-// {"policy": ..., "pod": ...}; standard output gets the operations of the policy's JSON patches, which are none if a condition is
-// false. An expression that fails ends the program with a message.
-import { readFileSync } from 'node:fs';
+// Evaluates the CEL expressions of a MutatingAdmissionPolicy for a pod, in the order in which an API server does. Each line of
+// standard input is {"policy": ..., "pod": ...}, and is answered by a line with the operations of the policy's JSON patches, which are
+// none if a condition is false. If an expression fails, code is 1 and complaints has the message.
+import { createInterface } from 'node:readline';
 import { celEnv, isCelError, parse, plan } from '@bufbuild/cel';
 import { create, createFileRegistry, createRegistry, toJson } from '@bufbuild/protobuf';
 import {
@@ -77,19 +77,27 @@ function evaluate({ name, expression }, bindings) {
   return result;
 }
 
-const { policy, pod } = JSON.parse(readFileSync(0, 'utf8'));
-const object = toCel(pod);
-const conditions = policy.spec.matchConditions.map((one) => evaluate(one, { object }));
-const operations = [];
-if (conditions.every((one) => one === true)) {
+function operationsOf({ policy, pod }) {
+  const object = toCel(pod);
+  const conditions = policy.spec.matchConditions.map((one) => evaluate(one, { object }));
+  if (!conditions.every((one) => one === true)) {
+    return [];
+  }
   const variables = new Map();
   for (const one of policy.spec.variables) {
     variables.set(one.name, evaluate(one, { object, variables }));
   }
-  for (const { jsonPatch } of policy.spec.mutations) {
-    for (const one of evaluate({ name: 'jsonPatch', expression: jsonPatch.expression }, { object, variables })) {
-      operations.push(toJson(operation, one.message, { registry: files }));
-    }
-  }
+  return policy.spec.mutations
+    .flatMap(({ jsonPatch }) => [...evaluate({ name: 'jsonPatch', expression: jsonPatch.expression }, { object, variables })])
+    .map((one) => toJson(operation, one.message, { registry: files }));
 }
-console.log(JSON.stringify(operations));
+
+for await (const line of createInterface({ input: process.stdin })) {
+  let answer;
+  try {
+    answer = { code: 0, complaints: '', operations: operationsOf(JSON.parse(line)) };
+  } catch (failed) {
+    answer = { code: 1, complaints: failed.message, operations: [] };
+  }
+  console.log(JSON.stringify(answer));
+}
