@@ -71,7 +71,7 @@ if [ "$only" = all ]; then
   BEHIND=$work/keys_first.so check ./late_key
   check ./crowd unmapped
   check ./many_threads 5000
-  check ./page_aligned kill
+  check ./page_aligned
   check ./deepbind ./library.so
   MODES=usable check ./low_page
   MODES=usable check ./low_page forbidden
