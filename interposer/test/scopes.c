@@ -289,7 +289,7 @@ static void closed_out_of_order(void) {
   free(a);
 }
 
-static void many(void) {
+static void all_records_are_free(void) {
   enum { COUNT = 4096 };
   static uint32_t scopes[COUNT];
   unsigned count = 0;
@@ -306,6 +306,11 @@ static void many(void) {
     CHECK_EQUAL(calls(&end), 1);
     CHECK_EQUAL(end.largest_bytes, 1000);
   }
+}
+
+/* Uses a record more often than its number can count. */
+static void many(void) {
+  all_records_are_free();
   for (unsigned i = 0; i < 1000000; i++) CHECK_EQUAL(mallometer_scope_close(opened(0), NULL), 0);
 }
 
@@ -405,7 +410,7 @@ static void closed_by_another_thread(void) {
     if (round % 2 == 1) pthread_cancel(other); /* ends the thread without a further allocation */
     CHECK_EQUAL(pthread_join(other, NULL), 0);
   }
-  many(); /* checks that all records of scopes were freed */
+  all_records_are_free();
 }
 
 static void *ends_with_open_scopes(void *unused) {
@@ -475,7 +480,7 @@ static void races(void) {
   for (unsigned i = 0; i < RACERS; i++) pthread_join(others[i], NULL);
   __atomic_store_n(&races_end, true, __ATOMIC_RELEASE);
   pthread_join(closer, NULL);
-  many();
+  all_records_are_free();
 }
 
 /* ---- Forks, counting switched off, signals ------------------------------------------------------------ */
@@ -499,7 +504,7 @@ static void forks(void) {
     CHECK_EQUAL(of_other_thread.largest_bytes, 4000);
     CHECK(end.peak_bytes >= large + small);
     (void)closed(of_other);
-    many();
+    all_records_are_free();
     _exit(0);
   }
   CHECK(!(of_other_thread.flags & MALLOMETER_SCOPE_ENDED));
@@ -568,7 +573,7 @@ static void signals(void) {
     if (round % 8 == 0) CHECK_EQUAL(of_outer.temporary_allocations, 2);
   }
   timer_delete(timer);
-  many();
+  all_records_are_free();
 }
 
 /* ---- Scopes over the process -------------------------------------------------------------------------- */
