@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "measured.h"
 
 extern void *memalign(size_t, size_t), *valloc(size_t), *pvalloc(size_t), *reallocarray(void *, size_t, size_t);
 
@@ -570,15 +571,16 @@ static void nothing_freed(void *context, void *object, size_t actual) { (void)co
 
 /* Calls malloc and free `count` times, for callgrind. `kind` is the number of registered monitors ("none", "one" or
  * "two"), or "after" if one was registered and unregistered again. */
-static void pairs(const char *kind, long count) {
+static _Noreturn void pairs(const char *kind, long count) {
   int number = strcmp(kind, "none") == 0 ? 0 : registered(NULL, nothing_allocated, nothing_freed);
   if (strcmp(kind, "two") == 0) registered(NULL, nothing_allocated, nothing_freed);
   if (strcmp(kind, "after") == 0) CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)number), 0);
-  for (long i = 0; i < count; i++) {
+  MEASURED_ROUNDS(i, count) {
     void *object = malloc(64);
     USE(object);
     free(object);
   }
+  _exit(0);
 }
 
 /* ---- Early registration ------------------------------------------------------------------------------------ */
@@ -635,10 +637,7 @@ int main(int count, char **arguments) {
     attached(arguments[2]);
     return 0;
   }
-  if (count > 2) {
-    pairs(arguments[1], atol(arguments[2]));
-    return 0;
-  }
+  if (count > 2) pairs(arguments[1], atol(arguments[2]));
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     if (strcmp(cases[i].name, arguments[1]) != 0) continue;
     cases[i].run();

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "measured.h"
 
 extern void *memalign(size_t alignment, size_t size);
 
@@ -694,30 +695,31 @@ static void attached(const char *file) {
 
 /* Calls the functions that `kind` names, by default malloc and free, for a measurement by callgrind. The calls are in
  * a scope unless `kind` ends with "none". */
-static void pairs(const char *kind, long count) {
+static _Noreturn void pairs(const char *kind, long count) {
   int scope = strcmp(kind, "none") == 0      ? 0
               : strcmp(kind, "matched") == 0 ? mallometer_scope_open(MALLOMETER_SCOPE_MATCHED)
                                              : mallometer_scope_open(MALLOMETER_SCOPE_THREAD);
   if (strcmp(kind, "grow") == 0 || strcmp(kind, "grow-none") == 0) {
     void **last = NULL;
     if (strcmp(kind, "grow-none") == 0) mallometer_scope_close((uint32_t)scope, NULL);
-    for (long i = 0; i < count; i++) {
+    MEASURED_ROUNDS(i, count) {
       void **object = malloc(64);
       *object = last;
       last = object;
     }
   } else if (strcmp(kind, "open") == 0) {
-    for (long i = 0; i < count; i++) mallometer_scope_close((uint32_t)mallometer_scope_open(0), NULL);
+    MEASURED_ROUNDS(i, count) mallometer_scope_close((uint32_t)mallometer_scope_open(0), NULL);
   } else if (strncmp(kind, "large", 5) == 0) {
     if (strcmp(kind, "large-none") == 0) mallometer_scope_close((uint32_t)scope, NULL);
-    for (long i = 0; i < count; i++) free(kept(60000));
+    MEASURED_ROUNDS(i, count) free(kept(60000));
   } else if (strncmp(kind, "realloc", 7) == 0) {
     void *object = NULL;
     if (strcmp(kind, "realloc-none") == 0) mallometer_scope_close((uint32_t)scope, NULL);
-    for (long i = 0; i < count; i++) object = realloc(object, i % 2 ? 100 : 80);
+    MEASURED_ROUNDS(i, count) object = realloc(object, i % 2 ? 100 : 80);
   } else {
-    for (long i = 0; i < count; i++) free(kept(64));
+    MEASURED_ROUNDS(i, count) free(kept(64));
   }
+  _exit(0);
 }
 
 int main(int count, char **arguments) {
@@ -754,10 +756,7 @@ int main(int count, char **arguments) {
     attached(arguments[2]);
     return 0;
   }
-  if (count > 2) {
-    pairs(arguments[1], atol(arguments[2]));
-    return 0;
-  }
+  if (count > 2) pairs(arguments[1], atol(arguments[2]));
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     if (strcmp(cases[i].name, arguments[1]) != 0) continue;
     cases[i].run();

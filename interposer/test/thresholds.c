@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "measured.h"
 
 extern void *memalign(size_t, size_t);
 
@@ -256,12 +257,13 @@ static void errno_stays(void) {
  * - "after": the threshold is closed before the calls.
  * - Any other word: a threshold of 40,000 bytes.
  */
-static void pairs(const char *kind, long count, size_t size) {
+static _Noreturn void pairs(const char *kind, long count, size_t size) {
   bool is_none = strcmp(kind, "none") == 0;
   bool is_other = strcmp(kind, "other") == 0, is_above = is_other || strcmp(kind, "above") == 0;
   uint32_t threshold = is_none ? 0 : opened_for(is_above ? size - 1 : 40000, is_other ? UINT32_MAX : 0);
   if (strcmp(kind, "after") == 0) CHECK_EQUAL(mallometer_threshold_close(threshold), 0);
-  for (long i = 0; i < count; i++) use(malloc(size));
+  MEASURED_ROUNDS(i, count) use(malloc(size));
+  _exit(0);
 }
 
 static const struct {
@@ -281,10 +283,7 @@ static const struct {
 
 int main(int count, char **arguments) {
   CHECK(count > 1);
-  if (count > 3) {
-    pairs(arguments[1], atol(arguments[2]), (size_t)atol(arguments[3]));
-    return 0;
-  }
+  if (count > 3) pairs(arguments[1], atol(arguments[2]), (size_t)atol(arguments[3]));
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     if (strcmp(cases[i].name, arguments[1]) != 0) continue;
     cases[i].run();
