@@ -84,9 +84,9 @@ part() {
   case " $parts " in *" $1 "*) begun=$1 ;; *) return 1 ;; esac
 }
 
-# programs NAME... : compiles them.
+# programs NAME... : compiles those that are not yet there.
 programs() {
-  for program; do compile "$program" -rdynamic -lm -o "$program"; done
+  for program; do [ -e "$program" ] || compile "$program" -rdynamic -lm -o "$program"; done
 }
 
 compile other_libc -o program
