@@ -2,13 +2,10 @@
 
 A service is at fault if it keeps a capability, may gain privileges, can write to its root or to a directory of the repository,
 has no memory limit, publishes a port beyond the loopback interface, is not pinned to a version, or has no health check.
-
-    python3 dashboards/test/compose.py        from the root of the repository
 """
 
 import pathlib
 import re
-import sys
 
 import yaml
 
@@ -50,14 +47,3 @@ def _faults(service):
 
 def _checks_itself(build):
     return re.search(r"^HEALTHCHECK ", (REPOSITORY / build["dockerfile"]).read_text(encoding="utf-8"), re.MULTILINE)
-
-
-def main():
-    found = faults(load())
-    for fault in found:
-        print(f"docker-compose.yml: {fault}")
-    return bool(found)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

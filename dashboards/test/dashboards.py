@@ -5,15 +5,12 @@ $__rate_interval; a ranking over time that is made anew at each moment; threshol
 runbook that does not exist; a series, a label or a label's value that mallometer does not publish; a colour of a verdict that
 the diagnosis does not give; a part of memory whose name or colour is not that of the page. A dashboard is at fault if it does not link to the others, or draws every instance of a fleet by
 itself. Overview asks one instance and nothing else.
-
-    python3 dashboards/test/dashboards.py        from the root of the repository
 """
 
 import colorsys
 import json
 import pathlib
 import re
-import sys
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 DASHBOARDS = REPOSITORY / "dashboards/grafana"
@@ -240,14 +237,3 @@ def _link_faults(where, links):
         page = RUNBOOK.search(link.get("url", ""))
         if page and not (REPOSITORY / "docs/runbooks" / page[1]).is_file():
             yield f"{where} link to a page that does not exist: {link['url']}".strip()
-
-
-def main():
-    found = [f"{name}: {fault}" for name, dashboard in load().items() for fault in faults(dashboard)]
-    for fault in found:
-        print(f"dashboards/grafana: {fault}")
-    return bool(found)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -4,13 +4,10 @@ An alert is at fault if it lacks a severity, a keep_firing_for, a summary, a des
 in docs/runbooks; a page if it does not begin with something to type, lacks a section, or does not show three commands with
 what they answered; a document if a link in it leads nowhere; the tests if one of them does not show an alert both firing and
 silent.
-
-    python3 dashboards/test/rules.py        from the root of the repository
 """
 
 import pathlib
 import re
-import sys
 
 import yaml
 
@@ -117,16 +114,3 @@ def test_faults(rules, tests):
         for firing in (True, False)
         if (alert["alert"], firing) not in shown
     ]
-
-
-def main():
-    rules = load(RULES / "alerts.yml")
-    found = alert_faults(rules) + test_faults(rules, load(RULES / "tests/alerts.yml"))
-    found += [fault for document in documents() for fault in link_faults(document)]
-    for fault in found:
-        print(f"dashboards/prometheus: {fault}")
-    return bool(found)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

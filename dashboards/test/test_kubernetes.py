@@ -11,7 +11,6 @@ import tempfile
 import unittest
 
 import admission
-import prometheusrule
 import yaml
 from container import ARGUMENTS, ENVIRONMENT, VOLUME, Container
 
@@ -147,8 +146,7 @@ class KubernetesFiles(unittest.TestCase):
         for kind in "ServiceMonitor", "PodMonitor", "PrometheusRule", "Deployment", "Instrumentation":
             self.assertIn(kind, complaints)
 
-    def test_the_rules_are_those_of_prometheus(self):
-        self.assertEqual(prometheusrule.generated(), (KUBERNETES / "base/prometheusrule.yaml").read_text())
+    def test_the_rules_of_prometheus_are_there(self):
         groups = self.objects["PrometheusRule", "mallometer"]["spec"]["groups"]
         self.assertEqual(4, len(groups))
         self.assertGreater(sum(len(group["rules"]) for group in groups), 25)
