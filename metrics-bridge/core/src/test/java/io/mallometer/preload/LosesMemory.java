@@ -7,8 +7,11 @@ import io.mallometer.internal.library.load.ProcessLibrary;
 import io.mallometer.model.CallSite;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.zip.Deflater;
 
@@ -54,9 +57,7 @@ public final class LosesMemory {
     Thread churn = new Thread(LosesMemory::churn);
     churn.setDaemon(true);
     churn.start();
-    for (String method : List.of("lose", "keep", "move", "deflaters")) {
-      print(method, search(library, method), search(library, method));
-    }
+    printLost(library, List.of("lose", "keep", "move", "deflaters"));
     System.out.println("end " + deflaters.size());
   }
 
@@ -81,13 +82,25 @@ public final class LosesMemory {
     }
   }
 
-  static MemorySearch search(NativeLibrary library, String method) throws Exception {
-    List<Integer> sites =
-        library.callSites(Instant.now(), List.of()).sites().stream()
-            .filter(site -> leadsThrough(site, method) && site.liveBytes().value() >= BYTES)
-            .map(CallSite::number)
-            .toList();
-    String refusal = library.searchMemory(sites, Long.MAX_VALUE);
+  /** Searches twice for the objects of all methods, and prints a line for each method. */
+  static void printLost(NativeLibrary library, List<String> methods) throws Exception {
+    Map<Integer, String> methodOfSite = new HashMap<>();
+    for (CallSite site : library.callSites(Instant.now(), List.of()).sites()) {
+      if (site.liveBytes().value() >= BYTES) {
+        methods.stream()
+            .filter(method -> leadsThrough(site, method))
+            .forEach(method -> methodOfSite.put(site.number(), method));
+      }
+    }
+    MemorySearch first = search(library, methodOfSite.keySet());
+    MemorySearch second = search(library, methodOfSite.keySet());
+    for (String method : methods) {
+      print(method, first, second, object -> method.equals(methodOfSite.get(object.site())));
+    }
+  }
+
+  private static MemorySearch search(NativeLibrary library, Set<Integer> sites) throws Exception {
+    String refusal = library.searchMemory(List.copyOf(sites), Long.MAX_VALUE);
     if (!refusal.isEmpty()) {
       throw new IllegalStateException(refusal);
     }
@@ -103,14 +116,15 @@ public final class LosesMemory {
             frame -> frame.owner().startsWith("io.mallometer") && frame.name().equals(method));
   }
 
-  static void print(String method, MemorySearch first, MemorySearch search) {
+  private static void print(
+      String method, MemorySearch first, MemorySearch search, Predicate<SearchedObject> isOwn) {
     Set<Long> lostAtFirst =
         first.objects().stream()
             .filter(SearchedObject::lost)
             .map(SearchedObject::id)
             .collect(Collectors.toSet());
     List<SearchedObject> large =
-        search.objects().stream().filter(object -> object.bytes() > 30_000).toList();
+        search.objects().stream().filter(isOwn.and(object -> object.bytes() > 30_000)).toList();
     System.out.printf(
         "%s %s %d of %d lost; %d of %d MiB, %.2f s%n",
         method,

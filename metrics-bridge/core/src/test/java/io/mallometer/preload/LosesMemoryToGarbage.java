@@ -4,6 +4,7 @@ import io.mallometer.internal.library.NativeLibrary;
 import io.mallometer.internal.library.load.ProcessLibrary;
 import io.mallometer.internal.process.GarbageCollections;
 import java.time.Duration;
+import java.util.List;
 
 /**
  * Leaves the addresses of some objects in garbage, waits until the garbage is collected, and
@@ -34,8 +35,7 @@ public final class LosesMemoryToGarbage {
     while (GarbageCollections.ofThisJvm().all() == collections) {
       allocate(MEBIBYTE);
     }
-    LosesMemory.print(
-        "leave", LosesMemory.search(library, "leave"), LosesMemory.search(library, "leave"));
+    LosesMemory.printLost(library, List.of("leave"));
     System.out.println("end " + garbage.length);
   }
 
