@@ -18,8 +18,8 @@ import java.util.Optional;
 import java.util.TreeSet;
 
 /**
- * Reads all figures of the library in this process, and prints a line for each kind. With an
- * argument it first uses up the direct memory of the JVM.
+ * Uses up the direct memory of the JVM, then reads all figures of the library in this process, and
+ * prints a line for each kind.
  */
 public final class ReadsEverything {
 
@@ -33,7 +33,7 @@ public final class ReadsEverything {
   public static void main(String[] arguments) throws Throwable {
     NativeLibrary library = new ProcessLibrary();
     library.callSites(Instant.now(), List.of());
-    ByteBuffer direct = ByteBuffer.allocateDirect(arguments.length > 0 ? directBytes() : 0);
+    ByteBuffer direct = ByteBuffer.allocateDirect(directBytes());
     for (int i = 0; i < OBJECTS; i++) {
       keep();
     }
