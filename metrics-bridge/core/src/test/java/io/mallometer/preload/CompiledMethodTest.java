@@ -22,6 +22,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import javax.tools.ToolProvider;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -46,12 +47,11 @@ class CompiledMethodTest {
   private static final int VARIABLES = 40;
   private static final int LOOPS = 45;
 
-  @TempDir private Path directory;
+  @TempDir private static Path directory;
 
   @ParameterizedTest(name = "attached={0}")
   @ValueSource(booleans = {false, true})
   void theMethodThatTheCompilerSpendsMemoryOnIsNamed(boolean attached) throws Exception {
-    compile();
     List<Path> homes = new ArrayList<>(ChildJvm.jdksBetween(17, LAST_OF_THE_FIRST));
     homes.addAll(ChildJvm.jdksSince(FIRST_OF_THE_NEXT));
     homes.retainAll(ChildJvm.jdksWith(attached));
@@ -65,7 +65,11 @@ class CompiledMethodTest {
               .environment("MALLOMETER_SAMPLE_INTERVAL", "64k")
               .environment("MALLOMETER_OVERHEAD_TARGET", "off")
               .options("-XX:+UseSerialGC", "-XX:-DontCompileHugeMethods")
-              .run(Compiles.class, directory.toString(), Boolean.toString(attached))
+              .run(
+                  Compiles.class,
+                  directory.toString(),
+                  Boolean.toString(attached),
+                  Boolean.toString(Boolean.getBoolean("soak.all")))
               .output();
       ChildJvm.printRow(
           home,
@@ -84,7 +88,8 @@ class CompiledMethodTest {
   }
 
   /** Compiles a class with a method whose compilation takes C2 some 100 MB. */
-  private void compile() throws Exception {
+  @BeforeAll
+  static void compile() throws Exception {
     StringBuilder code = new StringBuilder("public class Exploding {\n");
     code.append("  public static long dear(long[] a, int n) {\n");
     for (int i = 0; i < VARIABLES; i++) {
@@ -117,8 +122,9 @@ class CompiledMethodTest {
   }
 
   /**
-   * Runs the method that takes long to compile, until the diagnosis reports the memory of the
-   * compiler. Gives up after 90 s. Prints the finding.
+   * Runs the method that takes long to compile, until the compiler has {@link #ENOUGH} memory. In
+   * the soak, whose table has the finding, runs it until the diagnosis reports that memory. Gives
+   * up after 90 s.
    */
   static final class Compiles {
 
@@ -136,6 +142,7 @@ class CompiledMethodTest {
     private Compiles() {}
 
     public static void main(String[] arguments) throws Exception {
+      Duration diagnosis = Boolean.parseBoolean(arguments[2]) ? DIAGNOSIS : Duration.ZERO;
       Mallometer mallometer = Mallometer.open();
       if (Boolean.parseBoolean(arguments[1])) {
         mallometer.counting().attach();
@@ -174,7 +181,7 @@ class CompiledMethodTest {
         }
         live.forEach((name, bytes) -> most.merge(name, bytes, Math::max));
         if (most.values().stream().anyMatch(bytes -> bytes > ENOUGH)) {
-          end = Math.min(end, System.nanoTime() + DIAGNOSIS.toNanos());
+          end = Math.min(end, System.nanoTime() + diagnosis.toNanos());
         }
         finding =
             mallometer.poll().diagnosis().findings().stream()

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import javax.tools.ToolProvider;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -17,7 +19,16 @@ class GenerateAbiTest {
   private static final Path PROGRAM = Path.of("../../interposer/abi/GenerateAbi.java");
   private static final Path HEADER = Path.of("../../interposer/include/mallometer.h");
 
+  @TempDir private static Path classes;
   @TempDir private Path directory;
+
+  @BeforeAll
+  static void compile() {
+    int failed =
+        ToolProvider.getSystemJavaCompiler()
+            .run(null, null, null, "-d", classes.toString(), PROGRAM.toString());
+    assertThat(failed).isZero();
+  }
 
   @Test
   void aChangedInterfaceNeedsAnotherVersion() throws Exception {
@@ -68,7 +79,9 @@ class GenerateAbiTest {
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:TieredStopAtLevel=1",
                 "-XX:+UseSerialGC",
-                PROGRAM.toString(),
+                "-cp",
+                classes.toString(),
+                "GenerateAbi",
                 "java",
                 changed.toString(),
                 directory.toString(),
