@@ -130,7 +130,7 @@ public final class AttachedUnderLoad {
   private static void together(int count) throws Exception {
     List<Supplier<String>> copies = new ArrayList<>();
     for (int i = 0; i < count; i++) {
-      copies.add(SitesUnderStress.inAnotherClassLoader(Copy.class));
+      copies.add(TwoClassLoaders.inAnotherClassLoader(Copy.class));
     }
     try (Mallometer afterwards = Mallometer.open(WITHOUT_LEAKS)) {
       List<CompletableFuture<String>> attached = new ArrayList<>();

@@ -15,9 +15,6 @@ import java.io.InputStream;
 import java.lang.management.ManagementFactory;
 import java.lang.ref.WeakReference;
 import java.lang.reflect.Method;
-import java.net.URL;
-import java.net.URLClassLoader;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -54,7 +51,7 @@ public final class SitesUnderStress {
         Mallometer.open(
             MallometerOptions.defaults().with(Setting.POLL_INTERVAL, Duration.ofMillis(200)));
     System.out.println("state=" + mallometer.status().state());
-    Supplier<String> other = inAnotherClassLoader();
+    Supplier<String> other = TwoClassLoaders.inAnotherClassLoader(Copy.class);
     List<WeakReference<ClassLoader>> unloaded = allocateInClassesThatLiveASecond(mallometer);
     startEverything();
     long half = Long.parseLong(arguments[0]) * 1_000_000_000L / 2;
@@ -194,22 +191,6 @@ public final class SitesUnderStress {
   }
 
   // ---- A second copy of the bridge
-
-  private static Supplier<String> inAnotherClassLoader() throws Exception {
-    return inAnotherClassLoader(Copy.class);
-  }
-
-  @SuppressWarnings("unchecked")
-  static Supplier<String> inAnotherClassLoader(Class<?> type) throws Exception {
-    List<URL> classPath = new ArrayList<>();
-    for (String entry : System.getProperty("java.class.path").split(":")) {
-      classPath.add(Path.of(entry).toUri().toURL());
-    }
-    ClassLoader loader =
-        new URLClassLoader(classPath.toArray(URL[]::new), ClassLoader.getPlatformClassLoader());
-    return (Supplier<String>)
-        loader.loadClass(type.getName()).getDeclaredConstructor().newInstance();
-  }
 
   public static final class Copy implements Supplier<String> {
     private final Mallometer mallometer = Mallometer.open();

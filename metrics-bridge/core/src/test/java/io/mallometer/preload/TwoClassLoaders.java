@@ -26,9 +26,9 @@ public final class TwoClassLoaders {
   private TwoClassLoaders() {}
 
   public static void main(String[] arguments) throws Exception {
-    AutoCloseable first = application();
+    AutoCloseable first = inAnotherClassLoader(Application.class);
     System.out.println("first=" + first);
-    AutoCloseable second = application();
+    AutoCloseable second = inAnotherClassLoader(Application.class);
     System.out.println("second=" + second);
     first.close();
     System.out.println("after the first closed: " + second.toString().split(" ")[1]);
@@ -43,7 +43,7 @@ public final class TwoClassLoaders {
             + " "
             + second.toString().split(" ")[1]);
     System.out.println("after both closed: " + observation(SHORT));
-    try (AutoCloseable third = application()) {
+    try (AutoCloseable third = inAnotherClassLoader(Application.class)) {
       System.out.println("after the third opened: " + observation(LONG));
       System.out.println("third=" + third);
     }
@@ -84,15 +84,19 @@ public final class TwoClassLoaders {
     return 0;
   }
 
-  private static AutoCloseable application() throws Exception {
+  /**
+   * Returns a new object of a class. A new class loader loads the class and all that the class
+   * uses, so {@code T} must be a type of the JDK.
+   */
+  @SuppressWarnings("unchecked")
+  static <T> T inAnotherClassLoader(Class<?> type) throws Exception {
     List<URL> classPath = new ArrayList<>();
     for (String entry : System.getProperty("java.class.path").split(":")) {
       classPath.add(Path.of(entry).toUri().toURL());
     }
     ClassLoader loader =
         new URLClassLoader(classPath.toArray(URL[]::new), ClassLoader.getPlatformClassLoader());
-    return (AutoCloseable)
-        loader.loadClass(Application.class.getName()).getDeclaredConstructor().newInstance();
+    return (T) loader.loadClass(type.getName()).getDeclaredConstructor().newInstance();
   }
 
   public static final class Application implements AutoCloseable {
