@@ -116,20 +116,6 @@ class ScopesTest {
   }
 
   @Test
-  void whatAnInnerScopeReachedCountsForTheOuterAndNotTheOtherWayRound() {
-    NativeScope outer = mallometer.counting().threadScope();
-    NativeWork.freeMemory(NativeWork.allocateMemory(4 * MIB));
-    NativeScope inner = mallometer.counting().threadScope();
-    NativeWork.freeMemory(NativeWork.allocateMemory(2 * MIB));
-    outer.close();
-    NativeWork.freeMemory(NativeWork.allocateMemory(3 * MIB));
-    inner.close();
-
-    assertThat(counts(outer).peakBytes()).isBetween(4.0 * MIB, 4 * MIB + SLACK);
-    assertThat(counts(inner).peakBytes()).isBetween(3.0 * MIB, 3 * MIB + SLACK);
-  }
-
-  @Test
   void aThreadsScopeSeesItsOwnThreadOnlyAndAnyThreadReadsIt() {
     NativeScope scope = mallometer.counting().threadScope();
     NativeWork.freeMemory(NativeWork.allocateMemory(2 * MIB));
