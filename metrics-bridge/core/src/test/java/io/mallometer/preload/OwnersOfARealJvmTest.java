@@ -15,9 +15,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.zip.Deflater;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -42,9 +40,6 @@ class OwnersOfARealJvmTest {
   private final Mallometer mallometer = Mallometer.open();
   private final Mallometer.CloseLook look = mallometer.sites().closely();
   private static final List<Object> KEPT = new ArrayList<>();
-
-  /** The last dropped object, in a field so that the compiler cannot remove its creation. */
-  private static @Nullable Object dropped;
 
   private record Handle(long address) {}
 
@@ -220,59 +215,6 @@ class OwnersOfARealJvmTest {
     for (int i = 0; i < BLOCKS; i++) {
       NativeWork.freeMemory((long) halves[2 * i] << 32 | halves[2 * i + 1] & 0xffffffffL);
     }
-  }
-
-  /** An address may be reused while garbage that is not yet collected still contains it. */
-  @Test
-  void garbageWithTheSameAddressesHidesNoOwner() {
-    for (int i = 0; i < BLOCKS; i++) {
-      block();
-    }
-    for (int i = 0; i < 2 * BLOCKS; i++) {
-      dropped = new Handle(~allocated.get(i % BLOCKS));
-    }
-    allocated.forEach(complement -> KEPT.add(new Handle(~complement)));
-    dropped = null;
-    String words = "Handle.address <- ArrayList <- static OwnersOfARealJvmTest.KEPT.";
-    heldAs("garbageWithTheSameAddressesHidesNoOwner", Holding.KEPT, words);
-  }
-
-  @Test
-  void whoAsksMeanwhileIsRefusedAndHurtsNothing() throws Exception {
-    for (int i = 0; i < BLOCKS; i++) {
-      KEPT.add(new Handle(block()));
-    }
-    int site = site("whoAsksMeanwhileIsRefusedAndHurtsNothing").number();
-    AtomicBoolean ended = new AtomicBoolean();
-    Thread other =
-        new Thread(
-            () -> {
-              try (Mallometer second = Mallometer.open()) {
-                while (!ended.get()) {
-                  second.leaks().owners(1 << 20, 0, ANY);
-                }
-              }
-            });
-    other.start();
-    List<OwnerReport> reports = new ArrayList<>();
-    for (int i = 0; i < 3; i++) {
-      reports.add(mallometer.leaks().owners(site, 1, ANY));
-    }
-    ended.set(true);
-    other.join();
-    assertThat(reports)
-        .allSatisfy(
-            report -> {
-              // Either of the two threads may begin its search first, and the other search is
-              // refused.
-              if (report.outcome() == Outcome.DONE) {
-                assertThat(report.remarks()).as(report.toString()).isEmpty();
-                assertThat(report.samples()).isGreaterThan(BLOCKS / 2);
-              } else {
-                assertThat(report.explanation()).isEqualTo("another search is under way");
-              }
-            });
-    assertThat(mallometer.leaks().owners(site, 0, ANY).outcome()).isEqualTo(Outcome.DONE);
   }
 
   @Test
