@@ -52,8 +52,11 @@ class CallSitesUnderStressTest {
                     new Run(jdk, "Shenandoah", "4k", "exit"),
                     new Run(jdk, "Parallel", "1", "exit"),
                     new Run(jdk, "Serial", "4k", "exit")))
-        .filter(run -> SOAK_SECONDS > 0 || isOfThisJdk(run.collector()))
-        .filter(run -> starts(run.jdk(), collector(run)));
+        .filter(
+            run ->
+                SOAK_SECONDS > 0
+                    ? starts(run.jdk(), collector(run))
+                    : isOfThisJdk(run.collector()));
   }
 
   /**
