@@ -33,9 +33,6 @@ class PlatformTest {
     assertThat(Remedy.elsewhere(Platform.of("Linux", "aarch64", "")))
         .contains("linux-aarch64")
         .contains("mvn -P all-platforms");
-    assertThat(Remedy.elsewhere(Platform.of("Mac OS X", "aarch64", "")))
-        .startsWith(Remedy.container())
-        .contains("docs/reference/compatibility.md#macos");
     assertThat(Remedy.elsewhere(Platform.of("Linux", "riscv64", ""))).isEqualTo(Remedy.container());
   }
 
