@@ -37,6 +37,11 @@ public final class SitesUnderStress {
   static final int EXIT_CODE = 42;
   static final int KEPT_CLASSES = 5;
 
+  private static final int PAUSE_MILLIS = 20;
+
+  /** Whether the work pauses, so that the observations take their own CPU time only. */
+  private static volatile boolean pauses;
+
   private static volatile int sink;
   private static volatile IntUnaryOperator operator = size -> size;
 
@@ -58,6 +63,7 @@ public final class SitesUnderStress {
     letItRun(mallometer, half, List.of());
     double footprint = mallometer.poll().self().footprintBytes();
     letItRun(mallometer, half, unloaded);
+    pauses = true;
     CallSites sites = mallometer.sites().read();
     System.out.println("sites=" + sites.sites().size());
     System.out.println("samples=" + sites.samples());
@@ -69,6 +75,8 @@ public final class SitesUnderStress {
     System.out.println("named=" + namesOfWhatLivedASecond(sites));
     System.out.println("grown=" + (mallometer.poll().self().footprintBytes() - footprint));
     System.out.println("held " + held());
+    pauses = false;
+    Thread.sleep(5 * PAUSE_MILLIS);
     System.out.println("done");
     end(arguments[1]);
   }
@@ -118,7 +126,11 @@ public final class SitesUnderStress {
         new Thread(
             () -> {
               while (true) {
-                forever.run();
+                if (pauses) {
+                  sleep(PAUSE_MILLIS);
+                } else {
+                  forever.run();
+                }
               }
             },
             name);
