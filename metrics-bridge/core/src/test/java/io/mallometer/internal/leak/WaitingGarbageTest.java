@@ -19,6 +19,8 @@ import io.mallometer.model.StackFrame;
 import io.mallometer.model.Verdict;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -79,7 +81,7 @@ class WaitingGarbageTest {
       before = latest;
       latest = Outlived.NONE;
       began.add(0, (long) (seconds * 1e9));
-      List<SampledObject> gone = new ArrayList<>();
+      Set<SampledObject> gone = new HashSet<>();
       for (SampledObject object : live) {
         if (random.nextDouble() < probability) {
           gone.add(object);
@@ -352,7 +354,7 @@ class WaitingGarbageTest {
         leaking.random.setSeed(seed);
         leaking.collect(0);
         watch.add(leaking.cleaning(), new SamplesBySite(leaking.live), leaking.seconds);
-        List<SampledObject> held = new ArrayList<>();
+        Set<SampledObject> held = new LinkedHashSet<>();
         for (int cycle = 0; cycle < 6; cycle++) {
           for (int part = 0; part < 4; part++) {
             leaking.allocate(60);
@@ -364,7 +366,7 @@ class WaitingGarbageTest {
               held.add(object);
             }
           }
-          leaking.live.removeAll(Set.copyOf(held));
+          leaking.live.removeAll(held);
           leaking.collect(1);
           leaking.live.addAll(held);
           watch.add(leaking.cleaning(), new SamplesBySite(leaking.live), leaking.seconds);
