@@ -9,7 +9,7 @@ import io.mallometer.internal.leak.evidence.Cleaning.Cleaned;
 import io.mallometer.internal.leak.evidence.Cleaning.Outlived;
 import io.mallometer.internal.leak.evidence.Evidence;
 import io.mallometer.internal.leak.evidence.SampledObject;
-import io.mallometer.model.CallSites;
+import io.mallometer.model.CallSite;
 import io.mallometer.model.GarbageAnswer;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.MallometerOptions;
@@ -53,6 +53,8 @@ class WaitingGarbageTest {
 
     /** Whether a collection of the old generation is counted only when its marking has ended. */
     boolean marksFirst;
+
+    boolean generationalZgc;
 
     /**
      * The number of samples that cleaners freed. It begins at 1, so that a cleaner is known from
@@ -111,7 +113,7 @@ class WaitingGarbageTest {
           cleaned == 0
               ? Map.of()
               : Map.of(SITE, new Cleaned(cleaned, afterFirstYoung, List.of(latest, before)));
-      return new Cleaning(old, all, began.subList(0, 3), false, marksFirst, "", sites);
+      return new Cleaning(old, all, began.subList(0, 3), generationalZgc, marksFirst, "", sites);
     }
   }
 
@@ -165,23 +167,38 @@ class WaitingGarbageTest {
 
   @Test
   void predictsOlderObjectsByTheTimeSinceTheLastCollection() {
+    collectWhileOwnersLiveForOneCycle();
+    program.allocate(50);
+    read();
+    assertThat(answer().answer()).isEqualTo(GarbageAnswer.OLD);
+    assertThat(answer().bytes().value()).isCloseTo(50 * MIB, within(5 * MIB));
+    assertThat(waits()).isFalse();
+  }
+
+  @Test
+  void noMoreOldObjectsAreGarbageThanTheLastCollectionLeft() {
+    collectWhileOwnersLiveForOneCycle();
+    program.free(90);
+    program.seconds += 1_000;
+    read();
+    assertThat(answer().bytes().value()).isCloseTo(10 * MIB, within(MIB));
+  }
+
+  /**
+   * The Java objects that own the native objects live for one cycle. So each collection frees the
+   * native objects that were allocated before the previous collection.
+   */
+  private void collectWhileOwnersLiveForOneCycle() {
     program.collect(0);
     read();
     for (int i = 0; i < 3; i++) {
       program.allocate(100);
-      // The Java objects that own the native objects live for one cycle. So each collection frees
-      // the native objects that were allocated before the previous collection.
       List<SampledObject> young =
           program.live.stream().filter(one -> one.oldCollections() == program.old).toList();
       program.live.removeAll(young);
       program.collect(1);
       program.live.addAll(young);
     }
-    program.allocate(50);
-    read();
-    assertThat(answer().answer()).isEqualTo(GarbageAnswer.OLD);
-    assertThat(answer().bytes().value()).isCloseTo(50 * MIB, within(5 * MIB));
-    assertThat(waits()).isFalse();
   }
 
   @Test
@@ -290,24 +307,6 @@ class WaitingGarbageTest {
     program.allocate(60);
     read();
     assertThat(waits()).isFalse();
-  }
-
-  @Test
-  void noMoreOldObjectsAreGarbageThanTheLastCollectionLeft() {
-    program.collect(0);
-    read();
-    for (int i = 0; i < 3; i++) {
-      program.allocate(100);
-      List<SampledObject> young =
-          program.live.stream().filter(one -> one.oldCollections() == program.old).toList();
-      program.live.removeAll(young);
-      program.collect(1);
-      program.live.addAll(young);
-    }
-    program.free(90);
-    program.seconds += 1_000;
-    read();
-    assertThat(answer().bytes().value()).isCloseTo(10 * MIB, within(MIB));
   }
 
   /**
@@ -532,20 +531,11 @@ class WaitingGarbageTest {
             "",
             Map.of(SITE, freed, OTHER, freed));
     report =
-        detector.evaluate(
-            new Evidence(
-                (long) (program.seconds * 1e9),
-                Observation.off("not wanted"),
-                program.live,
-                Map.of(),
-                Evidence.Counted.FROM_START,
-                both),
-            SitesByHand.reading(
-                SitesByHand.site(SITE, "com.shop.Pack.zip", "z", 9e7),
-                SitesByHand.site(OTHER, "com.shop.Pack.zip", "y", 0)),
-            Instant.EPOCH,
-            LatestAccesses.unavailable("not watched"),
-            name -> false);
+        evaluate(
+            detector,
+            both,
+            SitesByHand.site(SITE, "com.shop.Pack.zip", "z", 9e7),
+            SitesByHand.site(OTHER, "com.shop.Pack.zip", "y", 0));
 
     assertThat(report.sites()).hasSize(1);
     assertThat(report.sites().get(0).grounds().garbage().answer())
@@ -623,18 +613,8 @@ class WaitingGarbageTest {
   void statesNoAmountForGenerationalZgc() {
     collectTwice(1);
     program.allocate(50);
-    Cleaning known = program.cleaning();
-    garbage.add(
-        new Cleaning(
-            known.oldCollections(),
-            known.collections(),
-            known.oldBeganNanos(),
-            true,
-            false,
-            "",
-            known.sites()),
-        new SamplesBySite(program.live),
-        program.seconds);
+    program.generationalZgc = true;
+    read();
     assertThat(answer().answer()).isEqualTo(GarbageAnswer.NOT_TOLD);
     assertThat(garbage.words(answer())).contains("generational ZGC");
     assertThat(waits()).isFalse();
@@ -643,21 +623,24 @@ class WaitingGarbageTest {
   private LeakReport report = LeakReport.none(Instant.EPOCH, "");
 
   private Verdict evaluate(LeakDetector detector) {
-    CallSites sites = SitesByHand.reading(SitesByHand.site(SITE, "com.shop.Pack.zip", "z", 9e7));
-    report =
-        detector.evaluate(
-            new Evidence(
-                (long) (program.seconds * 1e9),
-                Observation.off("not wanted"),
-                program.live,
-                Map.of(),
-                Evidence.Counted.FROM_START,
-                program.cleaning()),
-            sites,
-            Instant.EPOCH.plusSeconds((long) program.seconds),
-            LatestAccesses.unavailable("not watched"),
-            name -> false);
+    CallSite site = SitesByHand.site(SITE, "com.shop.Pack.zip", "z", 9e7);
+    report = evaluate(detector, program.cleaning(), site);
     return report.sites().get(0).verdict();
+  }
+
+  private LeakReport evaluate(LeakDetector detector, Cleaning cleaning, CallSite... sites) {
+    return detector.evaluate(
+        new Evidence(
+            (long) (program.seconds * 1e9),
+            Observation.off("not wanted"),
+            program.live,
+            Map.of(),
+            Evidence.Counted.FROM_START,
+            cleaning),
+        SitesByHand.reading(sites),
+        Instant.EPOCH.plusSeconds((long) program.seconds),
+        LatestAccesses.unavailable("not watched"),
+        name -> false);
   }
 
   @Test
@@ -685,27 +668,11 @@ class WaitingGarbageTest {
 
   @Test
   void saysWhyNothingIsKnown() {
-    garbage.add(Cleaning.none("the JVM has no counters"), new SamplesBySite(List.of()), 0);
+    Cleaning none = Cleaning.none("the JVM has no counters");
+    garbage.add(none, new SamplesBySite(List.of()), 0);
     assertThat(garbage.reason()).isEqualTo("the JVM has no counters");
     assertThat(answer()).isEqualTo(Garbage.NONE);
     LeakDetector detector = new LeakDetector(MallometerOptions.defaults());
-    Evidence without =
-        new Evidence(
-            0,
-            Observation.off("not wanted"),
-            List.of(),
-            Map.of(),
-            Evidence.Counted.FROM_START,
-            Cleaning.none("the JVM has no counters"));
-    assertThat(
-            detector
-                .evaluate(
-                    without,
-                    SitesByHand.reading(),
-                    Instant.EPOCH,
-                    LatestAccesses.unavailable("not watched"),
-                    name -> false)
-                .garbageReason())
-        .isEqualTo("the JVM has no counters");
+    assertThat(evaluate(detector, none).garbageReason()).isEqualTo("the JVM has no counters");
   }
 }
