@@ -130,7 +130,7 @@ class VoidTimeTest {
   }
 
   private static boolean isAnyOutlasted(VoidTime voidTime, long end, int scan) {
-    for (long birth = 5; birth < scan; birth += 30) {
+    for (long birth = 5; birth < scan && end - birth >= scan + 300; birth += 30) {
       if (end - birth - voidTime.secondsSince(at(birth)) >= scan + 300
           && voidTime.hiddenUseProbability(at(birth), at(end), scan)
               <= LeakThresholds.HIDDEN_PROBABILITY) {
