@@ -98,14 +98,6 @@ final class SimulatedProcess {
       this.nextBirth = births.after(0, random);
     }
 
-    /** Estimates the bytes of objects that were born before a time and are never freed. */
-    double suspectable(double oldest) {
-      return live.stream()
-          .filter(sample -> sample.birth < oldest && sample.death == SimulatedKind.NEVER)
-          .mapToDouble(sample -> kind.bytes() / kind.probability())
-          .sum();
-    }
-
     /**
      * Returns the largest weight of an observed object divided by the smallest. An object that
      * stands for 1,000 objects has the weight 1,000.

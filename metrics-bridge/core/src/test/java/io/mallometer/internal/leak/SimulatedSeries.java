@@ -67,29 +67,6 @@ public final class SimulatedSeries {
     return series;
   }
 
-  /**
-   * Returns the number of live samples over time.
-   *
-   * @param life the mean lifetime, as a share of the whole time; infinite for a leak
-   * @param births the mean number of samples in the whole time
-   */
-  public double[] samples(int points, double births, double life) {
-    double[] live = new double[points];
-    double begin = Double.isInfinite(life) ? 0 : -8 * life;
-    for (double birth = begin + gap(births); birth < 1; birth += gap(births)) {
-      double end = Double.isInfinite(life) ? life : birth + life * gap(1);
-      for (int i = 0; i < points; i++) {
-        double time = i / (points - 1.0);
-        live[i] += birth <= time && time < end ? 1 : 0;
-      }
-    }
-    return live;
-  }
-
-  private double gap(double rate) {
-    return -Math.log(1 - random.nextDouble()) / rate;
-  }
-
   public static double share(String name, ToIntFunction<SimulatedSeries> saidOfAll) {
     double share = saidOfAll.applyAsInt(new SimulatedSeries(new Random(5))) / (double) RUNS;
     System.out.printf(Locale.ROOT, "said to grow, of %s: %.3f%n", name, share);
