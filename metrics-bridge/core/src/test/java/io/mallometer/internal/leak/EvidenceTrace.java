@@ -154,11 +154,12 @@ public final class EvidenceTrace {
   }
 
   /**
-   * Lets a leak detector judge each line of a trace, and passes the report on each line to the
-   * listener.
+   * Lets a leak detector with each of the options judge each line of a trace, and passes the
+   * reports on each line to the listener.
    */
-  public static void replay(Path file, MallometerOptions options, Consumer<LeakReport> listener) {
-    LeakDetector detector = new LeakDetector(options);
+  public static void replay(
+      Path file, List<MallometerOptions> options, Consumer<List<LeakReport>> listener) {
+    List<LeakDetector> detectors = options.stream().map(LeakDetector::new).toList();
     Map<Integer, CallSite> known = new HashMap<>();
     try (BufferedReader in =
         new BufferedReader(
@@ -167,13 +168,13 @@ public final class EvidenceTrace {
       for (String line = in.readLine(); line != null; line = in.readLine()) {
         JsonNode moment = JSON.readTree(line);
         Instant time = Instant.parse(moment.get("time").textValue());
+        Evidence evidence = evidence(moment);
+        CallSites sites = sites(moment, time, known);
+        LatestAccesses accesses = LatestAccesses.unavailable("a recorded trace");
         listener.accept(
-            detector.evaluate(
-                evidence(moment),
-                sites(moment, time, known),
-                time,
-                LatestAccesses.unavailable("a recorded trace"),
-                name -> false));
+            detectors.stream()
+                .map(one -> one.evaluate(evidence, sites, time, accesses, name -> false))
+                .toList());
       }
     } catch (IOException e) {
       throw new UncheckedIOException(e);

@@ -3,7 +3,6 @@ package io.mallometer.internal.leak;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.internal.leak.evidence.Evidence;
-import io.mallometer.model.LeakReport;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.Verdict;
@@ -50,7 +49,9 @@ class EvidenceTraceTest {
 
     List<List<SiteVerdict>> replayed = new ArrayList<>();
     EvidenceTrace.replay(
-        file, MallometerOptions.defaults(), (LeakReport report) -> replayed.add(report.sites()));
+        file,
+        List.of(MallometerOptions.defaults()),
+        reports -> replayed.add(reports.get(0).sites()));
 
     assertThat(replayed).isEqualTo(judged);
     assertThat(replayed.get(replayed.size() - 1))
