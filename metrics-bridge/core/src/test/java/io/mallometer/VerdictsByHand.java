@@ -251,6 +251,19 @@ public final class VerdictsByHand {
     return observation("");
   }
 
+  /** Returns an observation with this state and period. Its other figures and texts are empty. */
+  public static Observation observation(Observation.State state, Observation.Period period) {
+    return new Observation(
+        state,
+        "",
+        period,
+        new Observation.Space(0, 0, 0),
+        List.of(),
+        new Observation.Placement(0, 0, 0),
+        "",
+        "");
+  }
+
   private static Observation observation(String reason) {
     return new Observation(
         Observation.State.ON,

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.mallometer.VerdictsByHand;
 import io.mallometer.internal.leak.evidence.DurationSketch;
 import io.mallometer.internal.leak.evidence.Evidence;
 import io.mallometer.internal.leak.evidence.SampledObject;
@@ -220,9 +221,8 @@ public final class EvidenceTrace {
   }
 
   private static Observation observation(JsonNode json) {
-    return new Observation(
+    return VerdictsByHand.observation(
         Observation.State.valueOf(json.get("state").textValue()),
-        "",
         new Observation.Period(
             "",
             json.get("startedNanos").longValue(),
@@ -230,12 +230,7 @@ public final class EvidenceTrace {
             json.get("epochSeconds").doubleValue(),
             json.get("epochs").longValue(),
             json.get("voidEpochs").longValue(),
-            json.get("cpuSeconds").doubleValue()),
-        new Observation.Space(0, 0, 0),
-        List.of(),
-        new Observation.Placement(0, 0, 0),
-        "",
-        "");
+            json.get("cpuSeconds").doubleValue()));
   }
 
   private static CallSites sites(JsonNode moment, Instant time, Map<Integer, CallSite> known) {

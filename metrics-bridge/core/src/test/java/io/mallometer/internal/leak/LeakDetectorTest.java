@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.withinPercentage;
 
 import io.mallometer.SilentLibrary;
 import io.mallometer.SitesByHand;
+import io.mallometer.VerdictsByHand;
 import io.mallometer.internal.history.KnownLeak;
 import io.mallometer.internal.leak.evidence.DurationSketch;
 import io.mallometer.internal.leak.evidence.Evidence;
@@ -1651,22 +1652,9 @@ class LeakDetectorTest {
 
   private Observation observation(double seconds) {
     double end = Double.isNaN(tellingEnd) ? seconds : tellingEnd;
-    return new Observation(
-        state,
-        "",
-        new Observation.Period(
-            "cold",
-            START,
-            nanos(end),
-            EPOCH,
-            epochs >= 0 ? epochs : (long) (end / EPOCH) + voidEpochs,
-            voidEpochs,
-            0),
-        new Observation.Space(0, 0, 0),
-        List.of(),
-        new Observation.Placement(0, 0, 0),
-        "",
-        "");
+    long all = epochs >= 0 ? epochs : (long) (end / EPOCH) + voidEpochs;
+    return VerdictsByHand.observation(
+        state, new Observation.Period("cold", START, nanos(end), EPOCH, all, voidEpochs, 0));
   }
 
   private static long nanos(double seconds) {

@@ -1,6 +1,7 @@
 package io.mallometer.internal.leak;
 
 import io.mallometer.SitesByHand;
+import io.mallometer.VerdictsByHand;
 import io.mallometer.internal.leak.evidence.DurationSketch;
 import io.mallometer.internal.leak.evidence.Evidence;
 import io.mallometer.internal.leak.evidence.SampledObject;
@@ -301,15 +302,9 @@ final class SimulatedProcess {
   }
 
   private Observation observation() {
-    return new Observation(
+    return VerdictsByHand.observation(
         Observation.State.ON,
-        "",
-        new Observation.Period("cold", nanos(0), nanos(epochEnd), EPOCH, epochs, voidEpochs, 0),
-        new Observation.Space(0, 0, 0),
-        List.of(),
-        new Observation.Placement(0, 0, 0),
-        "not in a simulation",
-        "not in a simulation");
+        new Observation.Period("cold", nanos(0), nanos(epochEnd), EPOCH, epochs, voidEpochs, 0));
   }
 
   CallSites callSites() {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import io.mallometer.CpuTime;
+import io.mallometer.VerdictsByHand;
 import io.mallometer.internal.leak.evidence.Evidence;
 import io.mallometer.model.Observation;
 import java.time.Duration;
@@ -166,15 +167,9 @@ class VoidTimeTest {
     voidTime.add(
         new Evidence(
             at(now),
-            new Observation(
+            VerdictsByHand.observation(
                 Observation.State.ON,
-                "",
-                new Observation.Period("cold", START, at(latestEnd), 5, now / 5, voidEpochs, 0),
-                new Observation.Space(0, 0, 0),
-                List.of(),
-                new Observation.Placement(0, 0, 0),
-                "",
-                ""),
+                new Observation.Period("cold", START, at(latestEnd), 5, now / 5, voidEpochs, 0)),
             List.of(),
             Map.of()));
   }
