@@ -339,6 +339,7 @@ class LostMemoryTest {
   @Test
   void fourSamplesAreNotEnough() {
     library.has(4, 0);
+    library.unreadThreads = 0;
     pass(120);
     assertThat(lost.lostOf(SITE)).isNull();
   }
