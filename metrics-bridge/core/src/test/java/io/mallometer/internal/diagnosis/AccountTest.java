@@ -46,9 +46,8 @@ class AccountTest {
   void rowsAddUpToTheTotal() {
     Situation all = new Situation(TEN_MINUTES, second -> 400 + second / 2.0);
     all.heap = second -> 50 + second / 10.0;
-    all.live = second -> 100 + second / 5.0;
+    all.liveAndResident(second -> 100 + second / 5.0);
     all.with("a.B.pack", 4_000_000, second -> second / 8.0);
-    all.parts.put(ResidentPart.MALLOC_LIVE, second -> 100 + second / 5.0);
     all.parts.put(ResidentPart.MALLOC_RETAINED, second -> 60 - second / 20.0);
 
     Account account = all.diagnosis().account().orElseThrow();
@@ -125,8 +124,7 @@ class AccountTest {
   @Test
   void whatChanceExplainsIsSharedOutAmongTheSitesByTheirVariance() {
     Situation two = new Situation(TEN_MINUTES, second -> 400 + second / 4.0);
-    two.live = second -> 100 + second / 4.0;
-    two.parts.put(ResidentPart.MALLOC_LIVE, two.live);
+    two.liveAndResident(second -> 100 + second / 4.0);
     two.with("a.B.pack", 100, second -> second / 6.0)
         .with("a.C.read", 100, second -> second / 16.0);
 
@@ -148,8 +146,7 @@ class AccountTest {
   @Test
   void whatChanceDoesNotExplainStaysASamplingDifference() {
     Situation one = new Situation(TEN_MINUTES, second -> 400 + second / 2.0);
-    one.live = second -> 100 + second / 2.0;
-    one.parts.put(ResidentPart.MALLOC_LIVE, one.live);
+    one.liveAndResident(second -> 100 + second / 2.0);
     one.with("a.B.pack", 400, second -> second / 4.0);
 
     Account account = one.diagnosis().account().orElseThrow();
@@ -198,8 +195,7 @@ class AccountTest {
   void aFewLargeObjectsAreNamedWithTheirLine() {
     Situation tensors = new Situation(TEN_MINUTES, second -> 300 + 60.0 * (second / 60));
     tensors.limit = 2_000;
-    tensors.live = second -> 100 + 60.0 * (second / 60);
-    tensors.parts.put(ResidentPart.MALLOC_LIVE, second -> 100 + 60.0 * (second / 60));
+    tensors.liveAndResident(second -> 100 + 60.0 * (second / 60));
     tensors.with("a.Model.run", 0, second -> 60.0 * (second / 60));
 
     Diagnosis diagnosis = tensors.diagnosis();
@@ -212,8 +208,7 @@ class AccountTest {
   void whatMallocRetainsIsNamedWithItsArenasAndTheRemedy() {
     Situation bursts = new Situation(TEN_MINUTES, second -> 200 + second / 5.0);
     bursts.limit = 512;
-    bursts.live = second -> 60;
-    bursts.parts.put(ResidentPart.MALLOC_LIVE, second -> 60);
+    bursts.liveAndResident(second -> 60);
     bursts.parts.put(ResidentPart.MALLOC_RETAINED, second -> 10 + second / 5.0);
     bursts.allocator = Optional.of(FaceContract.allocator(0));
 
@@ -238,8 +233,7 @@ class AccountTest {
       String[] named = setting.split(": ", 2);
       Situation bursts = new Situation(TEN_MINUTES, second -> 200 + second / 5.0);
       bursts.limit = 512;
-      bursts.live = second -> 60;
-      bursts.parts.put(ResidentPart.MALLOC_LIVE, second -> 60);
+      bursts.liveAndResident(second -> 60);
       bursts.parts.put(ResidentPart.MALLOC_RETAINED, second -> 10 + second / 5.0);
       bursts.self = SelfReport.absent(named[0]);
 
@@ -252,8 +246,7 @@ class AccountTest {
     Situation threads = new Situation(TEN_MINUTES, second -> 150 + second / 4.0);
     threads.limit = NO_LIMIT;
     threads.threads = second -> 20 + 5 * second;
-    threads.live = second -> 60 + second / 60.0;
-    threads.parts.put(ResidentPart.MALLOC_LIVE, second -> 60 + second / 60.0);
+    threads.liveAndResident(second -> 60 + second / 60.0);
     threads.parts.put(ResidentPart.THREAD_STACKS, second -> 2 + second / 4.0);
     threads.sites.put(
         "a.RepairTask.execute",
@@ -302,8 +295,7 @@ class AccountTest {
     threads.limit = NO_LIMIT;
     threads.threads = second -> 20 + 5 * second;
     threads.pool = "client-#";
-    threads.live = second -> 60 + second / 60.0;
-    threads.parts.put(ResidentPart.MALLOC_LIVE, second -> 60 + second / 60.0);
+    threads.liveAndResident(second -> 60 + second / 60.0);
     threads.parts.put(ResidentPart.THREAD_STACKS, second -> 2 + second / 4.0);
     StackFrame start = StackFrame.ofJava("java.lang.Thread", "start0", "Thread.java", 0);
     threads.sites.put(
@@ -408,9 +400,8 @@ class AccountTest {
     Situation threads = new Situation(TEN_MINUTES, second -> 150 + second / 2.0);
     threads.limit = NO_LIMIT;
     threads.threads = second -> 20 + 5 * second;
-    threads.live = second -> 60;
+    threads.liveAndResident(second -> 60);
     threads.allocator = Optional.of(FaceContract.allocator(0));
-    threads.parts.put(ResidentPart.MALLOC_LIVE, second -> 60);
     threads.parts.put(ResidentPart.MALLOC_RETAINED, second -> 10 + second / 3.9);
     threads.parts.put(ResidentPart.THREAD_STACKS, second -> 2 + second / 4.1);
     threads.sites.put(
@@ -610,8 +601,7 @@ class AccountTest {
   void aBufferThatReallocDoublesIsToWatchWithItsExactBytes() {
     Situation doubles = new Situation(TEN_MINUTES, second -> 100 + doubled(second));
     doubles.limit = NO_LIMIT;
-    doubles.live = second -> 60 + doubled(second);
-    doubles.parts.put(ResidentPart.MALLOC_LIVE, second -> 60 + doubled(second));
+    doubles.liveAndResident(second -> 60 + doubled(second));
     doubles.with("a.Log.append", 0, AccountTest::doubled);
 
     Diagnosis diagnosis = doubles.diagnosis();
@@ -626,13 +616,11 @@ class AccountTest {
     for (int second = 390; second <= 600; second += 15) {
       Situation doubles = new Situation(Duration.ofSeconds(second), at -> 100 + buffer(at));
       doubles.limit = NO_LIMIT;
-      doubles.live = at -> 60 + buffer(at);
-      doubles.parts.put(ResidentPart.MALLOC_LIVE, doubles.live);
+      doubles.liveAndResident(at -> 60 + buffer(at));
       doubles.with("a.Log.append", 0, AccountTest::buffer);
       Situation step = new Situation(Duration.ofSeconds(second), at -> at < 300 ? 100 : 130);
       step.limit = NO_LIMIT;
-      step.live = at -> at < 300 ? 60 : 90;
-      step.parts.put(ResidentPart.MALLOC_LIVE, step.live);
+      step.liveAndResident(at -> at < 300 ? 60 : 90);
       step.with("a.Table.load", 0, at -> at < 300 ? 0 : 30);
 
       assertThat(doubles.diagnosis().state()).as("%d s", second).isEqualTo(State.WATCH);
@@ -652,8 +640,7 @@ class AccountTest {
   void twoLeaksAreNamedEachWithItsRate() {
     Situation leaks = new Situation(TEN_MINUTES, second -> 200 + 44.6 * second / 60);
     leaks.limit = NO_LIMIT;
-    leaks.live = second -> 60 + 44.6 * second / 60;
-    leaks.parts.put(ResidentPart.MALLOC_LIVE, second -> 60 + 44.6 * second / 60);
+    leaks.liveAndResident(second -> 60 + 44.6 * second / 60);
     leaks.with("a.Jna.call", 40, second -> 6.6 * second / 60);
     leaks.with("a.Pack.deflate", 200, second -> 38.0 * second / 60);
     leaks.leaks =
@@ -674,8 +661,7 @@ class AccountTest {
   void twoSuspectsAreBothNamed() {
     Situation program = new Situation(Duration.ofSeconds(215), second -> 200 + 44 * second / 60.0);
     program.limit = NO_LIMIT;
-    program.live = second -> 60 + 44 * second / 60.0;
-    program.parts.put(ResidentPart.MALLOC_LIVE, second -> 60 + 44 * second / 60.0);
+    program.liveAndResident(second -> 60 + 44 * second / 60.0);
     program.with("a.Tokens.read", 8, second -> 6.0 * second / 60);
     program.with("a.Archive.pack", 400, second -> 38.0 * second / 60);
     program.leaks =
@@ -699,8 +685,7 @@ class AccountTest {
   void aCacheThatSurelyGrowsFasterIsNamedBeforeALeak() {
     Situation program = new Situation(Duration.ofSeconds(215), second -> 200 + 16.0 * second / 60);
     program.limit = NO_LIMIT;
-    program.live = second -> 60 + 16.0 * second / 60;
-    program.parts.put(ResidentPart.MALLOC_LIVE, second -> 60 + 16.0 * second / 60);
+    program.liveAndResident(second -> 60 + 16.0 * second / 60);
     program.with("a.Lost.page", 40, second -> 2.0 * second / 60);
     program.with("a.Cached.add", 400, second -> 14.0 * second / 60);
     program.leaks =
@@ -751,8 +736,7 @@ class AccountTest {
   void smallUnusedGrowthIsNeverHealthyWhereverTheLimitIs() {
     Situation inflaters = new Situation(TEN_MINUTES, second -> 266 + 4.8 * second / 60);
     inflaters.limit = NO_LIMIT;
-    inflaters.live = second -> 60 + 4.8 * second / 60;
-    inflaters.parts.put(ResidentPart.MALLOC_LIVE, second -> 60 + 4.8 * second / 60);
+    inflaters.liveAndResident(second -> 60 + 4.8 * second / 60);
     inflaters.with("a.Archive.read", 88, second -> 4.8 * second / 60);
     inflaters.leaks =
         VerdictsByHand.report(
@@ -818,8 +802,7 @@ class AccountTest {
   @Test
   void theRowOfGarbageSaysHowMuchOfItsGrowthACollectionFrees() {
     Situation packs = new Situation(TEN_MINUTES, second -> 200 + 43 * second / 60.0);
-    packs.live = second -> 60 + 43 * second / 60.0;
-    packs.parts.put(ResidentPart.MALLOC_LIVE, second -> 60 + 43 * second / 60.0);
+    packs.liveAndResident(second -> 60 + 43 * second / 60.0);
     packs.with("a.Archive.pack", 40, second -> 43 * second / 60.0);
     packs.leaks =
         VerdictsByHand.report(
@@ -864,8 +847,7 @@ class AccountTest {
   void growthThatYoungCollectionsFreeAsksForNoStateAndIsListed() {
     Situation inflaters = new Situation(TEN_MINUTES, second -> 200 + 3 * second / 60.0);
     inflaters.limit = NO_LIMIT;
-    inflaters.live = second -> 60 + 3 * second / 60.0;
-    inflaters.parts.put(ResidentPart.MALLOC_LIVE, inflaters.live);
+    inflaters.liveAndResident(second -> 60 + 3 * second / 60.0);
     inflaters.with("a.Latencies.receive", 40, second -> 3 * second / 60.0);
     assertThat(inflaters.diagnosis().state()).isEqualTo(State.WATCH);
     assertThat(findings(inflaters)).noneMatch(text -> text.contains("Close what"));
@@ -906,8 +888,7 @@ class AccountTest {
   @Test
   void whileNoCollectionCameItIsSaidThatOneMayFreeTheGrowth() {
     Situation inflaters = new Situation(TEN_MINUTES, second -> 200 + 12 * second / 60.0);
-    inflaters.live = second -> 60 + 12 * second / 60.0;
-    inflaters.parts.put(ResidentPart.MALLOC_LIVE, inflaters.live);
+    inflaters.liveAndResident(second -> 60 + 12 * second / 60.0);
     inflaters.with("a.Version.show", 200, second -> 12 * second / 60.0);
     LeakReport healthy =
         VerdictsByHand.report(
@@ -959,8 +940,7 @@ class AccountTest {
   @Test
   void ofManyRowsTheFirstThreeAreNamed() {
     Situation many = new Situation(TEN_MINUTES, second -> 200 + 60 * second / 60.0);
-    many.live = second -> 60 + 60 * second / 60.0;
-    many.parts.put(ResidentPart.MALLOC_LIVE, second -> 60 + 60 * second / 60.0);
+    many.liveAndResident(second -> 60 + 60 * second / 60.0);
     for (int site = 0; site < 10; site++) {
       many.with("a.B.c" + site, 40, second -> 6 * second / 60.0);
     }
@@ -978,8 +958,7 @@ class AccountTest {
         new Situation(
             TEN_MINUTES, second -> 300 + site.applyAsDouble(second) + burst.applyAsDouble(second));
     both.limit = NO_LIMIT;
-    both.live = second -> 100 + site.applyAsDouble(second);
-    both.parts.put(ResidentPart.MALLOC_LIVE, both.live);
+    both.liveAndResident(second -> 100 + site.applyAsDouble(second));
     both.parts.put(ResidentPart.UNEXPLAINED, burst);
     both.with("a.B.pack", 100, site);
 
@@ -993,8 +972,7 @@ class AccountTest {
   @Test
   void theRowThatWasNamedFirstStaysFirst() {
     Situation two = new Situation(TEN_MINUTES, second -> 200 + second / 2.0);
-    two.live = second -> 60 + second / 2.0;
-    two.parts.put(ResidentPart.MALLOC_LIVE, second -> 60 + second / 2.0);
+    two.liveAndResident(second -> 60 + second / 2.0);
     two.with("a.B.one", 100, second -> 0.26 * second);
     two.with("a.B.two", 100, second -> 0.24 * second);
 
@@ -1024,8 +1002,7 @@ class AccountTest {
   @Test
   void aSiteThatReplacesItsObjectsHasToGrowBeyondTheErrorOfBothEnds() {
     Situation replaces = new Situation(TEN_MINUTES, second -> 300 + second / 40.0);
-    replaces.live = second -> 100 + second / 40.0;
-    replaces.parts.put(ResidentPart.MALLOC_LIVE, replaces.live);
+    replaces.liveAndResident(second -> 100 + second / 40.0);
     replaces.with("a.Sessions.open", 120, second -> 58 + second / 40.0);
 
     replaces.allocated = 1_000;

@@ -568,8 +568,7 @@ class DiagnosisTest {
   @Test
   void aSiteThatMakesUpMostOfTheGrowthIsNamedWithItsLine() {
     Situation grows = new Situation(Duration.ofMinutes(5), second -> 400 + second);
-    grows.live = second -> 100 + second;
-    grows.parts.put(ResidentPart.MALLOC_LIVE, grows.live);
+    grows.liveAndResident(second -> 100 + second);
     grows.with("a.B.pack", 40, second -> second);
     grows.leaks = VerdictsByHand.report(growing("a.B.pack", 60 * MIB * 60, 40 * MIB));
 
@@ -588,8 +587,7 @@ class DiagnosisTest {
   private static Diagnosis sampled(int samples) {
     Situation grows = new Situation(Duration.ofMinutes(10), second -> 400 + second / 20.0);
     grows.limit = 100_000;
-    grows.live = second -> 100 + second / 20.0;
-    grows.parts.put(ResidentPart.MALLOC_LIVE, grows.live);
+    grows.liveAndResident(second -> 100 + second / 20.0);
     grows.with("a.B.pack", samples, second -> second / 20.0);
     return grows.diagnosis();
   }
@@ -767,8 +765,7 @@ class DiagnosisTest {
   @Test
   void unusedMemoryThatReachesTheLimitBeforeTheLongestTimeoutIsToActOn() {
     Situation soon = new Situation(Duration.ofMinutes(5), second -> 400 + second);
-    soon.live = second -> 100 + second;
-    soon.parts.put(ResidentPart.MALLOC_LIVE, soon.live);
+    soon.liveAndResident(second -> 100 + second);
     soon.with("a.B.c", 40, second -> second);
     soon.leaks = VerdictsByHand.report(unused("a.B.c", 3_600 * MIB, 40 * MIB));
     Situation late = new Situation(HALF_AN_HOUR, second -> 400 + 2 * second / 60.0);
@@ -882,8 +879,7 @@ class DiagnosisTest {
     unread.divided = false;
     Diagnosis act = unread.diagnosis();
     Situation known = new Situation(Duration.ofMinutes(6), second -> Math.min(760, 400 + second));
-    known.live = second -> Math.min(460, 100 + second);
-    known.parts.put(ResidentPart.MALLOC_LIVE, known.live);
+    known.liveAndResident(second -> Math.min(460, 100 + second));
     known.with("a.B.c", 40, second -> Math.min(360, second));
     Diagnosis early = new Situation(Duration.ofSeconds(160), second -> 400).diagnosis();
 
@@ -967,8 +963,7 @@ class DiagnosisTest {
     LongToDoubleFunction retained = second -> 50 + second / 60.0 - (second < 600 ? 0 : 4);
     Situation dips =
         new Situation(Duration.ofMinutes(10), second -> 150 + retained.applyAsDouble(second));
-    dips.live = second -> 10;
-    dips.parts.put(ResidentPart.MALLOC_LIVE, dips.live);
+    dips.liveAndResident(second -> 10);
     dips.parts.put(ResidentPart.MALLOC_RETAINED, retained);
 
     assertThat(
@@ -1099,8 +1094,7 @@ class DiagnosisTest {
         new Situation(HALF_AN_HOUR, second -> 400 + 9 * second / 60.0)
             .with("Netty (pooled) chunks", 0, second -> 8 * second / 60.0)
             .with("com.acme.Other.keep", 0, second -> second / 60.0);
-    kept.live = second -> 100 + 9 * second / 60.0;
-    kept.parts.put(ResidentPart.MALLOC_LIVE, kept.live);
+    kept.liveAndResident(second -> 100 + 9 * second / 60.0);
     kept.pools = Optional.of(FaceContract.pools(16 * MIB, 1_800));
 
     Diagnosis diagnosis = kept.diagnosis();

@@ -129,6 +129,12 @@ class Situation {
     return this;
   }
 
+  /** Sets the live MiB by second. All of them are resident. */
+  void liveAndResident(LongToDoubleFunction mebibytes) {
+    live = mebibytes;
+    parts.put(ResidentPart.MALLOC_LIVE, mebibytes);
+  }
+
   static Diagnosis naming(String row) {
     return Diagnosis.none(START).held(Diagnosis.State.WATCH, START, "", List.of(), List.of(row));
   }
