@@ -848,27 +848,32 @@ class DiagnosisTest {
 
   // ---- Keeping a state for a while
 
+  private static final Diagnosis EARLY =
+      new Situation(Duration.ofSeconds(160), second -> 400).diagnosis();
+  private static final Diagnosis FINE = new Situation(HALF_AN_HOUR, second -> 400).diagnosis();
+  private static final Diagnosis WATCH =
+      new Situation(HALF_AN_HOUR, second -> 400 + 2 * second / 60.0).diagnosis();
+  private static final Diagnosis ACT =
+      new Situation(Duration.ofMinutes(5), second -> 400 + second).diagnosis();
+
   @Test
   void aMilderStateNeedsFiveMinutesOfEvidence() {
     HeldDiagnosis stands = new HeldDiagnosis(START);
-    Diagnosis act = new Situation(Duration.ofMinutes(5), second -> 400 + second).diagnosis();
-    Diagnosis fine = new Situation(HALF_AN_HOUR, second -> 400).diagnosis();
 
-    assertThat(stands.update(act, 0).state()).isEqualTo(State.ACT);
-    Diagnosis held = stands.update(fine, 30 * SECOND);
+    assertThat(stands.update(ACT, 0).state()).isEqualTo(State.ACT);
+    Diagnosis held = stands.update(FINE, 30 * SECOND);
     assertThat(held.sentence())
         .isEqualTo("Memory grows 60 MiB/min, cause not known yet; as of 12:05 UTC");
     assertThat(held.actions())
         .containsExactly("Save the evidence", "Open the runbook: docs/runbooks/unexplained.md");
-    Diagnosis slower = new Situation(HALF_AN_HOUR, second -> 400 + 2 * second / 60.0).diagnosis();
-    assertThat(stands.update(slower, 32 * SECOND).sentence())
+    assertThat(stands.update(WATCH, 32 * SECOND).sentence())
         .isEqualTo("Memory grows 60 MiB/min, cause not known yet; as of 12:05 UTC");
-    assertThat(stands.update(act, 35 * SECOND).sentence()).isEqualTo(act.sentence());
-    assertThat(stands.update(fine, 37 * SECOND).limit()).isEqualTo(fine.limit());
-    assertThat(stands.update(act, 40 * SECOND).since()).isEqualTo(act.since());
-    assertThat(stands.update(fine, 339 * SECOND).state()).isEqualTo(State.ACT);
-    assertThat(stands.update(fine, 340 * SECOND).state()).isEqualTo(State.HEALTHY);
-    assertThat(stands.update(act, 341 * SECOND).state()).isEqualTo(State.ACT);
+    assertThat(stands.update(ACT, 35 * SECOND).sentence()).isEqualTo(ACT.sentence());
+    assertThat(stands.update(FINE, 37 * SECOND).limit()).isEqualTo(FINE.limit());
+    assertThat(stands.update(ACT, 40 * SECOND).since()).isEqualTo(ACT.since());
+    assertThat(stands.update(FINE, 339 * SECOND).state()).isEqualTo(State.ACT);
+    assertThat(stands.update(FINE, 340 * SECOND).state()).isEqualTo(State.HEALTHY);
+    assertThat(stands.update(ACT, 341 * SECOND).state()).isEqualTo(State.ACT);
   }
 
   /** On a busy machine the state can become {@code ACT} before the call sites are read. */
@@ -881,13 +886,12 @@ class DiagnosisTest {
     Situation known = new Situation(Duration.ofMinutes(6), second -> Math.min(760, 400 + second));
     known.liveAndResident(second -> Math.min(460, 100 + second));
     known.with("a.B.c", 40, second -> Math.min(360, second));
-    Diagnosis early = new Situation(Duration.ofSeconds(160), second -> 400).diagnosis();
 
     assertThat(act.named()).isEmpty();
     assertThat(held.update(act, 0).sentence()).endsWith("Memory grows 60 MiB/min");
     Diagnosis named =
         held.update(
-            known.diagnosis().held(State.TOO_EARLY, START, early.sentence(), List.of(), List.of()),
+            known.diagnosis().held(State.TOO_EARLY, START, EARLY.sentence(), List.of(), List.of()),
             SECOND);
     assertThat(named.state()).isEqualTo(State.ACT);
     assertThat(named.sentence())
@@ -898,63 +902,54 @@ class DiagnosisTest {
   @Test
   void whatWasToWatchAMomentAgoIsNotHealthyWhenActEnds() {
     HeldDiagnosis stands = new HeldDiagnosis(START);
-    Diagnosis act = new Situation(Duration.ofMinutes(5), second -> 400 + second).diagnosis();
-    Diagnosis watch = new Situation(HALF_AN_HOUR, second -> 400 + 2 * second / 60.0).diagnosis();
-    Diagnosis fine = new Situation(HALF_AN_HOUR, second -> 400).diagnosis();
 
-    stands.update(act, 0);
-    stands.update(watch, 299 * SECOND);
-    Diagnosis milder = stands.update(fine, 300 * SECOND);
+    stands.update(ACT, 0);
+    stands.update(WATCH, 299 * SECOND);
+    Diagnosis milder = stands.update(FINE, 300 * SECOND);
     assertThat(milder.state()).isEqualTo(State.WATCH);
     assertThat(milder.sentence())
         .isEqualTo("Memory grows 2.0 MiB/min, cause not known yet; as of 12:30 UTC");
-    assertThat(stands.update(fine, 599 * SECOND).state()).isEqualTo(State.HEALTHY);
+    assertThat(stands.update(FINE, 599 * SECOND).state()).isEqualTo(State.HEALTHY);
   }
 
   @Test
   void tooEarlyNeverFollowsAnotherState() {
     HeldDiagnosis stands = new HeldDiagnosis(START);
-    Diagnosis early = new Situation(Duration.ofSeconds(160), second -> 400).diagnosis();
-    Diagnosis fine = new Situation(HALF_AN_HOUR, second -> 400).diagnosis();
-    Diagnosis act = new Situation(Duration.ofMinutes(5), second -> 400 + second).diagnosis();
 
-    assertThat(stands.update(fine, SECOND).state()).isEqualTo(State.HEALTHY);
-    assertThat(stands.update(early, 400 * SECOND).state()).isEqualTo(State.HEALTHY);
-    assertThat(stands.update(act, 401 * SECOND).state()).isEqualTo(State.ACT);
-    assertThat(stands.update(early, 700 * SECOND).state()).isEqualTo(State.ACT);
-    assertThat(stands.update(early, 701 * SECOND).state()).isEqualTo(State.WATCH);
-    Diagnosis waiting = stands.update(early, 2_000 * SECOND);
+    assertThat(stands.update(FINE, SECOND).state()).isEqualTo(State.HEALTHY);
+    assertThat(stands.update(EARLY, 400 * SECOND).state()).isEqualTo(State.HEALTHY);
+    assertThat(stands.update(ACT, 401 * SECOND).state()).isEqualTo(State.ACT);
+    assertThat(stands.update(EARLY, 700 * SECOND).state()).isEqualTo(State.ACT);
+    assertThat(stands.update(EARLY, 701 * SECOND).state()).isEqualTo(State.WATCH);
+    Diagnosis waiting = stands.update(EARLY, 2_000 * SECOND);
     assertThat(waiting.state()).isEqualTo(State.WATCH);
-    assertThat(waiting.since()).isEqualTo(early.since());
-    assertThat("Too early to tell: " + waiting.sentence()).isEqualToIgnoringCase(early.sentence());
-    assertThat(waiting.account()).isEqualTo(early.account());
-    assertThat(stands.update(fine, 2_299 * SECOND).state()).isEqualTo(State.WATCH);
-    assertThat(stands.update(fine, 2_300 * SECOND).state()).isEqualTo(State.HEALTHY);
+    assertThat(waiting.since()).isEqualTo(EARLY.since());
+    assertThat("Too early to tell: " + waiting.sentence()).isEqualToIgnoringCase(EARLY.sentence());
+    assertThat(waiting.account()).isEqualTo(EARLY.account());
+    assertThat(stands.update(FINE, 2_299 * SECOND).state()).isEqualTo(State.WATCH);
+    assertThat(stands.update(FINE, 2_300 * SECOND).state()).isEqualTo(State.HEALTHY);
   }
 
   @Test
   void healthyIsNotEarnedByOneDraw() {
     HeldDiagnosis stands = new HeldDiagnosis(START);
-    Diagnosis early = new Situation(Duration.ofSeconds(160), second -> 400).diagnosis();
-    Diagnosis fine = new Situation(HALF_AN_HOUR, second -> 400).diagnosis();
-    Diagnosis watch = new Situation(HALF_AN_HOUR, second -> 400 + 2 * second / 60.0).diagnosis();
 
-    stands.update(early, 0);
-    Diagnosis once = stands.update(fine, SECOND);
+    stands.update(EARLY, 0);
+    Diagnosis once = stands.update(FINE, SECOND);
     assertThat(once.state()).isEqualTo(State.TOO_EARLY);
-    assertThat(once.sentence()).isEqualTo(early.sentence() + "; as of 12:02 UTC");
-    stands.update(early, 100 * SECOND);
-    assertThat(stands.update(fine, 219 * SECOND).state()).isEqualTo(State.TOO_EARLY);
-    assertThat(stands.update(fine, 220 * SECOND).state()).isEqualTo(State.HEALTHY);
-    stands.update(watch, 230 * SECOND);
-    stands.update(early, 500 * SECOND);
-    assertThat(stands.update(fine, 799 * SECOND).state()).isEqualTo(State.WATCH);
-    assertThat(stands.update(fine, 800 * SECOND).state()).isEqualTo(State.HEALTHY);
-    stands.update(watch, 810 * SECOND);
+    assertThat(once.sentence()).isEqualTo(EARLY.sentence() + "; as of 12:02 UTC");
+    stands.update(EARLY, 100 * SECOND);
+    assertThat(stands.update(FINE, 219 * SECOND).state()).isEqualTo(State.TOO_EARLY);
+    assertThat(stands.update(FINE, 220 * SECOND).state()).isEqualTo(State.HEALTHY);
+    stands.update(WATCH, 230 * SECOND);
+    stands.update(EARLY, 500 * SECOND);
+    assertThat(stands.update(FINE, 799 * SECOND).state()).isEqualTo(State.WATCH);
+    assertThat(stands.update(FINE, 800 * SECOND).state()).isEqualTo(State.HEALTHY);
+    stands.update(WATCH, 810 * SECOND);
     stands.reset();
-    assertThat(stands.update(fine, 811 * SECOND).sentence())
+    assertThat(stands.update(FINE, 811 * SECOND).sentence())
         .startsWith("Too early to tell: the limit or the counting has changed");
-    assertThat(stands.update(fine, 930 * SECOND).state()).isEqualTo(State.HEALTHY);
+    assertThat(stands.update(FINE, 930 * SECOND).state()).isEqualTo(State.HEALTHY);
   }
 
   /** Retained memory grows by 1 MiB/min, but the last reading is 4 MiB too low. */
@@ -976,14 +971,13 @@ class DiagnosisTest {
   @Test
   void aNewLimitAndAnAttachBeginAnew() {
     HeldDiagnosis stands = new HeldDiagnosis(START);
-    Diagnosis act = new Situation(Duration.ofMinutes(5), second -> 400 + second).diagnosis();
     Situation larger = new Situation(Duration.ofSeconds(160), second -> 400);
     larger.limit = 2_000;
     Diagnosis early = larger.diagnosis();
 
-    assertThat(stands.update(act, 0).state()).isEqualTo(State.ACT);
+    assertThat(stands.update(ACT, 0).state()).isEqualTo(State.ACT);
     assertThat(stands.update(early, SECOND).state()).isEqualTo(State.TOO_EARLY);
-    stands.update(act, 2 * SECOND);
+    stands.update(ACT, 2 * SECOND);
     stands.reset();
     assertThat(stands.update(early, 3 * SECOND).state()).isEqualTo(State.TOO_EARLY);
   }
