@@ -206,10 +206,7 @@ class AccountTest {
 
   @Test
   void whatMallocRetainsIsNamedWithItsArenasAndTheRemedy() {
-    Situation bursts = new Situation(TEN_MINUTES, second -> 200 + second / 5.0);
-    bursts.limit = 512;
-    bursts.liveAndResident(second -> 60);
-    bursts.parts.put(ResidentPart.MALLOC_RETAINED, second -> 10 + second / 5.0);
+    Situation bursts = retainingMore();
     bursts.allocator = Optional.of(FaceContract.allocator(0));
 
     Diagnosis diagnosis = bursts.diagnosis();
@@ -231,23 +228,24 @@ class AccountTest {
             "mimalloc 2.1.2: Trim malloc, or set MIMALLOC_PURGE_DELAY=0",
             "musl: Preload another allocator, such as jemalloc: no setting of musl is known")) {
       String[] named = setting.split(": ", 2);
-      Situation bursts = new Situation(TEN_MINUTES, second -> 200 + second / 5.0);
-      bursts.limit = 512;
-      bursts.liveAndResident(second -> 60);
-      bursts.parts.put(ResidentPart.MALLOC_RETAINED, second -> 10 + second / 5.0);
+      Situation bursts = retainingMore();
       bursts.self = SelfReport.absent(named[0]);
 
       assertThat(bursts.diagnosis().actions()).as(named[0]).contains(named[1]);
     }
   }
 
+  private static Situation retainingMore() {
+    Situation bursts = new Situation(TEN_MINUTES, second -> 200 + second / 5.0);
+    bursts.limit = 512;
+    bursts.liveAndResident(second -> 60);
+    bursts.parts.put(ResidentPart.MALLOC_RETAINED, second -> 10 + second / 5.0);
+    return bursts;
+  }
+
   @Test
   void threadsThatNeverEndAreCountedAndWhoStartsThemIsNamed() {
-    Situation threads = new Situation(TEN_MINUTES, second -> 150 + second / 4.0);
-    threads.limit = NO_LIMIT;
-    threads.threads = second -> 20 + 5 * second;
-    threads.liveAndResident(second -> 60 + second / 60.0);
-    threads.parts.put(ResidentPart.THREAD_STACKS, second -> 2 + second / 4.0);
+    Situation threads = startingThreads();
     threads.sites.put(
         "a.RepairTask.execute",
         new Situation.Site(
@@ -291,12 +289,8 @@ class AccountTest {
    */
   @Test
   void threadsThatTheJdkStartsAreNamedByTheirPool() {
-    Situation threads = new Situation(TEN_MINUTES, second -> 150 + second / 4.0);
-    threads.limit = NO_LIMIT;
-    threads.threads = second -> 20 + 5 * second;
+    Situation threads = startingThreads();
     threads.pool = "client-#";
-    threads.liveAndResident(second -> 60 + second / 60.0);
-    threads.parts.put(ResidentPart.THREAD_STACKS, second -> 2 + second / 4.0);
     StackFrame start = StackFrame.ofJava("java.lang.Thread", "start0", "Thread.java", 0);
     threads.sites.put(
         "libjvm.so!JVM_StartThread",
@@ -320,6 +314,15 @@ class AccountTest {
 
     assertThat(threads.diagnosis().sentence())
         .endsWith("Thread stacks add 15 MiB/min (300 threads/min, 3020 are client-#)");
+  }
+
+  private static Situation startingThreads() {
+    Situation threads = new Situation(TEN_MINUTES, second -> 150 + second / 4.0);
+    threads.limit = NO_LIMIT;
+    threads.threads = second -> 20 + 5 * second;
+    threads.liveAndResident(second -> 60 + second / 60.0);
+    threads.parts.put(ResidentPart.THREAD_STACKS, second -> 2 + second / 4.0);
+    return threads;
   }
 
   @Test
@@ -815,12 +818,11 @@ class AccountTest {
     assertThat(packs.diagnosis().findings())
         .filteredOn(finding -> finding.topic().equals("account"))
         .singleElement()
-        .satisfies(
-            finding ->
-                assertThat(finding.text())
-                    .contains("Archive.pack +")
-                    .contains(
-                        " (of which an old garbage collection frees 40 MiB/min, the last 14 min ago)"));
+        .extracting(Diagnosis.Finding::text)
+        .asString()
+        .contains(
+            "Archive.pack +",
+            " (of which an old garbage collection frees 40 MiB/min, the last 14 min ago)");
 
     packs.leaks =
         VerdictsByHand.report(
