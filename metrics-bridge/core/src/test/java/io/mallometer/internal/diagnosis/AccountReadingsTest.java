@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mallometer.FaceContract;
 import io.mallometer.internal.process.ProcessCounts;
 import io.mallometer.model.PageCache;
-import io.mallometer.model.SelfReport;
 import io.mallometer.model.Snapshot;
 import java.time.Duration;
 import java.util.List;
@@ -39,7 +38,6 @@ class AccountReadingsTest {
     readings.add(attached.input().snapshot(), 20 * SECOND);
 
     assertThat(readings.all()).hasSize(1);
-    assertThat(attached.self.mode()).isEqualTo(SelfReport.ATTACHED);
   }
 
   /**

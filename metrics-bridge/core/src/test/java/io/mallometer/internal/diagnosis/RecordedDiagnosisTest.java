@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.mallometer.model.Account;
+import io.mallometer.model.Account.Kind;
 import io.mallometer.model.Diagnosis;
 import io.mallometer.model.Diagnosis.State;
 import java.io.IOException;
@@ -26,16 +27,13 @@ import org.junit.jupiter.api.TestFactory;
 @Tag("any-jdk")
 class RecordedDiagnosisTest {
 
-  private static final double MIB = 1 << 20;
-  private static final int MOST_WORDS = 25;
-
   private static final double UNKNOWN_SHARE = 0.1;
 
   /**
    * Growth below this limit need not be explained, because it is hardly larger than sampling
    * errors: an estimate of 60 MiB has a standard error of 5 MiB.
    */
-  private static final double LEAST_BYTES = 8 * MIB;
+  private static final double LEAST_BYTES = 8 * Situation.MIB;
 
   @TestFactory
   Stream<DynamicTest> isRight() throws Exception {
@@ -63,7 +61,7 @@ class RecordedDiagnosisTest {
     String sentence = diagnosis.sentence();
 
     assertThat(texts(recorded.path("states"))).as(sentence).contains(diagnosis.state().tag());
-    assertThat(sentence.split(" ")).as(sentence).hasSizeLessThanOrEqualTo(MOST_WORDS);
+    assertThat(sentence.split(" ")).as(sentence).hasSizeLessThanOrEqualTo(Situation.MOST_WORDS);
     boolean grave = diagnosis.state().compareTo(State.TOO_EARLY) > 0;
     for (String text : texts(recorded.path(grave ? "says" : "alwaysSays"))) {
       assertThat(sentence).containsPattern(text);
@@ -73,17 +71,16 @@ class RecordedDiagnosisTest {
     }
     Account account = diagnosis.account().orElseThrow();
     if (recorded.path("attributed").asBoolean()) {
-      double unknown = growth(account, "unattributed", "") + growth(account, "sampling", "");
+      double unknown = growth(account, Kind.UNATTRIBUTED) + growth(account, Kind.SAMPLING);
       assertThat(unknown)
           .as("not attributed or sampled")
           .isLessThanOrEqualTo(Math.max(UNKNOWN_SHARE * account.positiveBytes(), LEAST_BYTES));
     }
   }
 
-  private static double growth(Account account, String kind, String text) {
+  private static double growth(Account account, Kind kind) {
     return account.rows().stream()
-        .filter(row -> row.kind().tag().equals(kind))
-        .filter(row -> (row.name() + row.place()).contains(text))
+        .filter(row -> row.kind() == kind)
         .mapToDouble(row -> Math.abs(row.growthBytes()))
         .sum();
   }

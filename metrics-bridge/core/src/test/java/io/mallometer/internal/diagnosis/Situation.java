@@ -51,7 +51,7 @@ class Situation {
   static final double MIB = 1 << 20;
   static final double UNKNOWN = Double.NaN;
 
-  private static final int MOST_WORDS = 25;
+  static final int MOST_WORDS = 25;
 
   static final Instant START = Instant.parse("2026-01-01T12:00:00Z");
 
