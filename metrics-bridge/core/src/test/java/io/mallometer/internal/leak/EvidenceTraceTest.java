@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("any-jdk")
 class EvidenceTraceTest {
 
-  private static final double TWENTY_MINUTES = 1_200;
+  private static final double TEN_MINUTES = 600;
 
   @TempDir private Path directory;
 
@@ -31,7 +31,7 @@ class EvidenceTraceTest {
     List<List<SiteVerdict>> judged = new ArrayList<>();
     Path file = directory.resolve("trace.jsonl.gz");
     try (EvidenceTrace.Recorder recorder = EvidenceTrace.record(file)) {
-      while (process.seconds() < TWENTY_MINUTES) {
+      while (process.seconds() < TEN_MINUTES) {
         process.passEpoch();
         Evidence evidence = process.evidence();
         recorder.add(evidence, process.callSites(), process.time());
