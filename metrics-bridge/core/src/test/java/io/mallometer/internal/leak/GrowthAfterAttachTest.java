@@ -43,8 +43,7 @@ class GrowthAfterAttachTest {
     private final int[] deathsByStep = new int[MOST_STEPS];
     private int live;
 
-    /** The times of birth and death of each sampled object, and its probability. */
-    private final List<double[]> sampled = new ArrayList<>();
+    private final List<Sample> sampled = new ArrayList<>();
 
     private double next;
 
@@ -65,31 +64,24 @@ class GrowthAfterAttachTest {
           deathsByStep[(int) Math.ceil(death / STEP)]++;
         }
         if (random() < probability) {
-          sampled.add(new double[] {next, death, probability});
+          long born = Math.round((BASE + next) * 1e9);
+          sampled.add(new Sample(new SampledObject(number, bytes, probability, 0, born, 0), death));
         }
       }
       live -= deathsByStep[(int) (now / STEP)];
-      sampled.removeIf(object -> object[1] <= now);
+      sampled.removeIf(sample -> sample.death() <= now);
     }
 
     private double random() {
       return GrowthAfterAttachTest.this.random.nextDouble();
     }
 
-    private static long nanos(double seconds) {
-      return Math.round((BASE + seconds) * 1e9);
-    }
-
     double live() {
       return live * (double) bytes;
     }
-
-    List<SampledObject> samples() {
-      return sampled.stream()
-          .map(object -> new SampledObject(number, bytes, object[2], 0, nanos(object[0]), 0))
-          .toList();
-    }
   }
+
+  private record Sample(SampledObject object, double death) {}
 
   private final class Process {
     final List<Site> sites = new ArrayList<>();
@@ -124,7 +116,7 @@ class GrowthAfterAttachTest {
       for (Site site : sites) {
         site.advance(now);
         live += site.live();
-        all.addAll(site.samples());
+        site.sampled.forEach(sample -> all.add(sample.object()));
       }
       double freed = cache * Math.min(1, now / TURNOVER);
       samples = new SamplesBySite(all);
