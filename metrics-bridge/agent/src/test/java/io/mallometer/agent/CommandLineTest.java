@@ -9,36 +9,19 @@ import java.io.Reader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
-/**
- * Runs the jar as a user does. Tests tagged any-jdk do not depend on the JDK, so bin/test runs them
- * on one JDK only.
- */
+/** Tests tagged any-jdk do not depend on the JDK, so bin/test runs them on one JDK only. */
 @Tag("process")
-class CommandLineTest {
-
-  /** JVM options that make a command faster. A command runs for only half a second. */
-  static final List<String> QUICK =
-      List.of("-Xmx64m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");
-
-  private static final String JAR = System.getProperty("agent.jar");
-  private static final String JAVA =
-      Path.of(System.getProperty("java.home"), "bin", "java").toString();
-
-  @TempDir private Path directory;
-
-  private record Result(int exitCode, String out, String err) {}
+class CommandLineTest extends CommandRuns {
 
   @Test
   @Tag("any-jdk")
   void extractPrintsThePathAndNothingElse() throws Exception {
-    Result result = call("extract", directory.resolve("here").toString());
+    Result result = finish(builder("extract", directory.resolve("here").toString()));
 
     assertThat(result.out().strip())
         .isEqualTo(directory.resolve("here/libmallometer.so").toString());
@@ -88,7 +71,7 @@ class CommandLineTest {
   @Test
   @Tag("any-jdk")
   void runSaysTheMaximumOfForkedProgramsToo() throws Exception {
-    Result result = call("run", "--monitor", "maximum", "--", "bash", "-c", "(:); :");
+    Result result = finish(builder("run", "--monitor", "maximum", "--", "bash", "-c", "(:); :"));
 
     assertThat(result.exitCode()).isZero();
     assertThat(result.err())
@@ -107,38 +90,17 @@ class CommandLineTest {
   }
 
   @Test
-  void runPreloadsAndPassesTheExitCode() throws Exception {
-    Result result =
-        call(
-            "run",
-            "--",
-            "sh",
-            "-c",
-            "echo $LD_PRELOAD; grep -c libmallometer /proc/self/maps; exit 7");
-
-    assertThat(result.out().lines().findFirst().orElse("")).endsWith("/libmallometer.so");
-    assertThat(result.out().lines().skip(1).findFirst().map(Integer::parseInt).orElse(0))
-        .isPositive();
-    assertThat(result.exitCode()).isEqualTo(7);
-  }
-
-  @Test
-  @Tag("any-jdk")
-  void runKeepsWhatIsPreloadedAlready() throws Exception {
-    ProcessBuilder builder = builder("run", "sh", "-c", "echo $LD_PRELOAD");
+  void runPreloadsAndPassesInputOutputAndTheExitCode() throws Exception {
+    Path input = Files.writeString(directory.resolve("input"), "hello\n");
+    String shell = "cat; echo $LD_PRELOAD; grep -c libmallometer /proc/self/maps; exit 7";
+    ProcessBuilder builder = builder("run", "--", "sh", "-c", shell);
     builder.environment().put("LD_PRELOAD", "/lib/x86_64-linux-gnu/libm.so.6");
+    Result result = finish(builder.redirectInput(input.toFile()));
 
-    assertThat(finish(builder).out().strip())
-        .endsWith("/libmallometer.so:/lib/x86_64-linux-gnu/libm.so.6");
-  }
-
-  @Test
-  @Tag("any-jdk")
-  void runReadsItsInputAndEndsWithTheProgram() throws Exception {
-    Path input = Files.writeString(directory.resolve("input"), "hello");
-    ProcessBuilder builder = builder("run", "cat");
-
-    assertThat(finish(builder.redirectInput(input.toFile())).out()).isEqualTo("hello");
+    assertThat(result.out())
+        .matches(
+            "hello\n\\S+/libmallometer\\.so:/lib/x86_64-linux-gnu/libm\\.so\\.6\n[1-9]\\d*\n");
+    assertThat(result.exitCode()).isEqualTo(7);
   }
 
   @Test
@@ -173,32 +135,21 @@ class CommandLineTest {
 
   @Test
   @Tag("any-jdk")
-  void reportPrintsWhatTheFileRecorded() throws Exception {
+  void reportPrintsWhatTheFileRecordedAndEndsWithCodeThreeForAnotherMoment() throws Exception {
     Path recording = directory.resolve("recording");
     ProcessBuilder program = builder("--version");
     program.environment().put("MALLOMETER_RECORDING", recording.toString());
     program.environment().put("LD_PRELOAD", System.getProperty("library"));
     assertThat(finish(program).exitCode()).isZero();
-    Result result = call("report", recording.toString());
 
-    assertThat(result).extracting(Result::exitCode, Result::err).containsExactly(0, "");
-    assertThat(result.out())
+    Result report = call("report", recording.toString());
+    assertThat(report).extracting(Result::exitCode, Result::err).containsExactly(0, "");
+    assertThat(report.out())
         .startsWith("Recording " + recording)
         .contains("This process exited with code 0", "malloc live");
-  }
-
-  @Test
-  @Tag("any-jdk")
-  void aReportOfAMomentThatIsNotThereEndsWithCodeThree() throws Exception {
-    Path recording = directory.resolve("recording");
-    ProcessBuilder program = builder("--version");
-    program.environment().put("MALLOMETER_RECORDING", recording.toString());
-    program.environment().put("LD_PRELOAD", System.getProperty("library"));
-    assertThat(finish(program).exitCode()).isZero();
-
-    Result result = call("report", recording.toString(), "--format", "pprof", "--at", "90");
-    assertThat(result.exitCode()).isEqualTo(3);
-    assertThat(result.err()).contains("no call sites at 90 % of the limit");
+    Result moment = call("report", recording.toString(), "--format", "pprof", "--at", "90");
+    assertThat(moment.exitCode()).isEqualTo(3);
+    assertThat(moment.err()).contains("no call sites at 90 % of the limit");
     assertThat(call("report", recording.toString(), "--format", "json").err())
         .contains("a recording has no json");
     assertThat(call("report", recording.toString(), "--at", "90").err())
@@ -224,7 +175,7 @@ class CommandLineTest {
 
   @Test
   void versionAndHelpSucceed() throws Exception {
-    assertThat(call("--version").out())
+    assertThat(finish(builder("--version")).out())
         .matches("mallometer \\d+\\.\\d+\\.\\d+\\S*, interface \\d+\n");
     Result help = call("--help");
     assertThat(help).extracting(Result::exitCode, Result::err).containsExactly(0, "");
@@ -326,34 +277,5 @@ class CommandLineTest {
           .startsWith("mallometer: \"http://127.0.0.1:1\" is not a process id")
           .hasLineCount(1);
     }
-  }
-
-  private Result call(String... words) throws Exception {
-    return finish(builder(words));
-  }
-
-  private ProcessBuilder builder(String... words) {
-    List<String> command = new ArrayList<>(List.of(JAVA));
-    command.addAll(QUICK);
-    command.addAll(List.of("-jar", JAR));
-    command.addAll(List.of(words));
-    ProcessBuilder builder = new ProcessBuilder(command);
-    builder.environment().put("XDG_CACHE_HOME", directory.resolve("cache").toString());
-    builder.environment().remove("LD_PRELOAD");
-    return builder;
-  }
-
-  private Result finish(ProcessBuilder builder) throws IOException, InterruptedException {
-    Path out = Files.createTempFile(directory, "out", "");
-    Path err = Files.createTempFile(directory, "err", "");
-    Process process = builder.redirectOutput(out.toFile()).redirectError(err.toFile()).start();
-    if (!process.waitFor(60, TimeUnit.SECONDS)) {
-      process.destroyForcibly().waitFor();
-      throw new AssertionError("did not end");
-    }
-    return new Result(
-        process.exitValue(),
-        Files.readString(out, StandardCharsets.UTF_8),
-        Files.readString(err, StandardCharsets.UTF_8));
   }
 }

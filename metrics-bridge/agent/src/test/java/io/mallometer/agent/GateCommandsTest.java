@@ -2,7 +2,6 @@ package io.mallometer.agent;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.ChildJvm;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,24 +14,22 @@ import org.junit.jupiter.api.io.TempDir;
 
 @Tag("process")
 @Tag("any-jdk")
-class GateCommandsTest {
+class GateCommandsTest extends CommandRuns {
 
-  private static final Path JAR = Path.of(System.getProperty("agent.jar"));
-
-  @TempDir private Path directory;
+  @TempDir private Path files;
 
   @Test
-  void exitCodesTellEqualWorseBetterAndNotMeasured() throws IOException {
+  void exitCodesTellEqualWorseBetterAndNotMeasured() throws Exception {
     Path usual = results("usual.json", "native.alloc.bytes", "B", 1000);
     Path worse = results("worse.json", "native.alloc.bytes", "B", 1300);
     Path better = results("better.json", "native.alloc.bytes", "B", 700);
     Path unit = results("unit.json", "native.alloc.bytes", "KiB", 1000);
     Path gone = results("gone.json", "native.alloc.calls", "calls", 1);
-    Path text = Files.writeString(directory.resolve("text.json"), "the grocery list");
-    Path missing = directory.resolve("missing.json");
+    Path text = Files.writeString(files.resolve("text.json"), "the grocery list");
+    Path missing = files.resolve("missing.json");
     assertThat(baseline("save", "main", usual.toString()))
         .isEqualTo(
-            new ChildJvm.Result(0, "saved 1 samples as main in " + baselines("main.json") + "\n"));
+            new Result(0, "saved 1 samples as main in " + baselines("main.json") + "\n", ""));
 
     compare(usual, 0, 0, "1 figures: 0 worse, ");
     compare(worse, 2, 1, "worse  T.test native.alloc.bytes p50: 1300 B, expected 1000, +30 %");
@@ -42,40 +39,39 @@ class GateCommandsTest {
     compare(text, 3, 125, "mallometer: " + text + ": the file is not JSON");
     compare(missing, 1, 125, "mallometer: " + missing + " is neither a file nor a baseline");
     assertThat(baseline("compare", "main", "main").exitCode()).isZero();
-    assertThat(baseline("list").output()).isEqualTo("main\n");
+    assertThat(baseline("list").out()).isEqualTo("main\n");
     assertThat(baseline("delete", "main").exitCode()).isZero();
     compare(usual, 1, 125, "mallometer: there is no baseline main in ");
   }
 
-  private void compare(Path results, int exitCode, int bisectCode, String said) {
-    String[] words = {"compare", "main", results.toString(), "--percentiles", "p50"};
-    ChildJvm.Result plain = baseline(words);
-    ChildJvm.Result bisect =
-        baseline(Stream.concat(Stream.of(words), Stream.of("--bisect")).toArray(String[]::new));
+  private void compare(Path results, int exitCode, int bisectCode, String said) throws Exception {
+    List<String> words = List.of("compare", "main", results.toString(), "--percentiles", "p50");
+    Result plain = baseline(words.toArray(String[]::new));
+    Result bisect = baseline(with(words, "--bisect").toArray(String[]::new));
 
-    assertThat(plain.exitCode()).as(plain.output()).isEqualTo(exitCode);
-    assertThat(plain.output()).contains(said);
-    assertThat(bisect).isEqualTo(new ChildJvm.Result(bisectCode, plain.output()));
+    assertThat(plain.exitCode()).as(plain.err()).isEqualTo(exitCode);
+    assertThat(plain.out() + plain.err()).contains(said);
+    assertThat(bisect).isEqualTo(new Result(bisectCode, plain.out(), plain.err()));
   }
 
   @Test
-  void thresholdsAreWrittenAndChecked() throws IOException {
+  void thresholdsAreWrittenAndChecked() throws Exception {
     Path usual = results("usual.json", "native.alloc.bytes", "B", 1000);
-    Path thresholds = directory.resolve("thresholds");
+    Path thresholds = files.resolve("thresholds");
     String where = "--directory=" + thresholds;
-    assertThat(call("thresholds", "check", usual.toString(), where).output())
+    assertThat(call("thresholds", "check", usual.toString(), where).err())
         .isEqualTo(
             "mallometer: there are no thresholds in "
                 + thresholds
                 + ". To write them: mallometer thresholds update, or with Maven -Dmallometer.update\n");
     assertThat(call("thresholds", "update", usual.toString(), where))
-        .isEqualTo(new ChildJvm.Result(0, thresholds.resolve("T.test.json") + "\n"));
+        .isEqualTo(new Result(0, thresholds.resolve("T.test.json") + "\n", ""));
     assertThat(call("thresholds", "check", usual.toString(), where).exitCode()).isZero();
 
     Path worse = results("worse.json", "native.alloc.bytes", "B", 1030);
     assertThat(call("thresholds", "check", worse.toString(), where).exitCode()).isZero();
-    Path report = directory.resolve("report.xml");
-    ChildJvm.Result strict =
+    Path report = files.resolve("report.xml");
+    Result strict =
         call(
             "thresholds",
             "check",
@@ -86,7 +82,7 @@ class GateCommandsTest {
             "--format=junit",
             "-o",
             report.toString());
-    assertThat(strict).isEqualTo(new ChildJvm.Result(2, ""));
+    assertThat(strict).isEqualTo(new Result(2, "", ""));
     assertThat(report).content().contains("tests=\"1\" failures=\"1\"");
   }
 
@@ -95,7 +91,7 @@ class GateCommandsTest {
    * and a bisection would take it for a bad commit.
    */
   @Test
-  void whatIsNotUnderstoodIsNoResultAndStopsABisection() throws IOException {
+  void whatIsNotUnderstoodIsNoResultAndStopsABisection() throws Exception {
     String file = results("usual.json", "native.alloc.bytes", "B", 1000).toString();
     for (List<String> words :
         List.of(
@@ -105,12 +101,12 @@ class GateCommandsTest {
             List.of("thresholds", "check", file, "--bisect", "--preset", "lax"),
             List.of("thresholds", "check", file, "--format", "html"),
             List.of("thresholds", "check", file, "--relative", "much"))) {
-      ChildJvm.Result result = call(words.toArray(String[]::new));
+      Result result = call(words.toArray(String[]::new));
 
       assertThat(result.exitCode())
-          .as(result.output())
+          .as(result.err())
           .isEqualTo(words.contains("--bisect") ? 129 : 64);
-      assertThat(result.output())
+      assertThat(result.err())
           .contains("Exit codes", "--bisect")
           .containsPattern("\nmallometer: .+\\s*$");
     }
@@ -118,29 +114,29 @@ class GateCommandsTest {
 
   @Test
   void aCommandThatWasNotBuiltBlamesNoCommit() throws Exception {
-    Path copy = Files.createDirectory(directory.resolve("bin")).resolve("mallometer");
+    Path copy = Files.createDirectory(files.resolve("bin")).resolve("mallometer");
     Files.copy(Path.of("../../bin/mallometer"), copy);
     String script = "bash %s thresholds check x %s; echo $?";
 
-    assertThat(run(directory, "sh", "-c", script.formatted(copy, "--bisect")))
+    assertThat(run(files, "sh", "-c", script.formatted(copy, "--bisect")))
         .contains("mallometer-agent.jar is missing")
         .endsWith("\n125\n");
-    assertThat(run(directory, "sh", "-c", script.formatted(copy, ""))).endsWith("\n1\n");
+    assertThat(run(files, "sh", "-c", script.formatted(copy, ""))).endsWith("\n1\n");
   }
 
   /** The seventh of nine commits leaks a Deflater, and the fifth does not compile. */
   @Test
   void aBisectionFindsTheCommitThatLeaks() throws Exception {
-    Path repository = Files.createDirectory(directory.resolve("repository"));
+    Path repository = Files.createDirectory(files.resolve("repository"));
     git(repository, "init", "-q");
     for (int commit = 1; commit <= 9; commit++) {
       Files.writeString(repository.resolve("Codec.java"), codec(commit));
       git(repository, "add", ".");
       git(repository, "commit", "-qm", "Change number " + commit);
     }
-    Path test = directory.resolve("test.sh");
+    Path test = files.resolve("test.sh");
     Files.writeString(test, script());
-    Path results = directory.resolve("results.json");
+    Path results = files.resolve("results.json");
     git(repository, "checkout", "-q", "HEAD~8");
     assertThat(run(repository, "sh", test.toString())).contains("there is no baseline good in ");
     assertThat(baseline("save", "good", results.toString()).exitCode()).isZero();
@@ -188,7 +184,7 @@ class GateCommandsTest {
   }
 
   private String script() {
-    String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+    String java = JAVA + " -XX:TieredStopAtLevel=1";
     return """
         LD_PRELOAD=%s %s -cp %s Codec.java > %s
         %s -jar %s baseline compare good %s --directory %s --bisect --absolute 1KiB
@@ -197,11 +193,11 @@ class GateCommandsTest {
             System.getProperty("library"),
             java,
             System.getProperty("java.class.path"),
-            directory.resolve("results.json"),
+            files.resolve("results.json"),
             java,
             JAR,
-            directory.resolve("results.json"),
-            baselines("."));
+            files.resolve("results.json"),
+            baselines(""));
   }
 
   private static String git(Path repository, String... words)
@@ -228,30 +224,19 @@ class GateCommandsTest {
   }
 
   private Path baselines(String name) {
-    return directory.resolve("baselines").resolve(name);
+    return files.resolve("baselines").resolve(name);
   }
 
   private Path results(String file, String metric, String unit, int sample) throws IOException {
     return Files.writeString(
-        directory.resolve(file),
+        files.resolve(file),
         "[{\"name\":\"T.test\",\"metric\":\"%s\",\"unit\":\"%s\",\"samples\":[%d]}]"
             .formatted(metric, unit, sample));
   }
 
-  private ChildJvm.Result baseline(String... words) {
+  private Result baseline(String... words) throws Exception {
     return call(
-        Stream.of(
-                Stream.of("baseline"),
-                Stream.of(words),
-                Stream.of("--directory", directory.resolve("baselines").toString()))
-            .flatMap(all -> all)
+        with(with(List.of("baseline"), words), "--directory", baselines("").toString())
             .toArray(String[]::new));
-  }
-
-  private static ChildJvm.Result call(String... words) {
-    return new ChildJvm()
-        .withoutOptions()
-        .options(CommandLineTest.QUICK.toArray(String[]::new))
-        .runJar(JAR, words);
   }
 }

@@ -12,32 +12,22 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Runs the agent's commands on other JVMs. The tests of a class share one application, into which
  * the library is preloaded.
  */
-abstract class ProcessCommands {
+abstract class ProcessCommands extends CommandRuns {
 
-  static final String JAR = System.getProperty("agent.jar");
-  static final String JAVA = Path.of(System.getProperty("java.home"), "bin", "java").toString();
   static final int NOBODY = 65_534;
 
-  @TempDir static Path directory;
-
   static Process application;
-  static Path temporary;
-
-  record Result(int exitCode, String out, String err) {}
 
   @BeforeAll
   static void start() throws IOException {
-    temporary = Files.createDirectory(directory.resolve("tmp"));
     application = application(DeflaterLeak.class, System.getProperty("library"));
   }
 
@@ -77,14 +67,20 @@ abstract class ProcessCommands {
     return Long.toString(application.pid());
   }
 
-  static List<String> with(List<String> words, String... more) {
-    List<String> all = new ArrayList<>(words);
-    all.addAll(List.of(more));
-    return all;
+  static void refuses(int exitCode, String reason, String... words) throws Exception {
+    checkRefusal(exitCode, reason, call(words));
   }
 
-  static void refuses(int exitCode, String reason, String... words) throws Exception {
-    Result refused = call(words);
+  /**
+   * Runs a command in a JVM of its own, as {@link #refuses} does in the shared one, because a
+   * command that gives up leaves a thread that waits for the answer.
+   */
+  static void givesUp(String reason, String... words) throws Exception {
+    checkRefusal(6, reason, finish(builder(words)));
+  }
+
+  private static void checkRefusal(int exitCode, String reason, Result refused)
+      throws IOException {
     assertThat(refused.exitCode()).as(refused.err()).isEqualTo(exitCode);
     assertThat(refused.out()).isEmpty();
     assertThat(refused.err()).startsWith("mallometer: ").contains(reason).hasLineCount(1);
@@ -121,33 +117,5 @@ abstract class ProcessCommands {
   static void signal(String name, Process process) throws Exception {
     assertThat(new ProcessBuilder("kill", "-" + name, "" + process.pid()).start().waitFor())
         .isZero();
-  }
-
-  static Result call(String... words) throws Exception {
-    return finish(builder(words));
-  }
-
-  static ProcessBuilder builder(String... words) {
-    List<String> command = new ArrayList<>(List.of(JAVA));
-    command.addAll(CommandLineTest.QUICK);
-    command.addAll(List.of("-Djava.io.tmpdir=" + temporary, "-jar", JAR));
-    command.addAll(List.of(words));
-    return new ProcessBuilder(command);
-  }
-
-  static Result finish(ProcessBuilder builder) throws Exception {
-    builder.environment().put("XDG_CACHE_HOME", directory.resolve("cache").toString());
-    builder.environment().remove("LD_PRELOAD");
-    Path out = Files.createTempFile(directory, "out", "");
-    Path err = Files.createTempFile(directory, "err", "");
-    if (builder.redirectOutput() == ProcessBuilder.Redirect.PIPE) {
-      builder.redirectOutput(out.toFile());
-    }
-    Process process = builder.redirectError(err.toFile()).start();
-    if (!process.waitFor(60, TimeUnit.SECONDS)) {
-      process.destroyForcibly().waitFor();
-      throw new AssertionError("did not end: " + builder.command());
-    }
-    return new Result(process.exitValue(), Files.readString(out), Files.readString(err));
   }
 }
