@@ -12,7 +12,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
@@ -62,45 +61,33 @@ class AttachCommandsTest extends ProcessCommands {
 
   @Test
   @Tag("any-jdk")
-  void aJvmIsAttachedToAndDetached() throws Exception {
-    Process plain = application(DeflaterLeak.class, Map.of("MALLOMETER_ATTACH", "on"));
-    try {
-      String plainPid = "" + plain.pid();
-      assertThat(attach(plain)).endsWith("next: java -jar " + JAR + " top " + plainPid + "\n");
-      assertThat(call("doctor", plainPid).out())
-          .contains("ok   attached", "ok   counting")
-          .containsPattern(
-              "attachment +\\d+ pointers to malloc lead to mallometer, 0 could not be changed;"
-                  + " calls not seen: 0; (glibc's own figure differs by \\S+ [KM]?i?B, up"
-                  + " to \\S+ (?:[KM]i)?B is normal|the difference from glibc's own figure is"
-                  + " not known); the attach blocked the loading of libraries for"
-                  + " \\d+\\.\\d ms\n");
-      assertThat(call("leaks", plainPid).out())
-          .containsPattern("(?m)^attached since \\S+Z: objects from before are not judged; ")
-          .doesNotContain("only during this command");
-      assertThat(call("attach", plainPid).out()).contains("(attached; ");
-
-      detach(plain);
-      refuses(7, "nothing to detach", "detach", plainPid);
-      assertThat(call("attach", plainPid).out()).contains("(attached; ");
-    } finally {
-      plain.destroyForcibly().waitFor();
-    }
-  }
-
-  @Test
-  @Tag("any-jdk")
   void aJvmOfEachJdkIsAttachedToAndDetached() throws Exception {
     for (Path jdk : ChildJvm.jdksSince(17)) {
       Process plain = application(jdk, DeflaterLeak.class, Map.of("MALLOMETER_ATTACH", "on"));
       try {
-        attach(plain);
-        assertThat(call("report", "" + plain.pid()).out())
+        String plainPid = "" + plain.pid();
+        assertThat(attach(plain)).endsWith("next: java -jar " + JAR + " top " + plainPid + "\n");
+        assertThat(call("report", plainPid).out())
             .contains("ACTIVE: attached", "malloc live ", "DeflaterLeak.main")
             .containsPattern("\n  \\S+ MiB ± .* were allocated before the attach\n")
             .containsPattern("\n +live +resident +per second +over  call site\n")
             .doesNotContain("NaN", "in - objects");
+        assertThat(call("doctor", plainPid).out())
+            .contains("ok   attached", "ok   counting")
+            .containsPattern(
+                "attachment +\\d+ pointers to malloc lead to mallometer, 0 could not be changed;"
+                    + " calls not seen: 0; (glibc's own figure differs by \\S+ [KM]?i?B, up"
+                    + " to \\S+ (?:[KM]i)?B is normal|the difference from glibc's own figure is"
+                    + " not known); the attach blocked the loading of libraries for"
+                    + " \\d+\\.\\d ms\n");
+        assertThat(call("leaks", plainPid).out())
+            .containsPattern("(?m)^attached since \\S+Z: objects from before are not judged; ")
+            .doesNotContain("only during this command");
+        assertThat(call("attach", plainPid).out()).contains("(attached; ");
+
         detach(plain);
+        refuses(7, "nothing to detach", "detach", plainPid);
+        assertThat(call("attach", plainPid).out()).contains("(attached; ");
       } finally {
         plain.destroyForcibly().waitFor();
       }
@@ -218,21 +205,18 @@ class AttachCommandsTest extends ProcessCommands {
 
   @Test
   void aJavaWithoutAttachSaysWhatToUseInstead() throws Exception {
-    Process plain = application(DeflaterLeak.class, "");
-    try {
-      List<String> command = new ArrayList<>(builder("report", "" + plain.pid()).command());
-      command.addAll(1, List.of("--limit-modules", "java.base,java.logging,java.management"));
-      Result refused = finish(new ProcessBuilder(command));
+    ProcessBuilder command = builder("report", pid());
+    command
+        .command()
+        .addAll(1, List.of("--limit-modules", "java.base,java.logging,java.management"));
+    Result refused = finish(command);
 
-      assertThat(refused.exitCode()).isEqualTo(7);
-      assertThat(refused.err())
-          .contains(
-              "no module jdk.attach; run the command with a JDK, or name the http address"
-                  + " of an agent or a recording")
-          .hasLineCount(1);
-    } finally {
-      plain.destroyForcibly().waitFor();
-    }
+    assertThat(refused.exitCode()).isEqualTo(7);
+    assertThat(refused.err())
+        .contains(
+            "no module jdk.attach; run the command with a JDK, or name the http address"
+                + " of an agent or a recording")
+        .hasLineCount(1);
   }
 
   @Test
