@@ -1,14 +1,24 @@
 package io.mallometer.agent.command;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 
-/**
- * Supplies parts of the JSON of {@code report --duration}, so that other tests can check the names
- * in the JSON.
- */
+/** Supplies the JSON of {@code report --duration}, whose names other tests check. */
 public final class ReportNames {
 
   private ReportNames() {}
+
+  /** Returns the report on the agent at an address, which the command writes to the file. */
+  public static String report(String address, Path file) throws IOException {
+    List<String> words =
+        List.of("report", address, "--format=json", "--duration=1s", "-o", file.toString());
+    assertThat(Commands.run(words, Commands.version())).isEqualTo(ExitCode.OK);
+    return Files.readString(file);
+  }
 
   /**
    * Returns the part {@code changes} of two reports. The first states why no change is known, and
