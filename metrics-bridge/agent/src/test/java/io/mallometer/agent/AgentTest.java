@@ -37,9 +37,9 @@ class AgentTest {
     Path recording = cache.resolve("recording");
     int port = freePort();
     Result result =
-        application("=port=" + port + ",recording=" + recording)
+        application("=port=" + port + ",version=2.3.1,recording=" + recording)
             .preload(LIBRARY)
-            .run(Application.class, "" + port);
+            .runJar(versionedJar(), "" + port);
 
     assertThat(result.output())
         .contains("waited for the agent=false", "own log manager=true")
@@ -50,6 +50,7 @@ class AgentTest {
     assertThat(value(scraped, "mallometer_active")).isEqualTo(1);
     assertThat(value(scraped, "native_malloc_live_bytes")).isGreaterThan(100_000);
     assertThat(value(scraped, "native_malloc_request_size_bytes_count")).isGreaterThan(1_000);
+    assertThat(version(scraped)).as("the option goes before the jar").isEqualTo("2.3.1");
     assertThat(result.exitCode()).isZero();
   }
 
@@ -75,7 +76,7 @@ class AgentTest {
     Result result =
         application("=port=" + port)
             .environment("MALLOMETER_ATTACH", "on")
-            .run(Application.class, "" + port);
+            .runJar(versionedJar(), "" + port);
 
     assertThat(result.output())
         .containsPattern(
@@ -86,42 +87,26 @@ class AgentTest {
     List<Published> scraped = scrape(result);
     assertThat(value(scraped, "mallometer_active")).isEqualTo(1);
     assertThat(value(scraped, "native_malloc_live_bytes")).isGreaterThan(1_000_000);
+    assertThat(version(scraped)).isEqualTo("4.5.6");
     assertThat(result.exitCode()).isZero();
   }
 
   /**
-   * The application's jar must supply the version, although the agent's jar is on the class path
-   * too.
+   * Returns a jar that runs {@link Application} and has the version 4.5.6. The agent's jar has
+   * another version, and is on the application's class path too.
    */
-  @Test
-  @Tag("any-jdk")
-  void theVersionIsThatOfTheJarUnlessAnOptionStatesOne() throws Exception {
-    assertThat(versionInJar("4.5.6", "")).isEqualTo("4.5.6");
-    assertThat(versionInJar("4.5.6", ",version=2.3.1")).isEqualTo("2.3.1");
-  }
-
-  private String versionInJar(String version, String options) throws Exception {
+  private Path versionedJar() throws IOException {
     Manifest manifest = new Manifest();
     Attributes attributes = manifest.getMainAttributes();
     attributes.put(Attributes.Name.MANIFEST_VERSION, "1.0");
-    attributes.put(Attributes.Name.IMPLEMENTATION_VERSION, version);
+    attributes.put(Attributes.Name.IMPLEMENTATION_VERSION, "4.5.6");
     attributes.put(Attributes.Name.MAIN_CLASS, Application.class.getName());
     attributes.put(
         Attributes.Name.CLASS_PATH,
         Application.class.getProtectionDomain().getCodeSource().getLocation().toString());
     Path jar = cache.resolve("app.jar");
     new JarOutputStream(Files.newOutputStream(jar), manifest).close();
-    int port = freePort();
-    Result result =
-        application("=port=" + port + options)
-            .environment("MALLOMETER_ATTACH", "on")
-            .runJar(jar, "" + port);
-    return scrape(result).stream()
-        .filter(sample -> sample.name().equals("mallometer_application_info"))
-        .findFirst()
-        .orElseThrow(() -> new AssertionError(result.output()))
-        .labels()
-        .get("version");
+    return jar;
   }
 
   @Test
@@ -461,11 +446,15 @@ class AgentTest {
   }
 
   private static double value(List<Published> samples, String name) {
-    return samples.stream()
-        .filter(sample -> sample.name().equals(name))
-        .findFirst()
-        .orElseThrow()
-        .value();
+    return sample(samples, name).value();
+  }
+
+  private static String version(List<Published> samples) {
+    return sample(samples, "mallometer_application_info").labels().get("version");
+  }
+
+  private static Published sample(List<Published> samples, String name) {
+    return samples.stream().filter(sample -> sample.name().equals(name)).findFirst().orElseThrow();
   }
 
   private static int freePort() throws IOException {
