@@ -150,13 +150,15 @@ class AgentTest {
   }
 
   @Test
-  void anOptionWithoutEffectIsOneLineWithTheRemedy() {
-    Result result = application("=push.interval=30s").preload(LIBRARY).run(Application.class);
+  void anOptionWithoutEffectIsOneLineWithTheRemedyAndPortZeroAFreePort() {
+    Result result =
+        application("=push.interval=30s,port=0").preload(LIBRARY).run(Application.class);
 
     assertThat(result.output())
         .containsOnlyOnce(
             "mallometer: push.interval has no effect without push.url: set push.url, or remove"
                 + " push.interval\n")
+        .containsPattern("; (http://127\\.0\\.0\\.1:[1-9]\\d*)/metrics, page at \\1/\n")
         .contains("active=true", "main ends");
   }
 
@@ -255,15 +257,6 @@ class AgentTest {
             "-javaagent:" + JAR + "=port=" + port + ",recording=" + cache.resolve("a.recording"))
         .preload(LIBRARY)
         .run(CheckpointedApplication.class, arguments.toArray(String[]::new));
-  }
-
-  @Test
-  @Tag("any-jdk")
-  void portZeroTakesAFreePortAndSaysWhich() {
-    Result result = application("=port=0").preload(LIBRARY).run(Application.class);
-
-    assertThat(result.output())
-        .containsPattern("; (http://127\\.0\\.0\\.1:[1-9]\\d*)/metrics, page at \\1/\n");
   }
 
   @Test
