@@ -16,9 +16,8 @@ public final class CheckpointedApplication {
   private CheckpointedApplication() {}
 
   /**
-   * Scrapes the port in its first argument, before a simulated checkpoint and after the restore.
-   * With a second argument, the application occupies the port during the restore, and a second
-   * checkpoint and restore follow.
+   * Scrapes the port in its argument, before a simulated checkpoint and after two restores. The
+   * application occupies the port during the first restore, which a second checkpoint follows.
    */
   public static void main(String[] arguments) throws Exception {
     System.setProperty("http.keepAlive", "false");
@@ -31,13 +30,11 @@ public final class CheckpointedApplication {
       System.out.println("closed: " + (client.getInputStream().read() < 0));
     }
     System.out.println("open meanwhile: " + SimulatedCheckpoints.open());
-    if (arguments.length > 1) {
-      try (ServerSocket taken = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
-        SimulatedCheckpoints.end();
-        System.out.println("taken: " + taken.getLocalPort());
-      }
-      SimulatedCheckpoints.begin();
+    try (ServerSocket taken = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+      SimulatedCheckpoints.end();
+      System.out.println("taken: " + taken.getLocalPort());
     }
+    SimulatedCheckpoints.begin();
     SimulatedCheckpoints.end();
     System.out.println("scraped after: " + scrape(port));
     System.out.println("open after: " + SimulatedCheckpoints.open());
