@@ -163,21 +163,27 @@ class AgentTest {
 
   /**
    * The agent must not load JMX, because that takes 0.25 s of CPU time and starts the JDK's
-   * logging.
+   * logging. Without options it must not load classes for pushes, not even to verify its own.
    */
   @Test
   void jmxIsNotUsedUntilTheApplicationUsesIt() {
-    String loaded = cache.resolve("loaded.log").toString();
+    Path loaded = cache.resolve("loaded.log");
     Result result =
         application("")
-            .options("-Xlog:class+load:file=" + loaded)
+            .options("-XX:+BytecodeVerificationRemote", "-Xlog:class+load:file=" + loaded)
             .preload(LIBRARY)
-            .run(UsesJmxLate.class, loaded);
+            .run(UsesJmxLate.class, loaded.toString());
 
     assertThat(result.output())
         .contains("read=true", "JMX used=false", "own log manager=true", "heap known=true")
         .as("records are read by reflection only when a figure is requested")
         .contains("figures described=false");
+    assertThat(loaded)
+        .content()
+        .contains(
+            "io.mallometer.agent.payload.AgentSettings ",
+            "io.mallometer.agent.payload.LateRegistration ")
+        .doesNotContain("io.mallometer.push.", "OtlpPush", "payload.Entry$$Lambda");
   }
 
   @Test

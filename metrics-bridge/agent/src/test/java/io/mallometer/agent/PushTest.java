@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.push.ProfileStore;
 import io.mallometer.push.ProfileStore.Pushed;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -31,27 +30,6 @@ class PushTest {
       } finally {
         application.destroyForcibly().waitFor();
       }
-    }
-  }
-
-  /** Loading classes for pushes would cost time in each JVM with the agent. */
-  @Test
-  void withoutTheOptionNoClassForPushesIsLoaded() throws Exception {
-    Process application = UnderAgent.start(directory, "attach=off", "-Xlog:class+load");
-    try {
-      String output = "";
-      long begin = System.nanoTime();
-      // The agent loads LateRegistration after it has begun to push.
-      while (!output.contains("io.mallometer.agent.payload.LateRegistration ")) {
-        assertThat(System.nanoTime() - begin).as(output).isLessThan(60_000_000_000L);
-        Thread.sleep(20);
-        output = Files.readString(directory.resolve("output"));
-      }
-      assertThat(output)
-          .contains("io.mallometer.agent.payload.AgentSettings ")
-          .doesNotContain("io.mallometer.push.", "OtlpPush", "payload.Entry$$Lambda");
-    } finally {
-      application.destroyForcibly().waitFor();
     }
   }
 }
