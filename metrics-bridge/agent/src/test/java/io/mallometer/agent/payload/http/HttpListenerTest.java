@@ -11,6 +11,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
@@ -49,7 +50,7 @@ class HttpListenerTest {
   private final CountDownLatch goOn = new CountDownLatch(1);
   private final CompletableFuture<IOException> failure = new CompletableFuture<>();
 
-  @TempDir private Path directory;
+  @TempDir private static Path directory;
 
   private Optional<HttpListener> listener = Optional.empty();
 
@@ -368,7 +369,9 @@ class HttpListenerTest {
 
   private SSLContext startTls(ClientLimits limits) throws Exception {
     Path store = directory.resolve("store.p12");
-    Certificates.keytool(store, "ours");
+    if (!Files.exists(store)) {
+      Certificates.keytool(store, "ours");
+    }
     start(limits, Optional.of(Certificates.serving(store)));
     return Certificates.trusting(store, "ours");
   }
