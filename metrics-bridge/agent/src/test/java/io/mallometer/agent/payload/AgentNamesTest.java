@@ -80,10 +80,7 @@ class AgentNamesTest {
             .redirectOutput(directory.resolve("output").toFile())
             .start();
     everything = new KnowsEverything(Recordings.grownToTheLimit(directory.resolve("recording")));
-    server =
-        AgentServer.start(
-            everything.mallometer(),
-            Given.server(Map.of("allow-trim", "true", "allow-owners", "true")));
+    server = AgentServer.start(everything.mallometer(), Given.server(Map.of()));
     assertThat(ChildJvm.await(AgentNamesTest::isHealthy)).isTrue();
   }
 
@@ -127,14 +124,7 @@ class AgentNamesTest {
   void prometheusOwnLinterHasNothingToSay() throws Exception {
     Promtool.assumeIsThere();
     for (String base : List.of(counting, server.address())) {
-      assertThat(Promtool.complaintsAboutOurs(body(base, "GET", "/metrics"))).as(base).isEmpty();
-    }
-  }
-
-  @Test
-  void answers() {
-    for (String base : List.of(counting, server.address())) {
-      PublicNames.checkAnswers(answers(base));
+      assertThat(Promtool.complaintsAboutOurs(body(base, "/metrics"))).as(base).isEmpty();
     }
   }
 
@@ -147,27 +137,9 @@ class AgentNamesTest {
 
   private static Collection<String> series(String base, boolean ours) {
     return ShownNames.series(
-        Published.parse(body(base, "GET", "/metrics")).stream()
+        Published.parse(body(base, "/metrics")).stream()
             .filter(sample -> OURS.matcher(sample.name()).matches() == ours)
             .toList());
-  }
-
-  private static Collection<String> answers(String base) {
-    Object owners = parsed(body(base, "POST", "/nativememory/owners/7?links=8"));
-    Set<String> names =
-        ShownNames.answers(
-            path -> body(base, "GET", "/nativememory" + path), AgentNamesTest::parsed);
-    ShownNames.addAnswer(names, "owner-report", owners);
-    ShownNames.addAnswer(names, "trim", parsed(body(base, "POST", "/nativememory/trim")));
-    return names;
-  }
-
-  @Test
-  void viewsAndParameters() {
-    PublicNames.check(
-        "views and parameters",
-        ShownNames.views(
-            path -> body(counting, "GET", "/nativememory" + path), AgentNamesTest::parsed));
   }
 
   @Test
@@ -179,11 +151,10 @@ class AgentNamesTest {
       String[] words = asked.split(" ");
       assertThat(send(counting, words[0], words[1]).statusCode())
           .as(address)
-          // Status 429 refuses the second trim, which comes too early. 400 and 404 refuse
-          // "breakdown", which is neither the number nor the name of a site.
+          // 400 and 404 refuse "breakdown", which is neither the number nor the name of a site.
           .isIn(
               words[0].equals("POST")
-                  ? Set.of(200, 400, 404, 429)
+                  ? Set.of(200, 400, 404)
                   : Set.of(address.equals("GET /") ? 302 : 200));
     }
   }
@@ -202,7 +173,7 @@ class AgentNamesTest {
     assertThat(CLIENT.send(trim.build(), BodyHandlers.ofString()).body())
         .as("the reason for the refusal of a request with the header")
         .contains("it comes from a page of another origin");
-    names.addAll(found(HEADER, body(counting, "GET", "/nativememory/page")));
+    names.addAll(found(HEADER, body(counting, "/nativememory/page")));
     addFound(names, HEADER, Files.readAllBytes(JAR));
     PublicNames.check("headers", names);
   }
@@ -278,9 +249,9 @@ class AgentNamesTest {
     return pattern.matcher(text).results().map(MatchResult::group).toList();
   }
 
-  private static String body(String base, String method, String path) {
+  private static String body(String base, String path) {
     try {
-      return send(base, method, path).body();
+      return send(base, "GET", path).body();
     } catch (IOException | InterruptedException e) {
       throw new AssertionError(base + path, e);
     }
