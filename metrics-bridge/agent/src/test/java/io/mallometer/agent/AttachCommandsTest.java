@@ -394,18 +394,8 @@ class AttachCommandsTest extends ProcessCommands {
   @Tag("any-jdk")
   void aJvmThatNeverListensGetsTheSignalOnce() throws Exception {
     Path log = directory.resolve("log");
-    List<String> deaf =
-        List.of(
-            JAVA,
-            "-Xmx64m",
-            "-XX:TieredStopAtLevel=1",
-            "-XX:+DisableAttachMechanism",
-            "-XX:-UsePerfData",
-            "-cp",
-            Path.of("target/test-classes").toAbsolutePath().toString(),
-            DeflaterLeak.class.getName());
     withCommand(
-        deaf,
+        leak("-XX:+DisableAttachMechanism", "-XX:-UsePerfData"),
         log,
         process -> {
           // A killed JVM with this process id may have left a socket file, which the JDK would take
@@ -420,16 +410,8 @@ class AttachCommandsTest extends ProcessCommands {
 
   @Test
   void aJvmWithoutTheAttachMechanismIsRefused() throws Exception {
-    List<String> closed =
-        List.of(
-            JAVA,
-            "-Xmx64m",
-            "-XX:+DisableAttachMechanism",
-            "-cp",
-            Path.of("target/test-classes").toAbsolutePath().toString(),
-            DeflaterLeak.class.getName());
     withCommand(
-        closed,
+        leak("-XX:+DisableAttachMechanism"),
         directory.resolve("log"),
         process -> refuses(7, "cannot be attached to", "attach", "" + process.pid()));
   }
@@ -441,18 +423,8 @@ class AttachCommandsTest extends ProcessCommands {
   @Test
   void aJvmThatWasStartedWithTheAgentNeedNotLoadItAgain() throws Exception {
     Path log = directory.resolve("log");
-    List<String> started =
-        List.of(
-            JAVA,
-            "-Xmx64m",
-            "-XX:TieredStopAtLevel=1",
-            "-XX:-EnableDynamicAgentLoading",
-            "-javaagent:" + JAR,
-            "-cp",
-            Path.of("target/test-classes").toAbsolutePath().toString(),
-            DeflaterLeak.class.getName());
     withCommand(
-        started,
+        leak("-XX:-EnableDynamicAgentLoading", "-javaagent:" + JAR),
         log,
         process -> {
           String pid = "" + process.pid();
@@ -468,6 +440,15 @@ class AttachCommandsTest extends ProcessCommands {
           assertThat(left()).isEmpty();
         });
     assertThat(log).content().doesNotContain("WARNING: A Java agent");
+  }
+
+  /** Returns a command that runs the program that leaks, with these options of the JVM. */
+  private static List<String> leak(String... options) {
+    return with(
+        with(List.of(JAVA, "-Xmx64m", "-XX:TieredStopAtLevel=1"), options),
+        "-cp",
+        Path.of("target/test-classes").toAbsolutePath().toString(),
+        DeflaterLeak.class.getName());
   }
 
   private static String attach(Process plain) throws Exception {
