@@ -439,7 +439,7 @@ class AgentTest {
     return samples.stream().filter(sample -> sample.name().equals(name)).findFirst().orElseThrow();
   }
 
-  private static int freePort() throws IOException {
+  static int freePort() throws IOException {
     try (ServerSocket socket = new ServerSocket(0, 1, LOOPBACK)) {
       return socket.getLocalPort();
     }

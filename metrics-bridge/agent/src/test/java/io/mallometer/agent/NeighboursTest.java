@@ -3,9 +3,6 @@ package io.mallometer.agent;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.Published;
-import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -44,8 +41,8 @@ class NeighboursTest {
 
   @Test
   void everybodyHasTheirOwnVersionsAndJmxExporterTheSameSeries() throws Exception {
-    int ours = freePort();
-    int theirs = freePort();
+    int ours = AgentTest.freePort();
+    int theirs = AgentTest.freePort();
     Path output = directory.resolve("output");
     ProcessBuilder builder =
         new ProcessBuilder(
@@ -100,11 +97,5 @@ class NeighboursTest {
       }
     }
     return series;
-  }
-
-  private static int freePort() throws IOException {
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return socket.getLocalPort();
-    }
   }
 }
