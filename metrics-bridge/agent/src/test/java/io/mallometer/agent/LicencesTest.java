@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -25,6 +26,15 @@ class LicencesTest {
   private static final String LICENCE = "META-INF/LICENSE";
   private static final String NOTICE = "META-INF/NOTICE";
   private static final String OF_JNA = "META-INF/licenses/jna/";
+
+  private static Map<String, String> agent;
+  private static Map<String, String> payload;
+
+  @BeforeAll
+  static void read() throws IOException {
+    agent = entries(Files.newInputStream(AGENT));
+    payload = nested("mallometer-payload.jar");
+  }
 
   @Test
   void everyJarOfTheProjectCarriesLicenceAndNotice() throws IOException {
@@ -45,8 +55,7 @@ class LicencesTest {
   }
 
   @Test
-  void theNoticeNamesEveryLibraryInTheAgent() throws IOException {
-    String notice = entries(Files.newInputStream(AGENT)).get(NOTICE);
+  void theNoticeNamesEveryLibraryInTheAgent() {
     Map<String, String> prefixes =
         Map.of(
             "com/sun/jna/", "net.java.dev.jna:jna",
@@ -58,21 +67,17 @@ class LicencesTest {
             "org/jspecify/", "org.jspecify:jspecify",
             "com/sun/jna/linux-x86-64/libjnidispatch.so", "libffi");
     List<String> others =
-        payload().keySet().stream()
+        payload.keySet().stream()
             .filter(name -> !name.startsWith("META-INF/") && !name.startsWith("io/mallometer/"))
             .filter(name -> !name.contains("/libmallometer."))
             .toList();
 
-    assertThat(others)
-        .allMatch(name -> prefixes.keySet().stream().anyMatch(prefix -> name.startsWith(prefix)));
-    assertThat(prefixes.keySet())
-        .allMatch(prefix -> others.stream().anyMatch(name -> name.startsWith(prefix)));
-    assertThat(notice).contains(prefixes.values());
+    checkNotice(prefixes, others);
   }
 
   @Test
-  void jnasLicencesAreThereUnderTheirOwnNames() throws IOException {
-    for (Map<String, String> entries : List.of(entries(Files.newInputStream(AGENT)), payload())) {
+  void jnasLicencesAreThereUnderTheirOwnNames() {
+    for (Map<String, String> entries : List.of(agent, payload)) {
       assertThat(entries.get(OF_JNA + "LICENSE")).contains("Apache-2.0 OR LGPL-2.1-or-later");
       assertThat(entries.get(OF_JNA + "LGPL2.1")).contains("GNU LESSER GENERAL PUBLIC LICENSE");
       assertThat(entries.get(OF_JNA + "AL2.0")).contains("Apache License");
@@ -80,8 +85,8 @@ class LicencesTest {
   }
 
   @Test
-  void nothingInThePayloadsMetaInfIsOneOfSeveral() throws IOException {
-    assertThat(payload().keySet())
+  void nothingInThePayloadsMetaInfIsOneOfSeveral() {
+    assertThat(payload.keySet())
         .filteredOn(name -> name.startsWith("META-INF/"))
         .filteredOn(name -> !name.startsWith("META-INF/maven/io.mallometer/mallometer-agent/"))
         .containsExactlyInAnyOrder(
@@ -91,7 +96,7 @@ class LicencesTest {
             OF_JNA + "LICENSE",
             OF_JNA + "LGPL2.1",
             OF_JNA + "AL2.0");
-    assertThat(payload().get(LICENCE)).doesNotContain("JNA");
+    assertThat(payload.get(LICENCE)).doesNotContain("JNA");
   }
 
   @Test
@@ -106,11 +111,7 @@ class LicencesTest {
             .filter(name -> !name.startsWith("META-INF/") && !name.startsWith("io/mallometer/"))
             .toList();
 
-    assertThat(others)
-        .allMatch(name -> prefixes.keySet().stream().anyMatch(prefix -> name.startsWith(prefix)));
-    assertThat(prefixes.keySet())
-        .allMatch(prefix -> others.stream().anyMatch(name -> name.startsWith(prefix)));
-    assertThat(entries(Files.newInputStream(AGENT)).get(NOTICE)).contains(prefixes.values());
+    checkNotice(prefixes, others);
   }
 
   /**
@@ -118,20 +119,25 @@ class LicencesTest {
    * libraries.
    */
   @Test
-  void theApplicationSeesNoLibraryOfTheAgent() throws IOException {
-    assertThat(entries(Files.newInputStream(AGENT)).keySet())
+  void theApplicationSeesNoLibraryOfTheAgent() {
+    assertThat(agent.keySet())
         .filteredOn(name -> name.endsWith(".class"))
         .isNotEmpty()
         .allMatch(name -> name.startsWith("io/mallometer/agent/"));
   }
 
-  private static Map<String, String> payload() throws IOException {
-    return nested("mallometer-payload.jar");
+  /** Checks that each file belongs to a library that has files, and that the notice names it. */
+  private static void checkNotice(Map<String, String> prefixes, List<String> files) {
+    assertThat(files)
+        .allMatch(name -> prefixes.keySet().stream().anyMatch(prefix -> name.startsWith(prefix)));
+    assertThat(prefixes.keySet())
+        .allMatch(prefix -> files.stream().anyMatch(name -> name.startsWith(prefix)));
+    assertThat(agent.get(NOTICE)).contains(prefixes.values());
   }
 
   private static Map<String, String> nested(String name) throws IOException {
-    String jar = entries(Files.newInputStream(AGENT)).get(name);
-    return entries(new ByteArrayInputStream(jar.getBytes(StandardCharsets.ISO_8859_1)));
+    byte[] jar = agent.get(name).getBytes(StandardCharsets.ISO_8859_1);
+    return entries(new ByteArrayInputStream(jar));
   }
 
   /** Returns the files of a jar by name, decoded as ISO 8859-1. */

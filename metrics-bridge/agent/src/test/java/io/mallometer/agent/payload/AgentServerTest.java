@@ -71,7 +71,6 @@ class AgentServerTest {
     assertThat(get("/nativememory").body()).isEqualTo(json(views.nativeMemory()));
     for (String name : Views.NAMES) {
       assertThat(withoutPause(get("/nativememory/" + name).body()))
-          .isEqualTo(withoutPause(get("/nativememory/" + name).body()))
           .isEqualTo(withoutPause(json(views.view(name).orElseThrow())));
     }
     assertThat(get("/nativememory/sites?group=library&limit=1").body())
