@@ -52,14 +52,6 @@ final class BadClients implements AutoCloseable {
     }
   }
 
-  /**
-   * Returns the number of clients whose connection was closed. The check reads at most one byte
-   * from each client.
-   */
-  long givenUp() {
-    return clients.stream().filter(BadClients::isGivenUp).count();
-  }
-
   private static boolean isGivenUp(Client client) {
     try {
       ByteBuffer some = ByteBuffer.allocate(1);
