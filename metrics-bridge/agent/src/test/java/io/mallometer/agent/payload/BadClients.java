@@ -89,7 +89,7 @@ final class BadClients implements AutoCloseable {
 
   static List<byte[]> plain() {
     return List.of(
-        words("GET /table HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+        words("GET /nativememory/table HTTP/1.1\r\nHost: localhost\r\n\r\n"),
         words("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(20)),
         words("GET /met"),
         words("GET /metrics HTTP/1.1\r\nHost: localhost\r\nUser-Ag"),
