@@ -19,11 +19,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 
 /**
  * Tests what the Actuator endpoint shows. The fields are translated to the names of Prometheus'
  * series.
  */
+@Tag("newest-boot")
 class EndpointContractTest extends FaceContract {
 
   @Override

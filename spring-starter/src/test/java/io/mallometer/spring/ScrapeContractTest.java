@@ -11,6 +11,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 
 @Tag("context")
 @Tag("any-jdk")
+@Tag("newest-boot")
 class ScrapeContractTest extends FaceContract {
 
   @Override

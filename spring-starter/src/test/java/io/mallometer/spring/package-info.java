@@ -5,7 +5,8 @@
  * application} and {@code context} start whole applications, and only the modules in {@code matrix}
  * run them. Tests with {@code application} also run on each web stack, with the library preloaded
  * and without. {@code access} needs the preloaded library, and {@code secured} needs Spring
- * Security.
+ * Security. {@code newest-boot} marks tests whose result does not depend on the version of Spring
+ * Boot.
  */
 @NullMarked
 package io.mallometer.spring;
