@@ -17,7 +17,7 @@ import org.springframework.core.Ordered;
 
 /**
  * Runs two applications in one process, and prints scrapes before and after an allocation of native
- * memory.
+ * memory. Then starts a third application with a mistyped property.
  */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
@@ -55,6 +55,11 @@ public class AttachedApplication {
       second.getBean(Mallometer.class).poll();
       print("then", first.scrape());
       System.out.println("health " + first.get("/actuator/health/nativeMemory"));
+    }
+    try {
+      Contexts.application().run("--mallometer.attach=of").close();
+    } catch (RuntimeException refused) {
+      // Spring Boot has logged the reason.
     }
   }
 

@@ -2,6 +2,7 @@ package io.mallometer.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mallometer.internal.library.load.AttachVariable;
 import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -20,8 +21,8 @@ import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Starts an application without the library, starts it again as its log advises, and checks that
- * native memory is counted then.
+ * Starts an application without the library, because the variable that allows an attach is
+ * mistyped. Starts it again as its log advises, and checks that native memory is counted then.
  */
 @EnabledIf("io.mallometer.spring.Matrix#newest")
 @Tag("context")
@@ -44,15 +45,19 @@ class StartAgainTest {
             "-Dmanagement.otlp.metrics.export.enabled=false",
             "-jar",
             "app.jar");
-    ChildProcess without = ChildProcess.run(directory, command);
+    List<String> mistyped = new ArrayList<>(List.of("env", AttachVariable.NAME + "=of"));
+    mistyped.addAll(command);
+    mistyped.add("--mallometer.attach=early");
+    ChildProcess without = ChildProcess.run(directory, mistyped);
 
     assertThat(without.exitCode()).as(without.output()).isZero();
     assertThat(without.output()).contains("mallometer_active 0.0").doesNotContain("WARNING");
     assertThat(without.lines("LD_PRELOAD=").stream().filter(line -> line.contains(" INFO ")))
         .hasSize(1);
+    assertThat(without.lines("Native memory is ")).hasSize(1);
     String advice = without.lines(ADVICE).get(0);
     assertThat(advice)
-        .contains(" INFO ")
+        .contains(" INFO ", "not counted: MALLOMETER_ATTACH=of is none of auto, early and off, and")
         .contains("the library is not preloaded")
         .endsWith("/libmallometer.so");
 
