@@ -38,4 +38,8 @@ final class Matrix {
   static boolean preloaded() {
     return Boolean.getBoolean("matrix.preloaded");
   }
+
+  static boolean servletPreloaded() {
+    return servlet() && preloaded();
+  }
 }

@@ -110,12 +110,8 @@ class ScopesApplicationTest {
     application.close();
   }
 
-  static boolean servletPreloaded() {
-    return Matrix.preloaded() && Matrix.servlet();
-  }
-
   @Test
-  @EnabledIf("servletPreloaded")
+  @EnabledIf("io.mallometer.spring.Matrix#servletPreloaded")
   void aRouteThatKeepsMemoryStandsOut() {
     Map<String, Double> scrape = application.scrape();
 
