@@ -28,13 +28,15 @@ class EndpointAccessTest {
   private static final String AT_ANY_TIME = "--mallometer.trim.minimum-interval=0s";
 
   @Test
-  void nobodyMayTrimUnlessItIsAllowed() {
-    try (RunningApplication application = RunningApplication.start()) {
+  void nobodyMayTrimUnlessItIsAllowed() throws Exception {
+    try (RunningApplication application =
+        RunningApplication.start("--mallometer.leak.acknowledged-sites=com.shop.Cart.*")) {
       assertThat(application.get("/actuator/nativememory")).contains("\"status\"");
       assertThat(application.get("/actuator/nativememory/sites")).contains("\"matching\"");
       assertThat(application.get(OVERVIEW)).contains("\"trimAllowed\":false");
       assertThat(application.get("/actuator/nativememory/page")).contains("<title>Native memory");
       severalViewsComeTogether(application);
+      aParameterThatThereIsNotIsRefused(application);
       for (String[] change :
           new String[][] {
             {"POST", TRIM}, {"DELETE", "/actuator/nativememory/leaks/com.shop.Cart.zip"}
@@ -53,6 +55,7 @@ class EndpointAccessTest {
       assertThat(unknown.body())
           .contains("there is no 'trim'; there are breakdown", "; and page, evidence, and views/");
       theEvidenceIsAZip(application.response("/actuator/nativememory/evidence"));
+      theEvidenceHasTheSettings(application);
     }
   }
 
@@ -62,17 +65,14 @@ class EndpointAccessTest {
     assertThat(zip.body()).startsWith("PK").contains("report.txt", "overview.json", "settings");
   }
 
-  @Test
-  void theEvidenceHasTheSettings() throws Exception {
-    try (RunningApplication application =
-        RunningApplication.start("--mallometer.leak.acknowledged-sites=com.shop.Cart.*")) {
-      Map<String, String> entries = entries(application);
+  private static void theEvidenceHasTheSettings(RunningApplication application)
+      throws IOException {
+    Map<String, String> entries = entries(application);
 
-      assertThat(entries).containsKeys("report.txt", "overview.json");
-      assertThat(JsonParserFactory.getJsonParser().parseMap(entries.get("settings.json")))
-          .containsEntry("mallometer.leak.acknowledged-sites", "com.shop.Cart.*")
-          .allSatisfy((name, value) -> assertThat(name).matches("(mallometer\\.|MALLOMETER_).*"));
-    }
+    assertThat(entries).containsKeys("report.txt", "overview.json");
+    assertThat(JsonParserFactory.getJsonParser().parseMap(entries.get("settings.json")))
+        .containsEntry("mallometer.leak.acknowledged-sites", "com.shop.Cart.*")
+        .allSatisfy((name, value) -> assertThat(name).matches("(mallometer\\.|MALLOMETER_).*"));
   }
 
   private static Map<String, String> entries(RunningApplication application) throws IOException {
@@ -86,14 +86,11 @@ class EndpointAccessTest {
     return entries;
   }
 
-  @Test
-  void aParameterThatThereIsNotIsRefused() {
-    try (RunningApplication application = RunningApplication.start()) {
-      for (String path : List.of("?limit=5", "/views/overview?limit=5", "/evidence?limit=5")) {
-        HttpResponse<String> refused = application.response("/actuator/nativememory" + path);
-        assertThat(refused.statusCode()).as(path).isEqualTo(400);
-        assertThat(refused.body()).as(path).contains("has no parameter 'limit'; it has none");
-      }
+  private static void aParameterThatThereIsNotIsRefused(RunningApplication application) {
+    for (String path : List.of("?limit=5", "/views/overview?limit=5", "/evidence?limit=5")) {
+      HttpResponse<String> refused = application.response("/actuator/nativememory" + path);
+      assertThat(refused.statusCode()).as(path).isEqualTo(400);
+      assertThat(refused.body()).as(path).contains("has no parameter 'limit'; it has none");
     }
   }
 
