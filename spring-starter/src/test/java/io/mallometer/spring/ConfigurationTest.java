@@ -40,6 +40,7 @@ import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 
@@ -109,22 +110,35 @@ class ConfigurationTest {
 
   @ParameterizedTest
   @CsvSource({
-    "mallometer.poll-interval, 0s, at least 10ms",
+    "poll-interval, 0s, must be at least 10ms",
+    "trim.interval, 5ms, must be at least 1s",
+    "trim.minimum-interval, -5ms, must not be negative",
+    "owners.max-pause, -1s, must not be negative",
+    "leak.workload, database, mallometer.leak.workload",
+    "leak.longest-timeout, -1s, must be 0 or at least 1s",
+    "leak.longest-timeout, 45, such as 90s",
+    "limit, 512, must be at least 1MB",
+    "limit, much, mallometer.limit",
+    "monitor.threshold, 0, must be at least 1",
+    "monitor.live-size, much, mallometer.monitor.live-size",
+    "leak.time-scale, 0.5, must be from 1 to 1000",
+    "push.interval, 5ms, must be at least 1s",
+    "push.labels, x, must be a list of name=value"
+  })
+  void wrongValueIsRefusedWithAMessage(String setting, String value, String message) {
+    StandardEnvironment environment = new StandardEnvironment();
+    environment
+        .getPropertySources()
+        .addFirst(new MapPropertySource("arguments", Map.of("mallometer." + setting, value)));
+
+    assertThatThrownBy(() -> ApplicationSettings.of(environment)).hasMessageContaining(message);
+  }
+
+  /** The binder, a bean and three conditions refuse these values. */
+  @ParameterizedTest
+  @CsvSource({
     "mallometer.poll-interval, soon, mallometer.poll-interval",
     "mallometer.trim.interval, 30s, must be at least 60s",
-    "mallometer.trim.interval, 5ms, must be at least 1s",
-    "mallometer.trim.minimum-interval, -5ms, must not be negative",
-    "mallometer.owners.max-pause, -1s, must not be negative",
-    "mallometer.leak.workload, database, mallometer.leak.workload",
-    "mallometer.leak.longest-timeout, -1s, must be 0 or at least 1s",
-    "mallometer.leak.longest-timeout, 45, such as 90s",
-    "mallometer.limit, 512, must be at least 1MB",
-    "mallometer.limit, much, mallometer.limit",
-    "mallometer.monitor.threshold, 0, must be at least 1",
-    "mallometer.monitor.live-size, much, mallometer.monitor.live-size",
-    "mallometer.leak.time-scale, 0.5, must be from 1 to 1000",
-    "mallometer.push.interval, 5ms, must be at least 1s",
-    "mallometer.push.labels, x, must be a list of name=value",
     "mallometer.enabled, perhaps, mallometer.enabled",
     "mallometer.metrics.enabled, perhaps, mallometer.metrics.enabled",
     "mallometer.jmx.enabled, perhaps, mallometer.jmx.enabled"
