@@ -12,7 +12,6 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.util.Map;
-import java.util.function.Function;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
@@ -25,7 +24,6 @@ import org.springframework.boot.test.context.runner.AbstractApplicationContextRu
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
-import org.springframework.context.ApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.web.filter.RequestContextFilter;
@@ -231,27 +229,33 @@ class BackOffTest {
         .run(context -> assertThat(context).doesNotHaveBean("nativeMemoryHealthIndicator"));
   }
 
-  @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "mallometerAttach",
-        "mallometerEvents",
-        "automaticTrims",
-        "mallometerMonitors",
-        "nativeMemoryHealthIndicator",
-        "nativeMemoryInfoContributor"
-      })
-  void ownBeanOfTheNameIsKept(String name) {
-    application
-        .withBean(name, String.class, () -> "own")
-        .withPropertyValues(
-            "mallometer.trim.interval=5m", "management.info.nativememory.enabled=true")
-        .run(context -> assertThat(context).hasNotFailed().getBean(name).isEqualTo("own"));
+  @Test
+  void ownBeansOfTheNamesAreKept() {
+    String[] names = {
+      "mallometerAttach",
+      "mallometerEvents",
+      "automaticTrims",
+      "mallometerMonitors",
+      "nativeMemoryHealthIndicator",
+      "nativeMemoryInfoContributor"
+    };
+    ApplicationContextRunner own =
+        application.withPropertyValues(
+            "mallometer.trim.interval=5m", "management.info.nativememory.enabled=true");
+    for (String name : names) {
+      own = own.withBean(name, String.class, () -> "own");
+    }
+    own.run(
+        context ->
+            assertThat(context).hasNotFailed().getBeans(String.class).containsOnlyKeys(names));
   }
 
-  @ParameterizedTest
-  @ValueSource(
-      classes = {
+  @Test
+  void ownBeansOfTheTypesAreKept() {
+    assertOwnAreKept(
+        application.withBean(
+            PrometheusMeterRegistry.class,
+            () -> new PrometheusMeterRegistry(PrometheusConfig.DEFAULT)),
         Mallometer.class,
         NativeMemoryMBeans.class,
         NativeMemoryEvents.class,
@@ -259,56 +263,58 @@ class BackOffTest {
         NativeMemoryMetrics.class,
         RequestSizes.class,
         NativeMemoryEndpoint.class,
-        NativeMemoryEndpointWebExtension.class
-      })
-  void ownBeanOfTheTypeIsKept(Class<?> type) {
-    assertOwnIsKept(
-        application.withBean(
-            PrometheusMeterRegistry.class,
-            () -> new PrometheusMeterRegistry(PrometheusConfig.DEFAULT)),
-        context -> context.getBean(type));
+        NativeMemoryEndpointWebExtension.class);
   }
 
   /** Disabled in {@code spring-starter/matrix}, where the class path has only one web stack. */
   @Test
   @DisabledIfSystemProperty(named = "matrix.boot", matches = ".+")
   void ownReactiveFilterIsKept() {
-    assertOwnIsKept(
+    assertOwnAreKept(
         new ReactiveWebApplicationContextRunner()
             .withConfiguration(
                 AutoConfigurations.of(
                     MallometerAutoConfiguration.class, MallometerEndpointAutoConfiguration.class))
             .withPropertyValues("management.endpoints.web.exposure.include=nativememory"),
-        context -> context.getBean(ReactiveEndpointFilter.class));
+        ReactiveEndpointFilter.class);
   }
 
   @Test
   void ownRequestFilterIsKept() {
-    assertOwnIsKept(
+    assertOwnAreKept(
         new WebApplicationContextRunner()
             .withClassLoader(new FilteredClassLoader("org.springframework.web.servlet"))
             .withUserConfiguration(MallometerManagementContextConfiguration.class),
-        context -> context.getBean(RequestContextFilter.class));
+        RequestContextFilter.class);
   }
 
   /**
-   * Asserts that a bean of the application replaces mallometer's bean of the same type. Takes the
-   * bean from a first context and registers it in a second one.
+   * Asserts that beans of the application replace mallometer's beans of the same types. Takes the
+   * beans from a first context and registers them in a second one.
    */
   private static <
           S extends AbstractApplicationContextRunner<S, C, A>,
           C extends ConfigurableApplicationContext,
           A extends ApplicationContextAssertProvider<C>>
-      void assertOwnIsKept(S application, Function<ApplicationContext, Object> bean) {
+      void assertOwnAreKept(S application, Class<?>... types) {
     application.run(
-        first -> {
-          Object own = bean.apply(first);
-          application
-              .withInitializer(context -> context.getBeanFactory().registerSingleton("own", own))
-              .run(
-                  second ->
-                      assertThat(second.getBeansOfType(own.getClass())).containsOnlyKeys("own"));
-        });
+        first ->
+            application
+                .withInitializer(
+                    context -> {
+                      for (Class<?> type : types) {
+                        context
+                            .getBeanFactory()
+                            .registerSingleton("own " + type.getName(), first.getBean(type));
+                      }
+                    })
+                .run(
+                    second -> {
+                      for (Class<?> type : types) {
+                        assertThat(second.getBeansOfType(type))
+                            .containsOnlyKeys("own " + type.getName());
+                      }
+                    }));
   }
 
   @Test
