@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.FaceContract;
 import io.mallometer.FakeMallometer;
-import io.mallometer.Mallometer;
 import io.mallometer.VerdictsByHand;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.ProcessMemory;
@@ -20,9 +19,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIf;
-import org.springframework.boot.SpringApplication;
 import org.springframework.boot.json.JsonParserFactory;
-import org.springframework.context.support.GenericApplicationContext;
 
 @Tag("application")
 @EnabledIf("io.mallometer.spring.Matrix#preloaded")
@@ -39,14 +36,9 @@ class LeakEndpointTest {
 
   @BeforeAll
   static void start() {
-    SpringApplication spring = new SpringApplication(TestApplication.class);
-    spring.addInitializers(
-        context ->
-            ((GenericApplicationContext) context)
-                .registerBean("mallometer", Mallometer.class, () -> MALLOMETER));
     application =
-        RunningApplication.start(
-            spring,
+        RunningApplication.with(
+            MALLOMETER,
             "--management.endpoint.nativememory.access=unrestricted",
             "--management.endpoints.web.exposure.include=nativememory,health",
             "--management.endpoint.health.show-details=always");

@@ -1,5 +1,6 @@
 package io.mallometer.spring;
 
+import io.mallometer.Mallometer;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -14,6 +15,7 @@ import java.util.stream.Stream;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.support.GenericApplicationContext;
 
 public record RunningApplication(ConfigurableApplicationContext context) implements AutoCloseable {
 
@@ -30,6 +32,16 @@ public record RunningApplication(ConfigurableApplicationContext context) impleme
 
   public static RunningApplication start(String... arguments) {
     return start(new SpringApplication(TestApplication.class), arguments);
+  }
+
+  /** Starts an application with this bean, whether or not the library is preloaded. */
+  static RunningApplication with(Mallometer mallometer, String... arguments) {
+    SpringApplication application = new SpringApplication(TestApplication.class);
+    application.addInitializers(
+        context ->
+            ((GenericApplicationContext) context)
+                .registerBean("mallometer", Mallometer.class, () -> mallometer));
+    return start(application, arguments);
   }
 
   static RunningApplication start(SpringApplication application, String... arguments) {

@@ -3,7 +3,6 @@ package io.mallometer.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.KnowsEverything;
-import io.mallometer.Mallometer;
 import io.mallometer.Promtool;
 import io.mallometer.PublicNames;
 import io.mallometer.Published;
@@ -43,13 +42,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.io.TempDir;
-import org.springframework.boot.SpringApplication;
 import org.springframework.boot.actuate.endpoint.annotation.AbstractDiscoveredOperation;
 import org.springframework.boot.actuate.endpoint.invoke.OperationParameter;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointsSupplier;
 import org.springframework.boot.actuate.endpoint.web.WebOperation;
 import org.springframework.boot.json.JsonParserFactory;
-import org.springframework.context.support.GenericApplicationContext;
 
 /**
  * Compares every name that an application shows with the file of public names, in both directions.
@@ -72,14 +69,11 @@ class ServiceNamesTest {
 
   @BeforeAll
   static void start() throws Exception {
-    counting = start(new SpringApplication(TestApplication.class));
+    counting = RunningApplication.start(arguments());
     everything = new KnowsEverything(Recordings.grownToTheLimit(directory.resolve("recording")));
-    SpringApplication spring = new SpringApplication(TestApplication.class);
-    spring.addInitializers(
-        context ->
-            ((GenericApplicationContext) context)
-                .registerBean("mallometer", Mallometer.class, everything::mallometer));
-    knowing = start(spring, "--mallometer.scopes.enabled=true");
+    knowing =
+        RunningApplication.with(
+            everything.mallometer(), arguments("--mallometer.scopes.enabled=true"));
     NativeScopeMeters scopes = knowing.context().getBean(NativeScopeMeters.class);
     scopes.add(NativeScopeMeters.Scope.named("a method"), 1, 1);
     for (NativeScopeMeters.Gap gap : NativeScopeMeters.Gap.values()) {
@@ -87,7 +81,7 @@ class ServiceNamesTest {
     }
   }
 
-  private static RunningApplication start(SpringApplication application, String... arguments) {
+  private static String[] arguments(String... more) {
     String[] usual = {
       "--mallometer.poll-interval=50ms",
       "--mallometer.trim.minimum-interval=0s",
@@ -96,8 +90,7 @@ class ServiceNamesTest {
       "--management.endpoint.health.show-details=always",
       "--management.info.nativememory.enabled=true"
     };
-    return RunningApplication.start(
-        application, Stream.concat(Stream.of(usual), Stream.of(arguments)).toArray(String[]::new));
+    return Stream.concat(Stream.of(usual), Stream.of(more)).toArray(String[]::new);
   }
 
   @AfterAll

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.FaceContract;
 import io.mallometer.FakeMallometer;
-import io.mallometer.Mallometer;
 import io.mallometer.SitesByHand;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
@@ -31,9 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.springframework.boot.SpringApplication;
 import org.springframework.boot.json.JsonParserFactory;
-import org.springframework.context.support.GenericApplicationContext;
 
 @Tag("application")
 @EnabledIf("io.mallometer.spring.Matrix#preloaded")
@@ -64,12 +61,7 @@ class SiteEndpointTest {
     MALLOMETER.advance(Duration.ofMinutes(10));
     MALLOMETER.setSites(later());
     MALLOMETER.sites().read();
-    SpringApplication spring = new SpringApplication(TestApplication.class);
-    spring.addInitializers(
-        context ->
-            ((GenericApplicationContext) context)
-                .registerBean("mallometer", Mallometer.class, () -> MALLOMETER));
-    application = RunningApplication.start(spring);
+    application = RunningApplication.with(MALLOMETER);
   }
 
   private static CallSites later() {
