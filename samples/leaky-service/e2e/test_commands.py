@@ -19,7 +19,7 @@ def run(*command, **options):
 
 
 class DemoCommand(unittest.TestCase):
-    def test_it_is_up_in_time_and_prints_where(self):
+    def test_it_is_up_in_time_and_prints_where_and_ctrl_c_stops_it_without_a_trace(self):
         with Demo("--leak", "zlib", "--leak", "jna") as demo:
             print(f"bin/demo was up after {demo.start_seconds:.1f} s")
             self.assertLess(demo.start_seconds, Demo.START_SECONDS)
@@ -28,15 +28,8 @@ class DemoCommand(unittest.TestCase):
             self.assertIn("mallometer_active", get(f"{demo.url}/actuator/prometheus"))
             leaks = get(f"{demo.url}/leaks")
             self.assertEqual(2, leaks.count('"on":true'), leaks)
-
-    def test_ctrl_c_stops_it_without_a_trace(self):
-        with Demo() as demo:
+            self.check_that_it_listens_on_the_loopback_interface_only(demo)
             self.assertEqual(0, demo.interrupt())
-            self.assertEqual([], demo.left_behind())
-
-    def test_sigterm_stops_it_without_a_trace(self):
-        with Demo() as demo:
-            self.assertEqual(0, demo.stop(signal.SIGTERM))
             self.assertEqual([], demo.left_behind())
 
     def test_even_sigkill_leaves_no_service_behind(self):
@@ -56,19 +49,18 @@ class DemoCommand(unittest.TestCase):
             end = demo.output().partition("Ctrl-C stops it.")[2].strip()
             self.assertRegex(end, r"\A[^\n]*the service ended by itself \(exit code 137\)\Z")
 
-    def test_it_listens_on_the_loopback_interface_only(self):
-        with Demo() as demo:
-            ports = {f"{demo.port:04X}", f"{demo.jmx_port:04X}"}
-            listening = {
-                address
-                for table in ("/proc/net/tcp", "/proc/net/tcp6")
-                for _, address, _, state, *_ in map(str.split, pathlib.Path(table).read_text().splitlines()[1:])
-                if state == "0A" and address.rpartition(":")[2] in ports
-            }
-            # The address 127.0.0.1 as IPv4, or mapped into IPv6.
-            loopback = ("0100007F:", "0000000000000000FFFF00000100007F:")
-            self.assertEqual(len(ports), len(listening))
-            self.assertTrue(all(address.startswith(loopback) for address in listening), listening)
+    def check_that_it_listens_on_the_loopback_interface_only(self, demo):
+        ports = {f"{demo.port:04X}", f"{demo.jmx_port:04X}"}
+        listening = {
+            address
+            for table in ("/proc/net/tcp", "/proc/net/tcp6")
+            for _, address, _, state, *_ in map(str.split, pathlib.Path(table).read_text().splitlines()[1:])
+            if state == "0A" and address.rpartition(":")[2] in ports
+        }
+        # The address 127.0.0.1 as IPv4, or mapped into IPv6.
+        loopback = ("0100007F:", "0000000000000000FFFF00000100007F:")
+        self.assertEqual(len(ports), len(listening))
+        self.assertTrue(all(address.startswith(loopback) for address in listening), listening)
 
     def test_a_taken_port_is_named_in_one_line(self):
         with socket.socket() as taken:
@@ -124,21 +116,18 @@ class Requirements(unittest.TestCase):
 
 
 class MallometerCommand(unittest.TestCase):
-    def test_a_command_keeps_its_process_id(self):
+    def test_a_command_keeps_its_process_id_and_its_exit_code(self):
         process = subprocess.Popen(
-            ["bin/mallometer", "run", "--", "sh", "-c", "echo $$"], cwd=REPOSITORY, stdout=subprocess.PIPE, text=True
+            ["bin/mallometer", "run", "--", "sh", "-c", "echo $$; exit 7"], cwd=REPOSITORY, stdout=subprocess.PIPE, text=True
         )
         self.assertEqual(f"{process.pid}\n", process.communicate(timeout=60)[0])
+        self.assertEqual(7, process.returncode)
 
-    def test_a_command_keeps_its_exit_code(self):
-        self.assertEqual(7, run("bin/mallometer", "run", "--", "sh", "-c", "exit 7").returncode)
-
-    def test_the_library_is_loaded_before_what_was_preloaded_already(self):
-        shown = run("bin/mallometer", "run", "--", "env", env=os.environ | {"LD_PRELOAD": "libm.so.6"}).stdout
+    def test_the_library_is_mapped_and_loaded_before_what_was_preloaded_already(self):
+        command = ("bin/mallometer", "run", "--", "sh", "-c", "env; cat /proc/$$/maps")
+        shown = run(*command, env=os.environ | {"LD_PRELOAD": "libm.so.6"}).stdout
         self.assertRegex(shown, r"(?m)^LD_PRELOAD=/.*/libmallometer\.so:libm\.so\.6$")
-
-    def test_the_library_is_mapped(self):
-        self.assertIn("libmallometer.so", run("bin/mallometer", "run", "--", "cat", "/proc/self/maps").stdout)
+        self.assertRegex(shown, r"(?m) /.*/libmallometer\.so$")
 
     def test_the_library_can_be_extracted(self):
         with tempfile.TemporaryDirectory() as directory:

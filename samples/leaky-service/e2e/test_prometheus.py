@@ -19,6 +19,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -101,12 +102,14 @@ def check_breakdown(test, demo, tracked):
 
 
 class DemoWithTracking(unittest.TestCase):
-    def test_the_breakdown_explains_the_resident_set(self):
+    def test_the_breakdown_explains_the_resident_set_and_sigterm_stops_the_demo_without_a_trace(self):
         with Demo(
             java_options="-XX:NativeMemoryTracking=summary",
             **{"mallometer.poll-interval": f"{POLL_SECONDS}s", "leaky.load.reports-per-second": BUSY_LOAD},
         ) as demo:
             check_breakdown(self, demo, tracked=True)
+            self.assertEqual(0, demo.stop(signal.SIGTERM))
+            self.assertEqual([], demo.left_behind())
 
 
 class DemoUnderPrometheus(unittest.TestCase):
