@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.model.ScopeCounts;
 import java.util.Map;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Tag;
@@ -20,7 +21,13 @@ import org.junit.platform.engine.TestExecutionResult.Status;
 class ExtensionTest {
 
   private static final HandFedProcess PROCESS = new HandFedProcess();
+  private static Map<String, TestExecutionResult> ended = Map.of();
   private static int runs;
+
+  @BeforeAll
+  static void runAll() {
+    ended = Engine.run(Cases.class);
+  }
 
   @BeforeEach
   void startAgain() {
@@ -35,8 +42,8 @@ class ExtensionTest {
     return Engine.run(Cases.class, parameters).get(method);
   }
 
-  private static TestExecutionResult run(String method) {
-    return run(method, Map.of());
+  private static TestExecutionResult ended(String method) {
+    return ended.get(method);
   }
 
   private static String failure(TestExecutionResult result) {
@@ -216,7 +223,7 @@ class ExtensionTest {
 
   @Test
   void growthSaysFigureLimitSpreadAndHowItWasCounted() {
-    assertThat(failure(run("grows")))
+    assertThat(failure(ended("grows")))
         .isEqualTo(
             """
             Native memory grows by 1.0 KiB a run (95 % interval 1.0 KiB to 1.0 KiB), allowed are 0 B.
@@ -228,42 +235,43 @@ class ExtensionTest {
 
   @Test
   void growthThatIsAllowedOrDoesNotLastPasses() {
-    assertThat(run("growsAsAllowed").getStatus()).isEqualTo(Status.SUCCESSFUL);
-    assertThat(run("growsInOneSeriesOnly").getStatus()).isEqualTo(Status.SUCCESSFUL);
+    assertThat(ended("growsAsAllowed").getStatus()).isEqualTo(Status.SUCCESSFUL);
+    assertThat(ended("growsInOneSeriesOnly").getStatus()).isEqualTo(Status.SUCCESSFUL);
   }
 
   @Test
   void whatACollectionFreesCountsAsKept() {
-    assertThat(failure(run("isFreedByCollectionsAlone")))
+    assertThat(failure(ended("isFreedByCollectionsAlone")))
         .startsWith("Native memory grows by 1.0 KiB a run")
         .endsWith(" of it: the objects are unreachable, but were not closed.");
-    assertThat(run("isFreedByCollectionsAsAllowed").getStatus()).isEqualTo(Status.SUCCESSFUL);
-    assertThat(run("isEmptiedByItself").getStatus()).isEqualTo(Status.SUCCESSFUL);
+    assertThat(ended("isFreedByCollectionsAsAllowed").getStatus()).isEqualTo(Status.SUCCESSFUL);
+    assertThat(ended("isEmptiedByItself").getStatus()).isEqualTo(Status.SUCCESSFUL);
   }
 
   @Test
   void whatFoundNoRoomIsNotKnown() {
-    assertThat(failure(run("allocatesWithoutRoom")))
+    assertThat(failure(ended("allocatesWithoutRoom")))
         .isEqualTo(
             """
             Whether native memory is kept is not known: 3 allocations of the runs found no room among the call sites of this JVM.
             Run the test class in a JVM of its own, as with Surefire's reuseForks=false.\
             """);
-    assertThat(failure(run("isEmptiedByItselfWithoutRoom"))).contains("not known: 10 allocations");
-    assertThat(failure(run("mayKeepWithoutRoom"))).contains("not known: 1 allocations");
-    assertThat(run("allocatesWithoutRoomBefore").getStatus()).isEqualTo(Status.SUCCESSFUL);
+    assertThat(failure(ended("isEmptiedByItselfWithoutRoom")))
+        .contains("not known: 10 allocations");
+    assertThat(failure(ended("mayKeepWithoutRoom"))).contains("not known: 1 allocations");
+    assertThat(ended("allocatesWithoutRoomBefore").getStatus()).isEqualTo(Status.SUCCESSFUL);
   }
 
   @Test
   void objectsThatAreNotFollowedMatterIfTheProcessGrows() {
-    assertThat(run("hasTooManyObjects").getStatus()).isEqualTo(Status.SUCCESSFUL);
-    assertThat(failure(run("growsByTooManyObjects")))
+    assertThat(ended("hasTooManyObjects").getStatus()).isEqualTo(Status.SUCCESSFUL);
+    assertThat(failure(ended("growsByTooManyObjects")))
         .startsWith("Native memory grows, but where is not known: 10 allocations");
   }
 
   @Test
   void tooFewIterationsAreRefused() {
-    assertThat(failure(run("hasTooFewIterations"))).contains("at least 5 iterations");
+    assertThat(failure(ended("hasTooFewIterations"))).contains("at least 5 iterations");
   }
 
   @Test
@@ -274,59 +282,55 @@ class ExtensionTest {
 
   @Test
   void firstRunsLoadWhatStays() {
-    assertThat(run("keepsOnce").getStatus()).isEqualTo(Status.SUCCESSFUL);
-    assertThat(failure(run("keepsInTheFirstRun")))
+    assertThat(ended("keepsOnce").getStatus()).isEqualTo(Status.SUCCESSFUL);
+    assertThat(failure(ended("keepsInTheFirstRun")))
         .startsWith("Native memory: 4.9 KiB in 0 objects are not freed, allowed are 0 B.\n");
   }
 
   @Test
   void medianOfTheRunsThatCountIsHeldAgainstTheLimit() {
-    assertThat(failure(run("callsOften")))
+    assertThat(failure(ended("callsOften")))
         .isEqualTo(
             """
             Native memory: 4 calls of malloc, allowed are 3.
             Of 5 runs: least 2, median 4, most 6.
             Counted (by hand): everything.\
             """);
-    assertThat(run("callsAsAllowed").getStatus()).isEqualTo(Status.SUCCESSFUL);
+    assertThat(ended("callsAsAllowed").getStatus()).isEqualTo(Status.SUCCESSFUL);
   }
 
   @Test
   void figureThatIsUnknownIsNotGreen() {
-    assertThat(failure(run("hasAPeakThatNobodyKnows")))
+    assertThat(failure(ended("hasAPeakThatNobodyKnows")))
         .startsWith("Native memory: - at the peak, allowed are 3 B.");
   }
 
   @Test
   void failureOfTheTestItselfStaysWhatItIs() {
-    assertThat(failure(run("throwsOfItself"))).isEqualTo("of the test itself");
+    assertThat(failure(ended("throwsOfItself"))).isEqualTo("of the test itself");
   }
 
   @Test
   void assertionsInCode() {
-    assertThat(failure(run("asserts"))).startsWith("Native memory: 2 B in 0 objects are not freed");
+    assertThat(failure(ended("asserts")))
+        .startsWith("Native memory: 2 B in 0 objects are not freed");
   }
 
   @Test
   void dynamicTestsAreRefused() {
-    Engine.Ended container =
-        Engine.all(Cases.class, Map.of()).stream()
-            .filter(ended -> ended.method().equals("dynamic"))
-            .findFirst()
-            .orElseThrow();
-    assertThat(failure(container.result())).contains("dynamic tests");
+    assertThat(failure(ended("dynamic"))).contains("dynamic tests");
   }
 
   @Test
   void withoutCountsATestFailsOrIsSkippedAsConfigured() {
     PROCESS.isAbsent();
-    assertThat(failure(run("grows")))
+    assertThat(failure(run("grows", Map.of())))
         .isEqualTo(
             """
             Native memory is not counted: it is not there. What to do: put it there
             To skip such tests: configuration parameter mallometer.uncounted=skip\
             """);
-    assertThat(failure(run("asserts"))).contains("it is not there");
+    assertThat(failure(run("asserts", Map.of()))).contains("it is not there");
     TestExecutionResult skipped = run("grows", Map.of("mallometer.uncounted", "skip"));
     assertThat(skipped.getStatus()).isEqualTo(Status.ABORTED);
     assertThat(skipped.getThrowable().orElseThrow()).hasMessageContaining("it is not there");
