@@ -9,6 +9,7 @@ import java.lang.reflect.RecordComponent;
 import java.util.Arrays;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -19,15 +20,18 @@ import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
 @Tag("any-jdk")
 class NativeMemoryRuntimeHintsTest {
 
-  private final RuntimeHints hints = new RuntimeHints();
+  private static final RuntimeHints HINTS = new RuntimeHints();
+
+  @BeforeAll
+  static void register() {
+    new MallometerEndpointAutoConfiguration.RecordsOfAnswers()
+        .registerHints(HINTS, NativeMemoryRuntimeHintsTest.class.getClassLoader());
+  }
 
   @ParameterizedTest
   @MethodSource("answers")
   void everyAnswerIsKept(Class<?> type) {
-    new MallometerEndpointAutoConfiguration.RecordsOfAnswers()
-        .registerHints(hints, type.getClassLoader());
-
-    assertThat(RuntimeHintsPredicates.reflection().onType(type)).accepts(hints);
+    assertThat(RuntimeHintsPredicates.reflection().onType(type)).accepts(HINTS);
     Stream.concat(
             Arrays.stream(type.getRecordComponents()).map(RecordComponent::getAccessor),
             Arrays.stream(type.getDeclaredMethods())
@@ -36,7 +40,7 @@ class NativeMemoryRuntimeHintsTest {
             method ->
                 assertThat(RuntimeHintsPredicates.reflection().onMethod(method))
                     .as(method.getName())
-                    .accepts(hints));
+                    .accepts(HINTS));
   }
 
   private static Set<Class<?>> answers() {
@@ -56,11 +60,8 @@ class NativeMemoryRuntimeHintsTest {
         "report/flamegraph.css"
       })
   void whatThePageIsPutTogetherFromIsKept(String resource) {
-    new MallometerEndpointAutoConfiguration.RecordsOfAnswers()
-        .registerHints(hints, getClass().getClassLoader());
-
     assertThat(getClass().getResource("/io/mallometer/" + resource)).isNotNull();
     assertThat(RuntimeHintsPredicates.resource().forResource("io/mallometer/" + resource))
-        .accepts(hints);
+        .accepts(HINTS);
   }
 }
