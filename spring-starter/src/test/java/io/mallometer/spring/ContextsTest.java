@@ -69,6 +69,7 @@ class ContextsTest {
   }
 
   @Test
+  @Tag("newest-boot")
   void monitorsThatPropertiesNameRunWhileTheContextIsOpen(@TempDir Path directory)
       throws Exception {
     BlockingQueue<MonitorEvent> told = new LinkedBlockingQueue<>();
@@ -207,6 +208,7 @@ class ContextsTest {
   }
 
   @Test
+  @Tag("newest-boot")
   void hugeRequestsArePublishedAsEventsOnceInEachContext() throws Exception {
     BlockingQueue<HugeAllocationEvent> events = new LinkedBlockingQueue<>();
     ApplicationListener<HugeAllocationEvent> listener = events::add;
@@ -230,6 +232,7 @@ class ContextsTest {
   }
 
   @Test
+  @Tag("newest-boot")
   void eachLeakIsPublishedAsAnEventOnce() throws Exception {
     BlockingQueue<LeakEvent> events = new LinkedBlockingQueue<>();
     ApplicationListener<LeakEvent> listener = events::add;
