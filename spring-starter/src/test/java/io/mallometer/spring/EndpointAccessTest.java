@@ -3,7 +3,6 @@ package io.mallometer.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
@@ -22,6 +21,7 @@ class EndpointAccessTest {
 
   private static final String OVERVIEW = "/actuator/nativememory/overview";
   private static final String TRIM = "/actuator/nativememory/trim";
+  private static final String EVIDENCE = "/actuator/nativememory/evidence";
   private static final String UNRESTRICTED =
       "--management.endpoint.nativememory.access=unrestricted";
 
@@ -54,20 +54,13 @@ class EndpointAccessTest {
       assertThat(unknown.statusCode()).isEqualTo(404);
       assertThat(unknown.body())
           .contains("there is no 'trim'; there are breakdown", "; and page, evidence, and views/");
-      theEvidenceIsAZip(application.response("/actuator/nativememory/evidence"));
-      theEvidenceHasTheSettings(application);
+      theEvidenceHasTheSettings(application.bytes(EVIDENCE));
     }
   }
 
-  private static void theEvidenceIsAZip(HttpResponse<String> zip) {
-    assertThat(zip.statusCode()).isEqualTo(200);
-    assertThat(zip.headers().firstValue("Content-Type")).contains("application/zip");
-    assertThat(zip.body()).startsWith("PK").contains("report.txt", "overview.json", "settings");
-  }
-
-  private static void theEvidenceHasTheSettings(RunningApplication application)
-      throws IOException {
-    Map<String, String> entries = entries(application);
+  private static void theEvidenceHasTheSettings(HttpResponse<byte[]> zip) throws IOException {
+    theEvidenceIsAZip(zip);
+    Map<String, String> entries = entries(zip.body());
 
     assertThat(entries).containsKeys("report.txt", "overview.json");
     assertThat(JsonParserFactory.getJsonParser().parseMap(entries.get("settings.json")))
@@ -75,11 +68,14 @@ class EndpointAccessTest {
         .allSatisfy((name, value) -> assertThat(name).matches("(mallometer\\.|MALLOMETER_).*"));
   }
 
-  private static Map<String, String> entries(RunningApplication application) throws IOException {
-    ByteArrayOutputStream zip = new ByteArrayOutputStream();
-    application.context().getBean(NativeMemoryEndpoint.class).evidence().body().writeTo(zip);
+  private static void theEvidenceIsAZip(HttpResponse<?> zip) {
+    assertThat(zip.statusCode()).isEqualTo(200);
+    assertThat(zip.headers().firstValue("Content-Type")).contains("application/zip");
+  }
+
+  private static Map<String, String> entries(byte[] zip) throws IOException {
     Map<String, String> entries = new HashMap<>();
-    ZipInputStream in = new ZipInputStream(new ByteArrayInputStream(zip.toByteArray()));
+    ZipInputStream in = new ZipInputStream(new ByteArrayInputStream(zip));
     for (ZipEntry entry = in.getNextEntry(); entry != null; entry = in.getNextEntry()) {
       entries.put(entry.getName(), new String(in.readAllBytes(), StandardCharsets.UTF_8));
     }
@@ -123,8 +119,9 @@ class EndpointAccessTest {
               "seconds",
               "nextPossible");
       assertThat(application.response(TRIM).statusCode()).isEqualTo(404);
-      theEvidenceIsAZip(
-          application.send("POST", "local.server.port", "/actuator/nativememory/evidence"));
+      HttpResponse<String> zip = application.send("POST", "local.server.port", EVIDENCE);
+      theEvidenceIsAZip(zip);
+      assertThat(zip.body()).startsWith("PK").contains("report.txt", "overview.json", "settings");
       assertThat(application.post("/actuator/nativememory/breakdown")).isEqualTo(404);
       assertThat(application.post("/actuator/nativememory")).isEqualTo(405);
       assertThat(application.send("PUT", "local.server.port", TRIM).statusCode()).isEqualTo(405);
