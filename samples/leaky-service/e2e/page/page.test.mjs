@@ -29,7 +29,7 @@ before(async () => {
     chromium.launch(BROWSER),
     // Five minutes of observation in five seconds, so that a leak is told within this test. It goes on for eight minutes, because its
     // verdict changes two minutes after its end: a busy machine may be slower than that.
-    Application.sample('--mallometer.poll-interval=1s', '--mallometer.leak.time-scale=60', '--mallometer.leak.longest-timeout=5m', WARMING_JVM, '--leaky.leaks.cap=512MB', '--leaky.load.reports-per-second=20',
+    Application.sample('--mallometer.poll-interval=1s', '--mallometer.leak.time-scale=60', '--mallometer.leak.longest-timeout=5m', WARMING_JVM, '--leaky.leaks.cap=512MB', '--leaky.load.reports-per-second=10',
       '--management.endpoint.nativememory.access=unrestricted', '--mallometer.trim.minimum-interval=0s'),
     Application.onBoot('3.5', {hasManagementPort: false}),
     Application.onBoot('4.1', {hasManagementPort: true}),
