@@ -224,6 +224,8 @@ async function askForTrim(page) {
 const trimmed = page => page.locator('#trim-result').filter({hasText: /resident set went from|trimmed in/}).waitFor();
 
 describe('on Spring Boot 4.1 with Spring Security and a management port', () => {
+  after(() => securedPort?.stop());
+
   it('the page asks and trims without a complaint', async () => {
     const page = await openSecured(securedPort);
     await askForTrim(page);
@@ -248,6 +250,8 @@ describe('on Spring Boot 4.1 with Spring Security and a management port', () => 
 });
 
 describe('on Spring Boot 3.5 with Spring Security', () => {
+  after(() => secured?.stop());
+
   it('a trim carries the token that Spring Security asks for, also after another sign-in', async () => {
     const page = await openSecured(secured);
     // The token that the page was loaded with is not taken any more.
