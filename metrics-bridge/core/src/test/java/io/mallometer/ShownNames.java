@@ -40,6 +40,9 @@ public final class ShownNames {
   /** The keys of the answer to an empty path are listed under this name. */
   private static final String ROOT = "nativememory";
 
+  /** The reports that are not JSON, and the DHAT report, whose names are Valgrind's. */
+  private static final Set<String> REPORTS = Set.of("collapsed", "flamegraph", "pprof", "dhat");
+
   private static final String MEMORY = "snapshot";
   private static final String REASON = "reason";
 
@@ -111,10 +114,8 @@ public final class ShownNames {
   public static Set<String> answers(Function<String, String> ask, Function<String, Object> parse) {
     Set<String> names = new TreeSet<>();
     for (String view : views(refusal(ask, parse, "none"))) {
-      String answer = ask.apply("/" + view);
-      // The names in the DHAT report are Valgrind's.
-      if (!view.equals("dhat") && (answer.startsWith("{") || answer.startsWith("["))) {
-        addAnswer(names, view, parse.apply(answer));
+      if (!REPORTS.contains(view)) {
+        addAnswer(names, view, parse.apply(ask.apply("/" + view)));
       }
     }
     addAnswer(names, ROOT, parse.apply(ask.apply("")));
