@@ -98,8 +98,7 @@ class CommandLineTest extends CommandRuns {
     Result result = finish(builder.redirectInput(input.toFile()));
 
     assertThat(result.out())
-        .matches(
-            "hello\n\\S+/libmallometer\\.so:/lib/x86_64-linux-gnu/libm\\.so\\.6\n[1-9]\\d*\n");
+        .matches("hello\n\\S+/libmallometer\\.so:/lib/x86_64-linux-gnu/libm\\.so\\.6\n[1-9]\\d*\n");
     assertThat(result.exitCode()).isEqualTo(7);
   }
 

@@ -79,8 +79,7 @@ abstract class ProcessCommands extends CommandRuns {
     checkRefusal(6, reason, finish(builder(words)));
   }
 
-  private static void checkRefusal(int exitCode, String reason, Result refused)
-      throws IOException {
+  private static void checkRefusal(int exitCode, String reason, Result refused) throws IOException {
     assertThat(refused.exitCode()).as(refused.err()).isEqualTo(exitCode);
     assertThat(refused.out()).isEmpty();
     assertThat(refused.err()).startsWith("mallometer: ").contains(reason).hasLineCount(1);

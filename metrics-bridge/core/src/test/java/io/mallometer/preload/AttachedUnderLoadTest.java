@@ -58,8 +58,7 @@ class AttachedUnderLoadTest {
             : List.of(Runtime.version().feature() < 25 ? "G1" : "Z");
     return jdks().stream()
         .flatMap(jdk -> collectors.stream().map(collector -> new Run(jdk, collector)))
-        .filter(
-            run -> SOAK_CYCLES == 0 || CallSitesUnderStressTest.starts(run.jdk(), option(run)));
+        .filter(run -> SOAK_CYCLES == 0 || CallSitesUnderStressTest.starts(run.jdk(), option(run)));
   }
 
   private static String option(Run run) {

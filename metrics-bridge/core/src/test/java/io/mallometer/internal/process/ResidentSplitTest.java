@@ -371,9 +371,7 @@ class ResidentSplitTest {
   @Test
   void whatIsThereAndNotResidentIsZeroAndNotUnknown() {
     Map<ResidentPart, Long> parts =
-        split(
-                List.of(
-                    Mappings.of(0x50000000000L, 0x50010000000L, "rw-s", "/dev/shm/x", 0, false)))
+        split(List.of(Mappings.of(0x50000000000L, 0x50010000000L, "rw-s", "/dev/shm/x", 0, false)))
             .parts();
 
     assertThat(parts)
