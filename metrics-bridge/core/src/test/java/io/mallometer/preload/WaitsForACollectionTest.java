@@ -50,9 +50,9 @@ class WaitsForACollectionTest {
   @Test
   @Tag("any-jdk")
   void withoutCountersNothingIsJudgedAndTheReasonIsSaid() throws Exception {
-    assertThat(run("-XX:-UsePerfData", "-XX:+UseSerialGC", "-Dcollections=3"))
+    assertThat(run("-XX:-UsePerfData", "-XX:+UseSerialGC", "-Dcollections=1"))
         .contains("reason the JVM has no counters of collections (-XX:-UsePerfData")
         .containsPattern("drop \\w+ none")
-        .doesNotContain("waits_for_gc");
+        .doesNotContainPattern("drop \\w+ (?!none)");
   }
 }
