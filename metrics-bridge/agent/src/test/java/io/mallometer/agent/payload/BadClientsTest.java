@@ -83,10 +83,10 @@ class BadClientsTest {
   }
 
   @Test
-  void twoWhoDoNotReadATableHoldUpNoScrape() throws Exception {
+  void fourWhoDoNotReadATableHoldUpNoScrape() throws Exception {
     start(Map.of());
 
-    scrapeAmong(2, BadClients.plain().subList(0, 1), SSLContext.getDefault());
+    scrapeAmong(4, BadClients.plain().subList(0, 1), SSLContext.getDefault());
   }
 
   @Test
