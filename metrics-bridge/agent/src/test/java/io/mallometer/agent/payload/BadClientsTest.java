@@ -91,7 +91,7 @@ class BadClientsTest {
 
   @Test
   void aClientTooManyIsToldWhenToTryAgain() throws Exception {
-    start(Map.of());
+    start(Map.of(), 1_000);
     HttpClient client = HttpClient.newHttpClient();
     List<CompletableFuture<HttpResponse<Void>>> answers = new ArrayList<>();
 
@@ -139,19 +139,23 @@ class BadClientsTest {
     return URI.create(server.orElseThrow().address()).getPort();
   }
 
+  /** Starts a server whose table is larger than the kernel's buffers for a connection. */
   private void start(Map<String, String> options) throws IOException {
+    start(options, 8_000);
+  }
+
+  private void start(Map<String, String> options, int sites) throws IOException {
     mallometer.setMemory(FaceContract.memory(1_073_741_824));
     mallometer.setAllocator(FaceContract.allocator(7_000));
-    mallometer.setSites(SitesByHand.reading(many()));
+    mallometer.setSites(
+        SitesByHand.reading(
+            IntStream.range(0, sites).mapToObj(BadClientsTest::site).toArray(CallSite[]::new)));
     mallometer.poll();
     server = Optional.of(AgentServer.start(mallometer, Given.server(options)));
   }
 
-  /** Returns 8,000 sites. Their table is larger than the kernel's buffers for a connection. */
-  private static CallSite[] many() {
-    return IntStream.range(0, 8_000)
-        .mapToObj(
-            i -> SitesByHand.site(i, "org.other." + "Thing".repeat(100) + ".m" + i, "libm.so", i))
-        .toArray(CallSite[]::new);
+  private static CallSite site(int number) {
+    String name = "org.other." + "Thing".repeat(100) + ".m" + number;
+    return SitesByHand.site(number, name, "libm.so", number);
   }
 }
