@@ -1,7 +1,6 @@
 package io.mallometer.preload;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.mallometer.ChildJvm;
 import io.mallometer.internal.library.load.BundledLibrary;
@@ -9,6 +8,8 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -16,16 +17,14 @@ import org.junit.jupiter.api.io.TempDir;
  * inlined.
  */
 @Tag("process")
-@Tag("any-jdk")
+@EnabledForJreRange(min = JRE.JAVA_22)
 class ForeignCallsTest {
 
-  private static final int FIRST_WITH_LINKER = 22;
   private static final long LEAST_BYTES = 1 << 20;
   private static final String PROGRAM = "io.mallometer.preload.ForeignCalls$";
 
   @Test
   void allThatACallAllocatesIsOfTheMethodThatCalls(@TempDir Path directory) throws Exception {
-    assumeTrue(Runtime.version().feature() >= FIRST_WITH_LINKER, "this JDK has no linker");
     ChildJvm.Result result =
         new ChildJvm()
             .compilingFully()

@@ -1,7 +1,6 @@
 package io.mallometer.preload;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.mallometer.ChildJvm;
 import io.mallometer.internal.library.load.BundledLibrary;
@@ -17,6 +16,8 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -24,11 +25,9 @@ import org.junit.jupiter.api.io.TempDir;
  * as long as the memory is mapped.
  */
 @Tag("process")
-@Tag("any-jdk")
 class ResidentStacksOfARealJvmTest {
 
   private static final String CLASS = "io.mallometer.preload.MapsMemory.";
-  private static final int FIRST_WITH_LINKER = 22;
   private static final String BY_RULES = "rules tell the JVM's kinds of memory";
 
   /**
@@ -48,6 +47,7 @@ class ResidentStacksOfARealJvmTest {
   @TempDir private Path directory;
 
   @Test
+  @Tag("any-jdk")
   void theLineThatMappedHasTheMemory() throws Exception {
     String output =
         child()
@@ -71,6 +71,7 @@ class ResidentStacksOfARealJvmTest {
    * functions have names.
    */
   @Test
+  @Tag("any-jdk")
   void withoutSymbolsOfTheJvmRulesTellItsKinds() throws Exception {
     Path jdk = withoutSymbols(Path.of(System.getProperty("java.home")));
 
@@ -138,8 +139,8 @@ class ResidentStacksOfARealJvmTest {
   }
 
   @Test
+  @EnabledForJreRange(min = JRE.JAVA_22)
   void theLineThatMappedByTheLinkerHasTheMemory() throws Exception {
-    assumeTrue(Runtime.version().feature() >= FIRST_WITH_LINKER, "this JDK has no linker");
     ChildJvm preloaded = child().preload(BundledLibrary.extract(directory));
 
     assertNamed("mapLinked", linked(preloaded).run(MapsMemory.class, "linker").output());
@@ -153,6 +154,7 @@ class ResidentStacksOfARealJvmTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void afterAnAttachTheLineHasTheMemoryAndTheRestIsFromBefore() {
     String output = child().run(MapsMemory.class, "attach").output();
 
