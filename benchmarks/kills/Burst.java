@@ -228,12 +228,13 @@ final class Ends {
     System.exit(0);
   }
 
+  /** Fills the memory slowly once there is a message, which may be late by a second on a busy machine. */
   private static void fill(Path message) throws IOException {
-    while (share(message) < FULL) {
+    for (int share = 0; share < FULL; share = share(message)) {
       for (int i = 0; i < 8; i++) {
         Buffers.grab(65536);
       }
-      LockSupport.parkNanos(10_000_000);
+      LockSupport.parkNanos(share == 0 ? 10_000_000 : 25_000_000);
     }
   }
 
