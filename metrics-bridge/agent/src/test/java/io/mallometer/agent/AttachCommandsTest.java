@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
@@ -61,33 +62,47 @@ class AttachCommandsTest extends ProcessCommands {
 
   @Test
   @Tag("any-jdk")
-  void aJvmOfEachJdkIsAttachedToAndDetached() throws Exception {
-    for (Path jdk : ChildJvm.jdksSince(17)) {
+  void aJvmIsAttachedToAndDetached() throws Exception {
+    Process plain = application(DeflaterLeak.class, Map.of("MALLOMETER_ATTACH", "on"));
+    try {
+      String plainPid = "" + plain.pid();
+      assertThat(attach(plain)).endsWith("next: java -jar " + JAR + " top " + plainPid + "\n");
+      assertThat(call("doctor", plainPid).out())
+          .contains("ok   attached", "ok   counting")
+          .containsPattern(
+              "attachment +\\d+ pointers to malloc lead to mallometer, 0 could not be changed;"
+                  + " calls not seen: 0; (glibc's own figure differs by \\S+ [KM]?i?B, up"
+                  + " to \\S+ (?:[KM]i)?B is normal|the difference from glibc's own figure is"
+                  + " not known); the attach blocked the loading of libraries for"
+                  + " \\d+\\.\\d ms\n");
+      Result leaks = call("leaks", plainPid);
+      assertThat(leaks.out())
+          .as(leaks.err())
+          .containsPattern("(?m)^attached since \\S+Z: objects from before are not judged; ")
+          .doesNotContain("only during this command");
+      report(plain);
+      assertThat(call("attach", plainPid).out()).contains("(attached; ");
+
+      detach(plain);
+      refuses(7, "nothing to detach", "detach", plainPid);
+      assertThat(call("attach", plainPid).out()).contains("(attached; ");
+    } finally {
+      plain.destroyForcibly().waitFor();
+    }
+  }
+
+  @Test
+  @Tag("any-jdk")
+  void aJvmOfEachOtherJdkIsAttachedToAndDetached() throws Exception {
+    List<Path> others = new ArrayList<>(ChildJvm.jdksSince(17));
+    others.remove(Path.of(System.getProperty("java.home")));
+    assumeTrue(!others.isEmpty(), "no other JDK");
+    for (Path jdk : others) {
       Process plain = application(jdk, DeflaterLeak.class, Map.of("MALLOMETER_ATTACH", "on"));
       try {
-        String plainPid = "" + plain.pid();
-        assertThat(attach(plain)).endsWith("next: java -jar " + JAR + " top " + plainPid + "\n");
-        assertThat(call("report", plainPid).out())
-            .contains("ACTIVE: attached", "malloc live ", "DeflaterLeak.main")
-            .containsPattern("\n  \\S+ MiB ± .* were allocated before the attach\n")
-            .containsPattern("\n +live +resident +per second +over  call site\n")
-            .doesNotContain("NaN", "in - objects");
-        assertThat(call("doctor", plainPid).out())
-            .contains("ok   attached", "ok   counting")
-            .containsPattern(
-                "attachment +\\d+ pointers to malloc lead to mallometer, 0 could not be changed;"
-                    + " calls not seen: 0; (glibc's own figure differs by \\S+ [KM]?i?B, up"
-                    + " to \\S+ (?:[KM]i)?B is normal|the difference from glibc's own figure is"
-                    + " not known); the attach blocked the loading of libraries for"
-                    + " \\d+\\.\\d ms\n");
-        assertThat(call("leaks", plainPid).out())
-            .containsPattern("(?m)^attached since \\S+Z: objects from before are not judged; ")
-            .doesNotContain("only during this command");
-        assertThat(call("attach", plainPid).out()).contains("(attached; ");
-
+        attach(plain);
+        report(plain);
         detach(plain);
-        refuses(7, "nothing to detach", "detach", plainPid);
-        assertThat(call("attach", plainPid).out()).contains("(attached; ");
       } finally {
         plain.destroyForcibly().waitFor();
       }
@@ -460,6 +475,14 @@ class AttachCommandsTest extends ProcessCommands {
                 + " \\S+ MiB ± \\S+ ([KM]i)?B were allocated before the attach\n");
     assertThat(threads(plain)).contains("mallometer-poll");
     return attach.out();
+  }
+
+  private static void report(Process plain) throws Exception {
+    assertThat(call("report", "" + plain.pid()).out())
+        .contains("ACTIVE: attached", "malloc live ", "DeflaterLeak.main")
+        .containsPattern("\n  \\S+ MiB ± .* were allocated before the attach\n")
+        .containsPattern("\n +live +resident +per second +over  call site\n")
+        .doesNotContain("NaN", "in - objects");
   }
 
   private static void detach(Process plain) throws Exception {
