@@ -385,6 +385,19 @@ class LeakDetectorTest {
   }
 
   @Test
+  void timeInWhichNothingWasSeenIsNoIdleTime() {
+    site(1, "Cart.zip");
+    steadily(1, 0, 60, 30, 64 * KIB);
+    evaluate(30 * MINUTE - 100);
+    voidEpochs = 1_000;
+    LeakReport report = evaluate(30 * MINUTE);
+    // Accesses were not observed in the last 100 s, and this time does not count as idle time. An
+    // object must therefore be 400 s old to have been idle for 300 s.
+    assertThat(report.sites().get(0).suspected().idleSeconds()).isBetween(300.0, 331.0);
+    assertThat(report.sites().get(0).suspected().objects().value()).isBetween(45.0, 48.0);
+  }
+
+  @Test
   void whileNothingIsSeenVerdictsStayAsTheyAre() {
     site(1, "Cart.zip");
     steadily(1, 0, 160, 30, 64 * KIB);

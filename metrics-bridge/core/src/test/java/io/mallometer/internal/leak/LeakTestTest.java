@@ -8,6 +8,7 @@ import io.mallometer.internal.leak.evidence.SiteUse;
 import io.mallometer.model.Verdict;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.DoubleStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,6 +21,15 @@ class LeakTestTest {
   private static final long START = 77_000_000_000L;
   private static final double HALF_AN_HOUR = 1_800;
   private static final double FLOOR = 300;
+
+  /**
+   * The seconds at which objects are allocated. Objects allocated before second 1,500 are old
+   * enough to be idle. One of them was allocated in the last third of this time, after second
+   * 1,000.
+   */
+  private static final double[] ONE_IN_THE_LAST_THIRD = {
+    0, 200, 400, 550, 600, 650, 700, 750, 800, 850, 900, 950, 1_490
+  };
 
   // ---- The threshold
 
@@ -50,6 +60,18 @@ class LeakTestTest {
 
   // ---- The number of objects
 
+  @Test
+  void oneObjectInTheLastThirdDoesNotTellThatTheyKeepComing() {
+    Assessment one = judge(bornAt(ONE_IN_THE_LAST_THIRD));
+    assertThat(one.verdict()).isEqualTo(Verdict.UNUSED);
+    assertThat(one.noLeakReason()).isEqualTo(NoLeakReason.TOO_FEW);
+    assertThat(one.refutesLeak()).isFalse();
+
+    List<SampledObject> two = bornAt(ONE_IN_THE_LAST_THIRD);
+    two.add(born(1_400, 1));
+    assertThat(judge(two).verdict()).isEqualTo(Verdict.LEAK);
+  }
+
   /** The oldest object is idle for 36 minutes, the next one for 33. */
   @Test
   void oneObjectOutlastsTheTimeoutSurelyIfAnotherDoesSoAtAll() {
@@ -77,7 +99,7 @@ class LeakTestTest {
   void oneObjectThatStandsForThousandsDoesNotMakeTheOthersFewer() {
     List<SampledObject> idle = new ArrayList<>();
     for (int i = 0; i < 73; i++) {
-      idle.add(new SampledObject(1, 128 << 10, 1, 1, nanos(i * 20), nanos(i * 20)));
+      idle.add(born(i * 20, 1));
     }
     assertThat(judge(idle).verdict()).isEqualTo(Verdict.LEAK);
 
@@ -107,6 +129,15 @@ class LeakTestTest {
   private static ObservationWindow window(double epochSeconds) {
     return new ObservationWindow(
         START, nanos(HALF_AN_HOUR), epochSeconds, new IdleLimits(FLOOR, 0, 1), VoidTime.NONE);
+  }
+
+  private static List<SampledObject> bornAt(double... seconds) {
+    return new ArrayList<>(DoubleStream.of(seconds).mapToObj(birth -> born(birth, 1)).toList());
+  }
+
+  /** Returns an observed object that was accessed only when it was allocated. */
+  private static SampledObject born(double seconds, double probability) {
+    return new SampledObject(1, 128 << 10, probability, 1, nanos(seconds), nanos(seconds));
   }
 
   private static DurationSketch of400Seconds() {
