@@ -49,7 +49,7 @@ class NativeMemoryEventsTest {
 
   @Test
   @Tag("process")
-  void jfrPrintShowsTheSnapshotAndNoMoreThanTwentyCallSites() throws Exception {
+  void aRecordingHasTheSnapshotAndTwentyCallSitesWhichJfrPrintShows() throws Exception {
     List<CallSite> sites = new ArrayList<>(SitesByHand.three().sites());
     for (int i = 10; i < 37; i++) {
       sites.add(SitesByHand.site(i, "a.B.m" + i, "x", 1_000 - i));

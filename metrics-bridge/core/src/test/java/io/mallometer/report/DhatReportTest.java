@@ -126,7 +126,7 @@ class DhatReportTest {
     RequiredProgram.at(VIEWER, "valgrind", "REQUIRE_DHAT");
     Chromium.mustBeThere();
     if (browser == null) {
-      browser = Chromium.start(directory);
+      browser = Chromium.start(Files.createTempDirectory(directory, "browser"));
     }
     Path file = Files.createTempFile(directory, "dhat", ".json");
     Files.write(file, ExampleSites.bytes(ReportFormat.DHAT, sites));

@@ -46,8 +46,8 @@ class HistoryViewTest {
                     point(10, 50),
                     point(20, 74),
                     point(30, 4),
-                    point(30, 4),
-                    point(25, 9)))
+                    point(30, 6),
+                    point(25, 3)))
             .malloc();
 
     assertThat(malloc.allocationsPerSecond())

@@ -837,9 +837,10 @@ class DiagnosisTest {
 
   // ---- Keeping a state for a while
 
+  // Diagnoses of processes in these states. EARLY is that of a process in its first minutes.
   private static final Diagnosis EARLY =
       new Situation(Duration.ofSeconds(160), second -> 400).diagnosis();
-  private static final Diagnosis FINE = new Situation(HALF_AN_HOUR, second -> 400).diagnosis();
+  private static final Diagnosis HEALTHY = new Situation(HALF_AN_HOUR, second -> 400).diagnosis();
   private static final Diagnosis WATCH =
       new Situation(HALF_AN_HOUR, second -> 400 + 2 * second / 60.0).diagnosis();
   private static final Diagnosis ACT =
@@ -850,7 +851,7 @@ class DiagnosisTest {
     HeldDiagnosis stands = new HeldDiagnosis(START);
 
     assertThat(stands.update(ACT, 0).state()).isEqualTo(State.ACT);
-    Diagnosis held = stands.update(FINE, 30 * SECOND);
+    Diagnosis held = stands.update(HEALTHY, 30 * SECOND);
     assertThat(held.sentence())
         .isEqualTo("Memory grows 60 MiB/min, cause not known yet; as of 12:05 UTC");
     assertThat(held.actions())
@@ -858,10 +859,10 @@ class DiagnosisTest {
     assertThat(stands.update(WATCH, 32 * SECOND).sentence())
         .isEqualTo("Memory grows 60 MiB/min, cause not known yet; as of 12:05 UTC");
     assertThat(stands.update(ACT, 35 * SECOND).sentence()).isEqualTo(ACT.sentence());
-    assertThat(stands.update(FINE, 37 * SECOND).limit()).isEqualTo(FINE.limit());
+    assertThat(stands.update(HEALTHY, 37 * SECOND).limit()).isEqualTo(HEALTHY.limit());
     assertThat(stands.update(ACT, 40 * SECOND).since()).isEqualTo(ACT.since());
-    assertThat(stands.update(FINE, 339 * SECOND).state()).isEqualTo(State.ACT);
-    assertThat(stands.update(FINE, 340 * SECOND).state()).isEqualTo(State.HEALTHY);
+    assertThat(stands.update(HEALTHY, 339 * SECOND).state()).isEqualTo(State.ACT);
+    assertThat(stands.update(HEALTHY, 340 * SECOND).state()).isEqualTo(State.HEALTHY);
     assertThat(stands.update(ACT, 341 * SECOND).state()).isEqualTo(State.ACT);
   }
 
@@ -894,18 +895,18 @@ class DiagnosisTest {
 
     stands.update(ACT, 0);
     stands.update(WATCH, 299 * SECOND);
-    Diagnosis milder = stands.update(FINE, 300 * SECOND);
+    Diagnosis milder = stands.update(HEALTHY, 300 * SECOND);
     assertThat(milder.state()).isEqualTo(State.WATCH);
     assertThat(milder.sentence())
         .isEqualTo("Memory grows 2.0 MiB/min, cause not known yet; as of 12:30 UTC");
-    assertThat(stands.update(FINE, 599 * SECOND).state()).isEqualTo(State.HEALTHY);
+    assertThat(stands.update(HEALTHY, 599 * SECOND).state()).isEqualTo(State.HEALTHY);
   }
 
   @Test
   void tooEarlyNeverFollowsAnotherState() {
     HeldDiagnosis stands = new HeldDiagnosis(START);
 
-    assertThat(stands.update(FINE, SECOND).state()).isEqualTo(State.HEALTHY);
+    assertThat(stands.update(HEALTHY, SECOND).state()).isEqualTo(State.HEALTHY);
     assertThat(stands.update(EARLY, 400 * SECOND).state()).isEqualTo(State.HEALTHY);
     assertThat(stands.update(ACT, 401 * SECOND).state()).isEqualTo(State.ACT);
     assertThat(stands.update(EARLY, 700 * SECOND).state()).isEqualTo(State.ACT);
@@ -915,8 +916,8 @@ class DiagnosisTest {
     assertThat(waiting.since()).isEqualTo(EARLY.since());
     assertThat("Too early to tell: " + waiting.sentence()).isEqualToIgnoringCase(EARLY.sentence());
     assertThat(waiting.account()).isEqualTo(EARLY.account());
-    assertThat(stands.update(FINE, 2_299 * SECOND).state()).isEqualTo(State.WATCH);
-    assertThat(stands.update(FINE, 2_300 * SECOND).state()).isEqualTo(State.HEALTHY);
+    assertThat(stands.update(HEALTHY, 2_299 * SECOND).state()).isEqualTo(State.WATCH);
+    assertThat(stands.update(HEALTHY, 2_300 * SECOND).state()).isEqualTo(State.HEALTHY);
   }
 
   @Test
@@ -924,21 +925,21 @@ class DiagnosisTest {
     HeldDiagnosis stands = new HeldDiagnosis(START);
 
     stands.update(EARLY, 0);
-    Diagnosis once = stands.update(FINE, SECOND);
+    Diagnosis once = stands.update(HEALTHY, SECOND);
     assertThat(once.state()).isEqualTo(State.TOO_EARLY);
     assertThat(once.sentence()).isEqualTo(EARLY.sentence() + "; as of 12:02 UTC");
     stands.update(EARLY, 100 * SECOND);
-    assertThat(stands.update(FINE, 219 * SECOND).state()).isEqualTo(State.TOO_EARLY);
-    assertThat(stands.update(FINE, 220 * SECOND).state()).isEqualTo(State.HEALTHY);
+    assertThat(stands.update(HEALTHY, 219 * SECOND).state()).isEqualTo(State.TOO_EARLY);
+    assertThat(stands.update(HEALTHY, 220 * SECOND).state()).isEqualTo(State.HEALTHY);
     stands.update(WATCH, 230 * SECOND);
     stands.update(EARLY, 500 * SECOND);
-    assertThat(stands.update(FINE, 799 * SECOND).state()).isEqualTo(State.WATCH);
-    assertThat(stands.update(FINE, 800 * SECOND).state()).isEqualTo(State.HEALTHY);
+    assertThat(stands.update(HEALTHY, 799 * SECOND).state()).isEqualTo(State.WATCH);
+    assertThat(stands.update(HEALTHY, 800 * SECOND).state()).isEqualTo(State.HEALTHY);
     stands.update(WATCH, 810 * SECOND);
     stands.reset();
-    assertThat(stands.update(FINE, 811 * SECOND).sentence())
+    assertThat(stands.update(HEALTHY, 811 * SECOND).sentence())
         .startsWith("Too early to tell: the limit or the counting has changed");
-    assertThat(stands.update(FINE, 930 * SECOND).state()).isEqualTo(State.HEALTHY);
+    assertThat(stands.update(HEALTHY, 930 * SECOND).state()).isEqualTo(State.HEALTHY);
   }
 
   /** Retained memory grows by 1 MiB/min, but the last reading is 4 MiB too low. */

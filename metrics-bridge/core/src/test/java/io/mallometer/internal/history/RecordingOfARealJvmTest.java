@@ -50,7 +50,7 @@ class RecordingOfARealJvmTest {
     }
   }
 
-  /** The library of the next JVM lacks the native methods, so its Java calls it through JNA. */
+  /** The library of the second JVM lacks the native methods, so Java calls it through JNA. */
   @Test
   void aKilledJvmIsReadAndTheNextOneTellsAndIsRecordedThroughJna() throws Exception {
     Process killed = start(true, "leak", "200");

@@ -156,7 +156,7 @@ public final class EvidenceTrace {
 
   /**
    * Lets a leak detector with each of the options judge each line of a trace, and passes the
-   * reports on each line to the listener.
+   * reports on each line to the listener, in the order of the options.
    */
   public static void replay(
       Path file, List<MallometerOptions> options, Consumer<List<LeakReport>> listener) {

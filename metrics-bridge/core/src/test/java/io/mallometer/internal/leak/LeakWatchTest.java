@@ -47,7 +47,10 @@ class LeakWatchTest {
   private static final long SECOND = 1_000_000_000L;
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
-  /** The site is a leak when its oldest objects have been idle for 35 minutes. */
+  /**
+   * The site is a leak after about 36 minutes: when its oldest objects have been idle for 35
+   * minutes, three evaluations agree.
+   */
   private static final Duration UNTIL_A_LEAK = Duration.ofMinutes(45);
 
   private final Library library = new Library();

@@ -235,11 +235,14 @@ class LostMemoryTest {
     assertThat(lost.resultText()).contains("waits for its share of processor time");
   }
 
-  /** Lets time pass. Every 30 s, a collection frees memory of the old generation. */
-  private void collectFor(int time) {
+  /**
+   * Adds 50 objects, and lets time pass. Every 30 s, a collection frees memory of the old
+   * generation.
+   */
+  private void collectFor(int seconds) {
     library.has(50, 1);
     collections = new GarbageCollections(0, 0, 1L << 40);
-    for (int i = 0; i < time / 30; i++) {
+    for (int i = 0; i < seconds / 30; i++) {
       collections = new GarbageCollections(i + 1, 0, collections.oldBytes() - 1);
       pass(30);
     }
