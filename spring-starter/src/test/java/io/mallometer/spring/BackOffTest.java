@@ -12,6 +12,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.util.Map;
+import java.util.function.Function;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
@@ -24,6 +25,7 @@ import org.springframework.boot.test.context.runner.AbstractApplicationContextRu
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.web.filter.RequestContextFilter;
@@ -229,33 +231,27 @@ class BackOffTest {
         .run(context -> assertThat(context).doesNotHaveBean("nativeMemoryHealthIndicator"));
   }
 
-  @Test
-  void ownBeansOfTheNamesAreKept() {
-    String[] names = {
-      "mallometerAttach",
-      "mallometerEvents",
-      "automaticTrims",
-      "mallometerMonitors",
-      "nativeMemoryHealthIndicator",
-      "nativeMemoryInfoContributor"
-    };
-    ApplicationContextRunner own =
-        application.withPropertyValues(
-            "mallometer.trim.interval=5m", "management.info.nativememory.enabled=true");
-    for (String name : names) {
-      own = own.withBean(name, String.class, () -> "own");
-    }
-    own.run(
-        context ->
-            assertThat(context).hasNotFailed().getBeans(String.class).containsOnlyKeys(names));
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "mallometerAttach",
+        "mallometerEvents",
+        "automaticTrims",
+        "mallometerMonitors",
+        "nativeMemoryHealthIndicator",
+        "nativeMemoryInfoContributor"
+      })
+  void ownBeanOfTheNameIsKept(String name) {
+    application
+        .withBean(name, String.class, () -> "own")
+        .withPropertyValues(
+            "mallometer.trim.interval=5m", "management.info.nativememory.enabled=true")
+        .run(context -> assertThat(context).hasNotFailed().getBean(name).isEqualTo("own"));
   }
 
-  @Test
-  void ownBeansOfTheTypesAreKept() {
-    assertOwnAreKept(
-        application.withBean(
-            PrometheusMeterRegistry.class,
-            () -> new PrometheusMeterRegistry(PrometheusConfig.DEFAULT)),
+  @ParameterizedTest
+  @ValueSource(
+      classes = {
         Mallometer.class,
         NativeMemoryMBeans.class,
         NativeMemoryEvents.class,
@@ -263,58 +259,56 @@ class BackOffTest {
         NativeMemoryMetrics.class,
         RequestSizes.class,
         NativeMemoryEndpoint.class,
-        NativeMemoryEndpointWebExtension.class);
+        NativeMemoryEndpointWebExtension.class
+      })
+  void ownBeanOfTheTypeIsKept(Class<?> type) {
+    assertOwnIsKept(
+        application.withBean(
+            PrometheusMeterRegistry.class,
+            () -> new PrometheusMeterRegistry(PrometheusConfig.DEFAULT)),
+        context -> context.getBean(type));
   }
 
   /** Disabled in {@code spring-starter/matrix}, where the class path has only one web stack. */
   @Test
   @DisabledIfSystemProperty(named = "matrix.boot", matches = ".+")
   void ownReactiveFilterIsKept() {
-    assertOwnAreKept(
+    assertOwnIsKept(
         new ReactiveWebApplicationContextRunner()
             .withConfiguration(
                 AutoConfigurations.of(
                     MallometerAutoConfiguration.class, MallometerEndpointAutoConfiguration.class))
             .withPropertyValues("management.endpoints.web.exposure.include=nativememory"),
-        ReactiveEndpointFilter.class);
+        context -> context.getBean(ReactiveEndpointFilter.class));
   }
 
   @Test
   void ownRequestFilterIsKept() {
-    assertOwnAreKept(
+    assertOwnIsKept(
         new WebApplicationContextRunner()
             .withClassLoader(new FilteredClassLoader("org.springframework.web.servlet"))
             .withUserConfiguration(MallometerManagementContextConfiguration.class),
-        RequestContextFilter.class);
+        context -> context.getBean(RequestContextFilter.class));
   }
 
   /**
-   * Asserts that beans of the application replace mallometer's beans of the same types. Takes the
-   * beans from a first context and registers them in a second one.
+   * Asserts that a bean of the application replaces mallometer's bean of the same type. Takes the
+   * bean from a first context and registers it in a second one.
    */
   private static <
           S extends AbstractApplicationContextRunner<S, C, A>,
           C extends ConfigurableApplicationContext,
           A extends ApplicationContextAssertProvider<C>>
-      void assertOwnAreKept(S application, Class<?>... types) {
+      void assertOwnIsKept(S application, Function<ApplicationContext, Object> bean) {
     application.run(
-        first ->
-            application
-                .withInitializer(
-                    context -> {
-                      for (Class<?> type : types) {
-                        context
-                            .getBeanFactory()
-                            .registerSingleton("own " + type.getName(), first.getBean(type));
-                      }
-                    })
-                .run(
-                    second -> {
-                      for (Class<?> type : types) {
-                        assertThat(second.getBeansOfType(type))
-                            .containsOnlyKeys("own " + type.getName());
-                      }
-                    }));
+        first -> {
+          Object own = bean.apply(first);
+          application
+              .withInitializer(context -> context.getBeanFactory().registerSingleton("own", own))
+              .run(
+                  second ->
+                      assertThat(second.getBeansOfType(own.getClass())).containsOnlyKeys("own"));
+        });
   }
 
   @Test
