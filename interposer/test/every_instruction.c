@@ -160,7 +160,7 @@ static void no_block_is_lost(void) {
  * A round is interrupted STRIDE instructions later than the previous round. STRIDE is small, so that some round
  * interrupts the library between its choice of the functions for malloc and free and the store of this choice.
  */
-enum { STRIDE = 13 };
+enum { STRIDE = 7 };
 
 static sem_t others_turn, mains_turn;
 static bool ended;
