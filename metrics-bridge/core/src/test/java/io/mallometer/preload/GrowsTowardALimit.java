@@ -13,7 +13,6 @@ import io.mallometer.model.MemoryBudget;
 import io.mallometer.model.Setting;
 import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.Snapshot;
-import java.io.IOException;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
@@ -31,9 +30,9 @@ import java.util.concurrent.atomic.AtomicLong;
  * the diagnosis advances by a second in each step, so the rate of growth does not depend on the
  * load of the machine.
  *
- * <p>The first argument is the kind of memory: {@code untouched} for objects of malloc, {@code
- * mapped} for memory that is mapped by a foreign function, or {@code touched} for objects of malloc
- * and as many bytes of the file that the second argument names.
+ * <p>The first argument is the kind of memory: {@code touched} or {@code untouched} objects of
+ * malloc, {@code mapped} for memory that is mapped by a foreign function, or {@code file} for pages
+ * of the file that the second argument names.
  */
 public final class GrowsTowardALimit {
 
@@ -102,20 +101,18 @@ public final class GrowsTowardALimit {
   }
 
   private static Step step(String[] arguments) throws Exception {
-    return switch (arguments[0]) {
-      case "untouched" -> index -> NativeWork.allocateMemory(UNTOUCHED_BYTES);
-      case "mapped" -> index -> MapsMemory.mapMemory(STEP_BYTES).clear(STEP_BYTES);
-      default -> writeAndRead(Path.of(arguments[1]));
-    };
-  }
-
-  private static Step writeAndRead(Path path) throws IOException {
-    try (FileChannel file = FileChannel.open(path, StandardOpenOption.READ)) {
+    if (arguments[0].equals("untouched")) {
+      return index -> NativeWork.allocateMemory(UNTOUCHED_BYTES);
+    }
+    if (arguments[0].equals("touched")) {
+      return index -> NativeWork.fill(NativeWork.allocateMemory(STEP_BYTES), STEP_BYTES);
+    }
+    if (arguments[0].equals("mapped")) {
+      return index -> MapsMemory.mapMemory(STEP_BYTES).clear(STEP_BYTES);
+    }
+    try (FileChannel file = FileChannel.open(Path.of(arguments[1]), StandardOpenOption.READ)) {
       MappedByteBuffer mapped = file.map(FileChannel.MapMode.READ_ONLY, 0, FILE_BYTES);
-      return index -> {
-        NativeWork.fill(NativeWork.allocateMemory(STEP_BYTES), STEP_BYTES);
-        read(mapped, index * STEP_BYTES);
-      };
+      return index -> read(mapped, index * STEP_BYTES);
     }
   }
 

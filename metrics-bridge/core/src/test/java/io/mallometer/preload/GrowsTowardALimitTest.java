@@ -28,6 +28,14 @@ class GrowsTowardALimitTest {
   @TempDir private Path directory;
 
   @Test
+  void memoryThatIsWrittenReachesTheLimit() throws Exception {
+    Map<String, String> said = run("touched");
+
+    assertThat(number(said, "used")).isGreaterThan(400 * MIB);
+    assertThat(number(said, "soonest")).as("%s", said).isBetween(100.0, 1_000.0);
+  }
+
+  @Test
   void memoryThatIsNeverTouchedDoesNot() throws Exception {
     Map<String, String> said = run("untouched");
 
@@ -49,30 +57,24 @@ class GrowsTowardALimitTest {
     assertThat(said.get("sentence")).as("%s", said).contains("MapsMemory.mapMemory", " maps ");
   }
 
-  /**
-   * The program writes and reads 2 MiB each second. The file lies on a disk, because the kernel
-   * cannot drop the pages of a file in a tmpfs.
-   */
+  /** The file lies on a disk, because the kernel cannot drop the pages of a file in a tmpfs. */
   @Test
-  void memoryThatIsWrittenReachesTheLimitAndPagesOfAFileThatIsReadDoNot() throws Exception {
+  void pagesOfAFileThatIsReadDoNot() throws Exception {
     Path sparse = Files.createTempFile(Path.of("target"), "mapped", ".data");
     try (RandomAccessFile file = new RandomAccessFile(sparse.toFile(), "rw")) {
       file.setLength(GrowsTowardALimit.FILE_BYTES);
     }
     Map<String, String> said;
     try {
-      said = run("touched", sparse.toString());
+      said = run("file", sparse.toString());
     } finally {
       Files.delete(sparse);
     }
 
-    double used = number(said, "used");
-    assertThat(number(said, "resident")).isGreaterThan(2.0 * GrowsTowardALimit.FILE_BYTES);
-    assertThat(used).isBetween(400 * MIB, 650 * MIB);
-    assertThat(number(said, "soonest")).as("%s", said).isBetween(100.0, 1_000.0);
-    assertThat((GrowsTowardALimit.LIMIT - used) / number(said, "seconds"))
-        .as("%s", said)
-        .isBetween(1 * MIB, 3 * MIB);
+    assertThat(number(said, "resident")).isGreaterThan(GrowsTowardALimit.FILE_BYTES);
+    assertThat(number(said, "used")).isLessThan(250 * MIB);
+    assertThat(said.get("state")).isNotIn("ACT", "WATCH");
+    assertThat(number(said, "seconds") < AN_HOUR).as("%s", said).isFalse();
   }
 
   private Map<String, String> run(String... arguments) throws Exception {
