@@ -21,8 +21,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Tests a JVM whose description of its own structures (gHotSpotVMStructs) is wrong. The test
- * damages the offset of one field after the other while compilers work. The C test {@code
- * vm_structs} damages all words of a description.
+ * damages one field after the other while compilers work.
  */
 @Tag("process")
 @Tag("any-jdk")
@@ -41,7 +40,7 @@ class DamagedDescriptionTest {
               .run(Damages.class);
 
       assertThat(result.output()).contains("a method was named");
-      assertThat(result.output()).containsPattern("(?m)^damages=33$");
+      assertThat(result.output()).containsPattern("(?m)^damages=132$");
       assertThat(result.exitCode()).isZero();
     }
   }
@@ -49,6 +48,18 @@ class DamagedDescriptionTest {
   /** Makes gHotSpotVMStructs point to a copy of its table, and damages the copy. */
   static final class Damages {
 
+    /**
+     * The table's columns in the order of damage. Offsets are first: the library reads the offsets
+     * of a thread's stack only once, and would miss later damage.
+     */
+    private static final String[] COLUMNS = {
+      "gHotSpotVMStructEntryOffsetOffset",
+      "gHotSpotVMStructEntryTypeNameOffset",
+      "gHotSpotVMStructEntryFieldNameOffset",
+      "gHotSpotVMStructEntryIsStaticOffset"
+    };
+
+    /** The address 4096 is in a page that is never mapped. */
     private static final long[] DAMAGES = {-1, 4096, 0};
 
     private static final Set<String> FIELDS =
@@ -95,8 +106,7 @@ class DamagedDescriptionTest {
       List<Long> entries = new ArrayList<>();
       long bytes = 0;
       for (Pointer type; (type = intact.getPointer(bytes)) != null; bytes += stride) {
-        long nameAt = bytes + number("gHotSpotVMStructEntryFieldNameOffset");
-        String field = intact.getPointer(nameAt).getString(0);
+        String field = intact.getPointer(bytes + number(COLUMNS[2])).getString(0);
         if (FIELDS.contains(type.getString(0) + "." + field)) {
           entries.add(bytes);
         }
@@ -107,14 +117,16 @@ class DamagedDescriptionTest {
       exported.setPointer(0, copy);
       int damages = 0;
       for (long entry : entries) {
-        long at = entry + number("gHotSpotVMStructEntryOffsetOffset");
-        long before = copy.getLong(at);
-        for (long damage : DAMAGES) {
-          copy.setLong(at, damage);
-          work();
-          damages++;
+        for (String column : COLUMNS) {
+          for (long damage : DAMAGES) {
+            long at = entry + number(column);
+            long before = copy.getLong(at);
+            copy.setLong(at, damage);
+            work();
+            copy.setLong(at, before);
+            damages++;
+          }
         }
-        copy.setLong(at, before);
       }
       System.out.println("damages=" + damages);
     }
