@@ -14,6 +14,12 @@ final class LeakReader implements SnapshotReader {
   private final LeakWatch watch;
   private final NativeLibrary library;
 
+  /**
+   * Whether there was no reading since the library was attached. The next reading may be of a
+   * snapshot from before the attach.
+   */
+  private boolean justAttached;
+
   LeakReader(LeakWatch watch, NativeLibrary library) {
     this.watch = watch;
     this.library = library;
@@ -30,9 +36,13 @@ final class LeakReader implements SnapshotReader {
   }
 
   @Override
-  public void read(Snapshot soFar) {
+  public synchronized void read(Snapshot soFar) {
+    boolean mayBeFromBefore = justAttached;
+    justAttached = false;
     if (!soFar.status().active()) {
-      watch.suspend(soFar.status().reason());
+      if (!mayBeFromBefore) {
+        watch.suspend(soFar.status().reason());
+      }
     } else if (library.present()) {
       watch.evaluateIfDue(soFar.process().map(NativeCounters::threads).orElse(0));
     }
@@ -54,7 +64,8 @@ final class LeakReader implements SnapshotReader {
   }
 
   @Override
-  public void attached() {
+  public synchronized void attached() {
+    justAttached = true;
     watch.resume();
   }
 
