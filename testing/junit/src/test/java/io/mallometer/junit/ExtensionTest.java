@@ -89,6 +89,14 @@ class ExtensionTest {
       PROCESS.live = ++runs % 7 == 0 ? 1_000 : PROCESS.live + 1_000;
     }
 
+    /** The warm-up and the two series take 24 runs, so a collection ends the second series. */
+    @Test
+    @ExpectNoNativeGrowth(warmups = 2, iterations = 10)
+    void isFreedByACollectionAtTheEnd() {
+      PROCESS.isGarbage = true;
+      PROCESS.live = ++runs % 8 == 0 ? 0 : PROCESS.live + 1_000;
+    }
+
     @Test
     @ExpectNoNativeGrowth(warmups = 2, iterations = 10, collectGarbage = true)
     void isFreedByCollectionsAsAllowed() {
@@ -244,6 +252,8 @@ class ExtensionTest {
     assertThat(failure(ended("isFreedByCollectionsAlone")))
         .startsWith("Native memory grows by 1.0 KiB a run")
         .endsWith(" of it: the objects are unreachable, but were not closed.");
+    assertThat(failure(ended("isFreedByACollectionAtTheEnd")))
+        .startsWith("Native memory grows by 1.0 KiB a run");
     assertThat(ended("isFreedByCollectionsAsAllowed").getStatus()).isEqualTo(Status.SUCCESSFUL);
     assertThat(ended("isEmptiedByItself").getStatus()).isEqualTo(Status.SUCCESSFUL);
   }
