@@ -8,6 +8,7 @@ import functools
 import json
 import pathlib
 import subprocess
+import threading
 
 import yaml
 
@@ -42,7 +43,7 @@ def policy(**inject):
 
 @functools.cache
 def started(script):
-    """Starts a script of Node that answers each line, which the end of its input ends."""
+    """Starts a script of Node that answers each line of its input. The end of the input ends the script."""
     process = subprocess.Popen(["node", script], cwd=HERE / "kubernetes", stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     atexit.register(process.communicate)
     return process
@@ -52,7 +53,12 @@ def answer(script, question):
     process = started(script)
     process.stdin.write(json.dumps(question) + "\n")
     process.stdin.flush()
-    return json.loads(process.stdout.readline())
+    timer = threading.Timer(120, process.kill)
+    timer.start()
+    line = process.stdout.readline()
+    timer.cancel()
+    assert line, f"{script} ended with code {process.wait()}"
+    return json.loads(line)
 
 
 def evaluated(policy, pod):

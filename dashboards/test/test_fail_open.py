@@ -190,7 +190,7 @@ class FailsOpen(unittest.TestCase):
 class FailsOpenByTheOperator(FailsOpen):
     """Tests a container with the variables and files of the OpenTelemetry Operator, which has no recording.
 
-    Only the copying and the agent's file differ from the component's: tests of the library and of the loader are not repeated.
+    The tests of the library and of the loader are those of the component: they are not repeated here.
     """
 
     java = yaml.safe_load((KUBERNETES / "opentelemetry/instrumentation.yaml").read_text())["spec"]["java"]

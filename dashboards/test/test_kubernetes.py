@@ -311,8 +311,9 @@ class KubernetesFiles(unittest.TestCase):
 
     def test_parts_of_the_chart_can_be_left_out(self):
         for part, kinds in ("rules", {"PrometheusRule"}), ("monitors", {"PodMonitor", "ServiceMonitor"}), ("dashboards", {"ConfigMap"}):
-            found = re.findall(r"^kind: (\w+)$", admission.rendered("--set", f"{part}.enabled=false"), re.M)
-            self.assertEqual(OF_CLUSTER - kinds, set(found))
+            code, complaints, objects = validated(admission.rendered("--set", f"{part}.enabled=false"))
+            self.assertEqual((0, ""), (code, complaints))
+            self.assertEqual(OF_CLUSTER - kinds, {one["kind"] for one in objects})
 
     def test_the_policy_is_bound_to_the_named_workloads_alone(self):
         text = admission.rendered(workloads={"checkout": admission.WORKLOAD, "night": {"namespace": "batch"}})

@@ -280,7 +280,7 @@ class Commands(unittest.TestCase):
             with self.subTest(page.name, block=body):
                 asks_pid = "bin/mallometer" in body and "PID" in body
                 if asks_pid and not attached and "attach PID" not in body:
-                    self.shell("bin/mallometer attach PID")
+                    self.assertEqual(0, self.shell("bin/mallometer attach PID").returncode)
                 attached = (attached or asks_pid) and "detach PID" not in body
                 done = self.shell(body)
                 self.assertEqual(int(expected["code"] or 0), done.returncode, done.stdout)

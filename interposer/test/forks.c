@@ -27,7 +27,11 @@ static void *churn(void *unused) {
 static pid_t fork_meanwhile(void) {
   uint64_t before = __atomic_load_n(&rounds, __ATOMIC_RELAXED);
   pauses = 0;
-  while (__atomic_load_n(&rounds, __ATOMIC_RELAXED) < before + 100 * THREADS) usleep(500);
+  double begin = seconds();
+  while (__atomic_load_n(&rounds, __ATOMIC_RELAXED) < before + 100 * THREADS) {
+    CHECK(seconds() - begin < 60);
+    usleep(500);
+  }
   pid_t pid = fork();
   pauses = 1;
   return pid;

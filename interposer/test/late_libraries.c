@@ -5,7 +5,6 @@
  */
 #include <dlfcn.h>
 #include <pthread.h>
-#include <string.h>
 
 #include "loaded_library.h"
 

@@ -4,7 +4,6 @@
  * objects of any new.
  */
 #include <dlfcn.h>
-#include <string.h>
 
 #include "loaded_library.h"
 

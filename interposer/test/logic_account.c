@@ -366,7 +366,7 @@ int main(int argc, char **argv) {
   CHECK_EQUAL(at_each_point(sums_are_exact_without_the_memory), 2);
   RUN(a_slab_is_mapped_when_its_next_block_is_asked_for);
   RUN(a_full_table_leaves_events_to_the_shared_block);
-  if (argc > 1) return 0; /* Only the memory of blocks depends on the size of pages. */
+  if (argc > 1) return 0; /* The other tests do not depend on the size of pages. */
   RUN(classes_begin_at_16_bytes_and_end_open);
   RUN(a_block_is_handed_over_with_its_totals);
   RUN(threads_answer_until_nobody_asks_any_more);

@@ -5,6 +5,6 @@
 
 static __attribute__((noinline, noclone)) void measure_from_here(void) { __asm__ volatile(""); }
 
-#define MEASURED_ROUNDS(i, count) for (long i = -10000; i < count; ++i == 0 ? measure_from_here() : (void)0)
+#define MEASURED_ROUNDS(i, count) for (long i = -10000; i < (count); ++i == 0 ? measure_from_here() : (void)0)
 
 #endif

@@ -569,7 +569,7 @@ static void nothing_allocated(void *context, void *object, size_t requested, siz
 
 static void nothing_freed(void *context, void *object, size_t actual) { (void)context, (void)object, (void)actual; }
 
-/* Calls malloc and free `count` times, for callgrind. `kind` is the number of registered monitors ("none", "one" or
+/* Lets callgrind measure `count` pairs of malloc and free, and ends the process. `kind` is the number of registered monitors ("none", "one" or
  * "two"), or "after" if one was registered and unregistered again. */
 static _Noreturn void pairs(const char *kind, long count) {
   int number = strcmp(kind, "none") == 0 ? 0 : registered(NULL, nothing_allocated, nothing_freed);

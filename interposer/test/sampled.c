@@ -36,7 +36,7 @@ static void *work(void *unused) {
 int main(int argc, char **argv) {
   CHECK(argc == 2);
   unsigned long interval = strtoul(argv[1], NULL, 10);
-  rounds = interval > 1 ? 20000 : 2000; /* only the estimate needs many samples */
+  rounds = interval > 1 ? 20000 : 2000; /* with an interval of 1, few rounds give enough samples */
   CHECK_EQUAL(self().sample_interval_bytes, interval);
   struct mallometer_report before = self();
   struct mallometer_counters start = snapshot();

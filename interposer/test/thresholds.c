@@ -249,7 +249,7 @@ static void errno_stays(void) {
 }
 
 /*
- * Calls malloc and free `count` times, for a measurement by callgrind. `kind` selects the threshold.
+ * Lets callgrind measure `count` pairs of malloc and free, and ends the process. `kind` selects the threshold.
  *
  * - "none": no threshold.
  * - "above": the requests exceed the threshold.

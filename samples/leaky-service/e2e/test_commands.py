@@ -49,19 +49,6 @@ class DemoCommand(unittest.TestCase):
             end = demo.output().partition("Ctrl-C stops it.")[2].strip()
             self.assertRegex(end, r"\A[^\n]*the service ended by itself \(exit code 137\)\Z")
 
-    def check_that_it_listens_on_the_loopback_interface_only(self, demo):
-        ports = {f"{demo.port:04X}", f"{demo.jmx_port:04X}"}
-        listening = {
-            address
-            for table in ("/proc/net/tcp", "/proc/net/tcp6")
-            for _, address, _, state, *_ in map(str.split, pathlib.Path(table).read_text().splitlines()[1:])
-            if state == "0A" and address.rpartition(":")[2] in ports
-        }
-        # The address 127.0.0.1 as IPv4, or mapped into IPv6.
-        loopback = ("0100007F:", "0000000000000000FFFF00000100007F:")
-        self.assertEqual(len(ports), len(listening))
-        self.assertTrue(all(address.startswith(loopback) for address in listening), listening)
-
     def test_a_taken_port_is_named_in_one_line(self):
         with socket.socket() as taken:
             taken.bind(("127.0.0.1", 0))
@@ -78,6 +65,19 @@ class DemoCommand(unittest.TestCase):
                 refused = run("bin/demo", *options)
                 self.assertNotEqual(0, refused.returncode)
                 self.assertTrue(refused.stderr)
+
+    def check_that_it_listens_on_the_loopback_interface_only(self, demo):
+        ports = {f"{demo.port:04X}", f"{demo.jmx_port:04X}"}
+        listening = {
+            address
+            for table in ("/proc/net/tcp", "/proc/net/tcp6")
+            for _, address, _, state, *_ in map(str.split, pathlib.Path(table).read_text().splitlines()[1:])
+            if state == "0A" and address.rpartition(":")[2] in ports
+        }
+        # The address 127.0.0.1 as IPv4, or mapped into IPv6.
+        loopback = ("0100007F:", "0000000000000000FFFF00000100007F:")
+        self.assertEqual(len(ports), len(listening))
+        self.assertTrue(all(address.startswith(loopback) for address in listening), listening)
 
 
 class Requirements(unittest.TestCase):

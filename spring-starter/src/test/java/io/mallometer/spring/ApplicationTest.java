@@ -156,7 +156,7 @@ class ApplicationTest {
   /** {@link ServiceNamesTest} checks the names of an application that counts. */
   @Test
   @DisabledIf("io.mallometer.spring.Matrix#preloaded")
-  void everySpringBootWritesTheSameNames() {
+  void everySpringBootWritesTheSameNamesWithoutTheLibrary() {
     PublicNames.checkAnswers(ServiceNamesTest.answers(application));
   }
 
@@ -171,6 +171,16 @@ class ApplicationTest {
     assertThat(details).containsEntry("state", Matrix.preloaded() ? "ACTIVE" : "UNAVAILABLE");
     assertThat(details.containsKey("reason")).isNotEqualTo(Matrix.preloaded());
     assertThat(details.containsKey("liveBytes")).isEqualTo(Matrix.preloaded());
+  }
+
+  @Test
+  @EnabledIf("io.mallometer.spring.Matrix#preloaded")
+  void healthAndInfoHaveTheSameNamesOnEverySpringBoot() {
+    String section = "health and info";
+    PublicNames.check(
+        section,
+        PublicNames.await(section, () -> ServiceNamesTest.details(application)),
+        PublicNames.names(section));
   }
 
   @Test

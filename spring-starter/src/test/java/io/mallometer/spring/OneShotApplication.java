@@ -14,6 +14,7 @@ public class OneShotApplication {
         RunningApplication.start(new SpringApplication(OneShotApplication.class), arguments)) {
       print(application.scrape());
       System.out.println(application.get("/actuator/nativememory"));
+      System.out.println(application.response("/actuator/info").body());
     }
   }
 

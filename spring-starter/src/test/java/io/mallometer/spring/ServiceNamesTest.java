@@ -176,7 +176,7 @@ class ServiceNamesTest {
     return ShownNames.answers(path -> body(application, path), ServiceNamesTest::parsed);
   }
 
-  private static Collection<String> details(RunningApplication application) {
+  static Collection<String> details(RunningApplication application) {
     Set<String> names = new TreeSet<>();
     ShownNames.addKeys(
         names, "health.nativeMemory", application.json("/actuator/health/nativeMemory"));

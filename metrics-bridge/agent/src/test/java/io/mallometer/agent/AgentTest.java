@@ -49,7 +49,7 @@ class AgentTest {
     assertThat(value(scraped, "mallometer_active")).isEqualTo(1);
     assertThat(value(scraped, "native_malloc_live_bytes")).isGreaterThan(100_000);
     assertThat(value(scraped, "native_malloc_request_size_bytes_count")).isGreaterThan(1_000);
-    assertThat(version(scraped)).as("the option goes before the jar").isEqualTo("2.3.1");
+    assertThat(version(scraped)).as("the option overrides the jar's version").isEqualTo("2.3.1");
     assertThat(result.exitCode()).isZero();
   }
 

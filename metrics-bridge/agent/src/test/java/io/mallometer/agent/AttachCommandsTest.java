@@ -67,6 +67,7 @@ class AttachCommandsTest extends ProcessCommands {
     try {
       String plainPid = "" + plain.pid();
       assertThat(attach(plain)).endsWith("next: java -jar " + JAR + " top " + plainPid + "\n");
+      report(plain);
       assertThat(call("doctor", plainPid).out())
           .contains("ok   attached", "ok   counting")
           .containsPattern(
@@ -80,7 +81,6 @@ class AttachCommandsTest extends ProcessCommands {
           .as(leaks.err())
           .containsPattern("(?m)^attached since \\S+Z: objects from before are not judged; ")
           .doesNotContain("only during this command");
-      report(plain);
       assertThat(call("attach", plainPid).out()).contains("(attached; ");
 
       detach(plain);

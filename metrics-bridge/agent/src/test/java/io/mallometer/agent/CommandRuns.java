@@ -45,9 +45,13 @@ abstract class CommandRuns {
   record Result(int exitCode, String out, String err) {}
 
   @BeforeAll
-  static void startCommands() throws IOException {
+  static void prepareCommands() throws IOException {
     temporary = Files.createDirectory(directory.resolve("tmp"));
-    errors = directory.resolve("errors");
+    startCommands();
+  }
+
+  private static void startCommands() throws IOException {
+    errors = Files.createTempFile(directory, "errors", "");
     try (JarFile jar = new JarFile(JAR)) {
       String version =
           jar.getManifest().getMainAttributes().getValue(Attributes.Name.IMPLEMENTATION_VERSION);
@@ -60,10 +64,15 @@ abstract class CommandRuns {
 
   @AfterAll
   static void endCommands() throws InterruptedException {
-    commands.destroyForcibly().waitFor();
+    if (commands != null) {
+      commands.destroyForcibly().waitFor();
+    }
   }
 
-  /** Runs a command in the JVM that all tests of the class share. */
+  /**
+   * Runs a command in the JVM that all tests of the class share. A new JVM follows one that died or
+   * in which a command did not end.
+   */
   static Result call(String... words) throws Exception {
     int begin = (int) Files.size(errors);
     Writer line = commands.outputWriter(StandardCharsets.UTF_8);
@@ -71,19 +80,27 @@ abstract class CommandRuns {
     line.flush();
     BufferedReader output = commands.inputReader(StandardCharsets.UTF_8);
     StringBuilder out = new StringBuilder();
-    String exitCode =
-        assertTimeoutPreemptively(
-            Duration.ofSeconds(LONGEST_SECONDS),
-            () -> {
-              for (int c = output.read(); c > ManyCommands.END; c = output.read()) {
-                out.append((char) c);
-              }
-              return output.readLine();
-            });
-    byte[] written = Files.readAllBytes(errors);
-    String err = new String(written, begin, written.length - begin, StandardCharsets.UTF_8);
-    assertThat(exitCode).as(err).isNotNull();
-    return new Result(Integer.parseInt(exitCode), out.toString(), err);
+    String exitCode = null;
+    try {
+      exitCode =
+          assertTimeoutPreemptively(
+              Duration.ofSeconds(LONGEST_SECONDS),
+              () -> {
+                for (int c = output.read(); c > ManyCommands.END; c = output.read()) {
+                  out.append((char) c);
+                }
+                return output.readLine();
+              });
+      byte[] written = Files.readAllBytes(errors);
+      String err = new String(written, begin, written.length - begin, StandardCharsets.UTF_8);
+      assertThat(exitCode).as(err).isNotNull();
+      return new Result(Integer.parseInt(exitCode), out.toString(), err);
+    } finally {
+      if (exitCode == null) {
+        endCommands();
+        startCommands();
+      }
+    }
   }
 
   /** Returns a command in a JVM of its own. */

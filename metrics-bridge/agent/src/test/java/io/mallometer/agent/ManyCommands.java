@@ -25,7 +25,7 @@ public final class ManyCommands {
     BufferedReader lines =
         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-      List<String> words = line.isEmpty() ? List.of() : List.of(line.split(SEPARATOR));
+      List<String> words = line.isEmpty() ? List.of() : List.of(line.split(SEPARATOR, -1));
       int exitCode = commands.run(words, arguments[0]);
       System.clearProperty(ATTACH_TIMEOUT);
       System.out.println(END + Integer.toString(exitCode));

@@ -73,18 +73,12 @@ class KnownSitesTest {
   }
 
   private record Said(
-      String library,
-      String site,
-      String figure,
-      double low,
-      double value,
-      double high,
-      double variance) {
+      String library, String figure, double low, double value, double high, double variance) {
 
     static Said of(String line) {
       String[] words = line.split(" ");
       double[] numbers = Arrays.stream(words).skip(3).mapToDouble(Double::parseDouble).toArray();
-      return new Said(words[0], words[1], words[2], numbers[0], numbers[1], numbers[2], numbers[3]);
+      return new Said(words[0], words[2], numbers[0], numbers[1], numbers[2], numbers[3]);
     }
 
     boolean isExact() {

@@ -126,7 +126,7 @@ public final class LosesMemory {
     List<SearchedObject> large =
         search.objects().stream().filter(isOwn.and(object -> object.bytes() > 30_000)).toList();
     System.out.printf(
-        "%s %s %d of %d lost; %d of %d MiB, %.2f s%n",
+        "%s %s %d of %d lost; all searched: %d of %d MiB, %.2f s%n",
         method,
         search.state() + first.reason() + search.reason(),
         large.stream().filter(o -> o.lost() && lostAtFirst.contains(o.id())).count(),

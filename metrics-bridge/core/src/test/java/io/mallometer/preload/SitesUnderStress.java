@@ -42,6 +42,9 @@ public final class SitesUnderStress {
   /** Whether the work pauses, so that the observations take their own CPU time only. */
   private static volatile boolean pauses;
 
+  /** Whether a thread has worked since the end of the pause. */
+  private static volatile boolean works;
+
   private static volatile int sink;
   private static volatile IntUnaryOperator operator = size -> size;
 
@@ -63,6 +66,7 @@ public final class SitesUnderStress {
     letItRun(mallometer, half, List.of());
     double footprint = mallometer.poll().self().footprintBytes();
     letItRun(mallometer, half, unloaded);
+    String sitesOfTheOther = other.get();
     pauses = true;
     CallSites sites = mallometer.sites().read();
     System.out.println("sites=" + sites.sites().size());
@@ -70,13 +74,16 @@ public final class SitesUnderStress {
     System.out.println("dropped=" + sites.dropped());
     System.out.println("reason=" + sites.reason());
     System.out.println("java=" + hasJavaFrames(sites));
-    System.out.println("other " + other.get());
+    System.out.println("other " + sitesOfTheOther);
     System.out.println("gone=" + gone(unloaded));
     System.out.println("named=" + namesOfWhatLivedASecond(sites));
     System.out.println("grown=" + (mallometer.poll().self().footprintBytes() - footprint));
     System.out.println("held " + held());
+    works = false;
     pauses = false;
-    Thread.sleep(5 * PAUSE_MILLIS);
+    while (!works) {
+      Thread.sleep(PAUSE_MILLIS);
+    }
     System.out.println("done");
     end(arguments[1]);
   }
@@ -130,6 +137,7 @@ public final class SitesUnderStress {
                   sleep(PAUSE_MILLIS);
                 } else {
                   forever.run();
+                  works = true;
                 }
               }
             },

@@ -12,7 +12,7 @@ public final class ReportNames {
 
   private ReportNames() {}
 
-  /** Returns the report on the agent at an address, which the command writes to the file. */
+  /** Writes the report on the agent at an address to a file, and returns it. */
   public static String report(String address, Path file) throws IOException {
     List<String> words =
         List.of("report", address, "--format=json", "--duration=1s", "-o", file.toString());

@@ -319,9 +319,10 @@ class AgentServerTest {
         .contains("it comes from http://evil");
     assertThat(mallometer.trims()).isZero();
     String ours = server.orElseThrow().address();
-    assertThat(
-            send("POST", "/nativememory/trim", "X-Mallometer", "test", "Origin", ours).statusCode())
-        .isEqualTo(200);
+    HttpResponse<String> trim =
+        send("POST", "/nativememory/trim", "X-Mallometer", "test", "Origin", ours);
+    assertThat(trim.statusCode()).isEqualTo(200);
+    assertThat(trim.body()).startsWith("{\"outcome\":");
     assertThat(mallometer.trims()).isEqualTo(1);
     assertThat(send("POST", "/nativememory/trim", "X-Mallometer", "test").statusCode())
         .isEqualTo(429);

@@ -100,13 +100,13 @@ class PoolWatchTest {
 
   @Test
   void manyBuffersAreDrawnAndWeighted() throws Exception {
-    use.keep(5_000, 256);
+    use.keep(10_000, 256);
 
     BufferSite site = site();
 
     // The watch tracks 1,000 to 2,000 buffers. The lower bound allows for 6 standard errors.
     assertThat(site.tracks().tracked()).isBetween(800, 2_000);
-    assertThat(site.buffers().value()).isBetween(4_000.0, 6_000.0);
+    assertThat(site.buffers().value()).isBetween(8_000.0, 12_000.0);
     assertThat(site.buffers().low()).isLessThan(site.buffers().value());
     assertThat(site().tracks().tracked()).isEqualTo(site.tracks().tracked());
   }

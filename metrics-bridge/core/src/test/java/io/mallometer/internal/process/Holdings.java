@@ -30,8 +30,8 @@ import java.util.function.Predicate;
 
 /**
  * Allocates a known amount of each kind of memory in turn. After each kind, it prints the growth of
- * each part of the resident set: {@code heap: java_heap=67108864 ...}. Without an argument, the
- * directory of a file that is mapped, the program allocates nothing.
+ * each part of the resident set: {@code heap: java_heap=67108864 ...}. The argument is the
+ * directory of the file that it maps; without it, the program allocates nothing.
  */
 final class Holdings {
 
@@ -64,7 +64,10 @@ final class Holdings {
 
   public static void main(String[] arguments) throws Exception {
     Holdings holdings = new Holdings();
-    // Splitting the resident set loads classes at first, which must not count as allocated memory.
+    // Allocating memory and splitting the resident set load classes at first, which must not count
+    // as
+    // allocated memory.
+    NativeWork.freeMemory(allocate(1));
     for (int i = 0; i < 6; i++) {
       holdings.latest = holdings.split();
     }
