@@ -107,7 +107,7 @@ static void the_first_are_kept(void) {
   for (size_t i = 1; i <= 10; i++) use(malloc(2000 + i));
   CHECK_EQUAL(mallometer_threshold_read(threshold, events, 3, NULL), 3);
   CHECK_EQUAL(events[2].requested_bytes, 2003);
-  CHECK_EQUAL(requests(threshold), 7); /* returns the events that the previous reading left */
+  CHECK_EQUAL(requests(threshold), 7); /* the previous reading took 3 of 10 */
   CHECK_EQUAL(events[0].requested_bytes, 2004);
   CHECK_EQUAL(mallometer_threshold_close(threshold), 0);
 }

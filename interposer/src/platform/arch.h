@@ -66,7 +66,7 @@
  *       Which position yields `address` itself depends on the processor, so results may only be compared with each
  *       other.
  *   HASH_FACTOR
- *       An odd multiple of a power of two. Bits 24 to 31 of a number's product with it are a hash of the number.
+ *       A constant. Bits 24 to 31 of a number's product with it are a hash of the number.
  *   bool bit_of_65536(const uint8_t bits[8192], size_t number)
  *       Whether the bit of number % 65536 is set: bit number % 8 of byte (number % 65536 ^ FIRST_OF_65536) / 8. The
  *       constant FIRST_OF_65536 is 0 or 32,768, depending on the processor. The bits begin at a page of 4 KiB.

@@ -364,8 +364,8 @@ final class WaitingGarbage {
     }
 
     /**
-     * Returns the share of bytes that cleaners freed within seconds after a collection of the old
-     * generation. Counts only objects that had survived no earlier one.
+     * Returns how much a collection of the old generation freed, through cleaners and within seconds,
+     * as a share of the bytes for which it was the first such collection.
      */
     private double firstShare(Outlived freed, double left) {
       double met = freed.firstBytes() + freed.otherwiseBytes() + left;

@@ -182,7 +182,10 @@ public final class FileCache {
     return true;
   }
 
-  /** Measures the descriptors up to the last one. Returns false if the time ran out before. */
+  /**
+   * Measures how much of each remaining descriptor's file is cached. Returns false if the time ran
+   * out before the last descriptor.
+   */
   private boolean finishPass(long until) {
     hidden = "";
     try {
