@@ -22,9 +22,9 @@ import org.jspecify.annotations.Nullable;
  * Tests whether a site, or several that are judged as one, leak. {@link LeakThresholds} describes
  * the test. The result depends only on the arguments.
  *
- * <p>The leaked amount is the number of objects older than the idle threshold, times the idle share of
- * these objects. The number is estimated from all samples: a sample with the probability p has the
- * weight 1 / p. The share is estimated from the few samples in slots (pages of their own, where
+ * <p>The leaked amount is the number of objects older than the idle threshold, times the idle share
+ * of these objects. The number is estimated from all samples: a sample with the probability p has
+ * the weight 1 / p. The share is estimated from the few samples in slots (pages of their own, where
  * accesses are observed). A sample in a slot has the weight 1 / (p * q), where q is the probability
  * of getting a slot. The relative variances of share and number add up.
  */

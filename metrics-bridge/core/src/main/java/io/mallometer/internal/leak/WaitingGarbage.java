@@ -364,8 +364,8 @@ final class WaitingGarbage {
     }
 
     /**
-     * Returns how much a collection of the old generation freed, through cleaners and within seconds,
-     * as a share of the bytes for which it was the first such collection.
+     * Returns how much a collection of the old generation freed, through cleaners and within
+     * seconds, as a share of the bytes for which it was the first such collection.
      */
     private double firstShare(Outlived freed, double left) {
       double met = freed.firstBytes() + freed.otherwiseBytes() + left;
