@@ -105,7 +105,7 @@ class FilesOfTheChart(unittest.TestCase):
 
 
 @unittest.skipUnless(
-    KUBECTL.exists() or os.environ.get("REQUIRE_KUSTOMIZE") == "true", "dashboards/check.sh has not installed kubectl"
+    KUBECTL.exists() or os.environ.get("REQUIRE_INSTALLED") == "true", "dashboards/check.sh has not installed kubectl"
 )
 class KubernetesFiles(unittest.TestCase):
     @classmethod

@@ -683,8 +683,8 @@ enum mallometer_owners_step {
   /* Starts at the addresses that Java longs contain and follows pointers in native memory, to reach the samples for
    * which MALLOMETER_OWNERS_HOLDERS found no long. The program runs meanwhile. */
   MALLOMETER_OWNERS_POINTERS = 2,
-  /* Walks over the Java heap again. Finds the objects and static fields with the Java longs at which the paths to
-   * samples, found by MALLOMETER_OWNERS_POINTERS, start. The JVM stands still meanwhile. */
+  /* MALLOMETER_OWNERS_POINTERS followed pointers from some Java longs to samples. This step walks over the Java heap
+   * again and finds the objects and static fields that contain these longs. Stops the JVM. */
   MALLOMETER_OWNERS_POINTER_HOLDERS = 3,
   /*
    * Finds the referrers of objects. The first run of this step looks for the referrers of the holders, the objects that

@@ -108,11 +108,11 @@ void peak_flush_shared(void);
  */
 uint64_t totals_raise_peak(struct mallometer_counters *sum);
 
-/* Returns the peak of the live bytes. It may be too high by the slack, which is the larger of two amounts: 0.5 % of the
- * peak, and 4 KiB multiplied by the number of thread blocks. */
+/* Returns the peak of the live bytes. It may be too low by peak_error(), or too high by the slack. The slack is the
+ * larger of two amounts: 0.5 % of the peak, and 4 KiB multiplied by the number of thread blocks. */
 uint64_t peak_so_far(void);
 
-/* Returns the bytes by which the true peak may exceed peak_so_far(), which may also be too low. */
+/* Returns the bytes by which the true peak may exceed peak_so_far(). */
 uint64_t peak_error(void);
 
 /* Repairs the estimate of the live bytes in the child of a fork. Other threads of the parent may have begun updates,

@@ -1,5 +1,5 @@
-/* The data for moving a sampled object to pages of its own (a slot, leak/slots.h) before the program receives its
- * address. Accesses to objects in slots are observed. */
+/* Describes how a sampled object may be moved to pages of its own (a slot, leak/slots.h) before the program receives
+ * its address. Accesses to objects in slots are observed. */
 #ifndef MALLOMETER_SAMPLE_MOVE_H
 #define MALLOMETER_SAMPLE_MOVE_H
 
