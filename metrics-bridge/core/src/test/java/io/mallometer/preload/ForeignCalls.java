@@ -2,9 +2,11 @@ package io.mallometer.preload;
 
 import io.mallometer.Mallometer;
 import io.mallometer.model.CallSite;
+import io.mallometer.model.StackFrame;
 import java.lang.invoke.MethodHandle;
 import java.lang.reflect.Array;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -74,19 +76,22 @@ public final class ForeignCalls {
   }
 
   private static void print(CallSite site) {
-    StringBuilder frames = new StringBuilder();
-    site.frames().stream()
-        .filter(frame -> frame.owner().startsWith(ForeignCalls.class.getName()))
-        .limit(3)
-        .forEach(frame -> frames.append(' ').append(frame));
-    if (frames.length() > 0) {
+    // A compiler thread's stack names this program's methods, too, but no method calls there.
+    List<String> callers =
+        site.frames().stream()
+            .filter(frame -> frame.kind() == StackFrame.Kind.JAVA)
+            .filter(frame -> frame.owner().startsWith(ForeignCalls.class.getName()))
+            .limit(3)
+            .map(StackFrame::toString)
+            .toList();
+    if (!callers.isEmpty()) {
       System.out.println(
-          site.name()
-              + " "
-              + Math.round(site.liveBytes().value())
-              + " "
-              + site.topFrame()
-              + frames);
+          String.join(
+              "\t",
+              site.name(),
+              String.valueOf(Math.round(site.liveBytes().value())),
+              site.topFrame(),
+              String.join(" ", callers)));
     }
   }
 

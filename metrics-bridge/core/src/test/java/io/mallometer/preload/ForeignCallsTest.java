@@ -39,15 +39,15 @@ class ForeignCallsTest {
             .output()
             .lines()
             .filter(line -> line.contains(PROGRAM + "Assembler"))
-            .filter(line -> Long.parseLong(line.split(" ")[1]) >= LEAST_BYTES)
+            .filter(line -> Long.parseLong(line.split("\t")[1]) >= LEAST_BYTES)
             .toList();
     assertThat(sites).as(result.output()).isNotEmpty();
     // Stacks that were recorded before the JIT compiler inlined the methods must have the same Java
     // frames as those recorded afterwards.
     assertThat(sites)
-        .allMatch(line -> line.startsWith(PROGRAM + "Allocator.malloc "))
-        .allMatch(line -> line.split(" ")[2].equals(PROGRAM + "Allocator.malloc"))
-        .allMatch(line -> line.contains(" " + PROGRAM + "Allocator.malloc(ForeignCalls.java:"))
+        .allMatch(line -> line.startsWith(PROGRAM + "Allocator.malloc\t"))
+        .allMatch(line -> line.split("\t")[2].equals(PROGRAM + "Allocator.malloc"))
+        .allMatch(line -> line.contains("\t" + PROGRAM + "Allocator.malloc(ForeignCalls.java:"))
         .allMatch(line -> line.contains(" " + PROGRAM + "Buffer.<init>(ForeignCalls.java:"));
   }
 }
