@@ -328,6 +328,29 @@ static int one_comes_and_goes_while_the_first_of_its_hash_comes(unsigned point) 
   return REACHED;
 }
 
+static const struct live_sample OLD = {1, 2, 0.5, BYTES, {3, 4}}, NEW = {5, 6, 0.25, 2 * BYTES, {7, 8}};
+
+static void another_object_comes_to_the_address(void) {
+  CHECK(live_sample_remove(object_of_hash(0)).site == OLD.site);
+  CHECK(live_sample_insert(object_of_hash(0), &NEW));
+}
+
+static bool is_sample(const struct live_sample *one, const struct live_sample *other) {
+  return memcmp(one, other, sizeof *one) == 0;
+}
+
+static int a_sample_is_replaced_while_it_is_read(unsigned point) {
+  start();
+  CHECK(live_sample_insert(object_of_hash(0), &OLD));
+  interrupt_at(point, another_object_comes_to_the_address);
+  struct live_sample read = live_sample_find(object_of_hash(0));
+  if (!was_interrupted()) return NOT_REACHED;
+  CHECK(read.site == NO_SITE || is_sample(&read, &OLD) || is_sample(&read, &NEW));
+  read = live_sample_find(object_of_hash(0));
+  CHECK(is_sample(&read, &NEW));
+  return REACHED;
+}
+
 enum { TIMES = 20000 };
 
 /* Repeats each insertion that fails because another thread is removing a sample. */
@@ -1054,6 +1077,7 @@ int main(int argc, char **argv) {
   RUN(a_hash_is_marked_until_its_last_sample_goes);
   CHECK(at_each_point(one_comes_while_the_last_of_its_hash_goes) > 5);
   CHECK(at_each_point(one_comes_and_goes_while_the_first_of_its_hash_comes) > 5);
+  CHECK(at_each_point(a_sample_is_replaced_while_it_is_read) > 8);
   RUN(threads_find_their_samples_of_one_hash);
   RUN(ever_new_stacks_find_room);
   RUN(the_stalest_sites_give_way);

@@ -11,11 +11,7 @@ enum { PLACES = 65536, PROBES = 64 };
 
 struct live {
   uintptr_t address; /* the object's address, or one of the marks below */
-  size_t bytes;
-  double probability;
-  uint32_t site;
-  uint32_t born; /* the time of the allocation, in units of BIRTH_UNIT */
-  struct collections before;
+  struct live_sample sample;
 };
 
 #define BIRTH_UNIT ((uint64_t)1 << 24)
@@ -136,11 +132,7 @@ bool live_sample_insert(const void *object, const struct live_sample *sample) {
                                      __ATOMIC_RELAXED)) {
       continue;
     }
-    entry->bytes = sample->bytes;
-    entry->probability = sample->probability;
-    entry->site = sample->site;
-    entry->born = sample->born;
-    entry->before = sample->before;
+    entry->sample = *sample;
     extend_reach(address, probe);
     __atomic_store_n(&entry->address, address, __ATOMIC_RELEASE);
     __atomic_fetch_add(&samples, 1, __ATOMIC_RELAXED);
@@ -173,7 +165,7 @@ static struct live_sample take_out(struct live *entry, uintptr_t address) {
   uintptr_t mark = address;
   if (!__atomic_compare_exchange_n(&entry->address, &mark, BEING_WRITTEN, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
     return NO_LIVE_SAMPLE;
-  struct live_sample sample = {entry->site, entry->born, entry->probability, entry->bytes, entry->before};
+  struct live_sample sample = entry->sample;
   __atomic_store_n(&entry->address, (uintptr_t)GONE, __ATOMIC_RELEASE);
   probe_free((const void *)address);
   uncount_sample(address);
@@ -208,12 +200,24 @@ struct mallometer_object live_sample_row(const void *object, const struct live_s
                                     .collections = sample->before.all};
 }
 
+/* Another thread may write the sample at the same time. */
+static struct live_sample load(const struct live_sample *sample) {
+  typedef uint64_t __attribute__((may_alias)) word;
+  struct live_sample loaded;
+  _Static_assert(sizeof loaded % sizeof(word) == 0, "a sample consists of whole words");
+  for (size_t i = 0; i < sizeof loaded / sizeof(word); i++)
+    ((word *)&loaded)[i] = __atomic_load_n((const word *)sample + i, __ATOMIC_RELAXED);
+  return loaded;
+}
+
+/* If another thread removes the sample during the copy, it first stores GONE in the entry's address. The address is the
+ * same again if that thread then samples a new object there. The second load finds that the sample is another one. */
 static struct live_sample copy(const struct live *entry, uintptr_t address) {
-  struct live_sample sample = {entry->site, entry->born, entry->probability, entry->bytes, entry->before};
-  /* If another thread replaced the sample during the copy, it first stored GONE in the entry's address. The load
-   * after the fence then sees GONE or a later value. */
+  struct live_sample sample = load(&entry->sample);
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
-  return __atomic_load_n(&entry->address, __ATOMIC_RELAXED) == address ? sample : NO_LIVE_SAMPLE;
+  if (__atomic_load_n(&entry->address, __ATOMIC_ACQUIRE) != address) return NO_LIVE_SAMPLE;
+  struct live_sample again = load(&entry->sample);
+  return memcmp(&sample, &again, sizeof sample) == 0 ? sample : NO_LIVE_SAMPLE;
 }
 
 struct live_sample live_sample_find(const void *object) {
