@@ -27,6 +27,9 @@ import java.util.zip.CRC32;
  * assertions of each struct's layout.
  * </ul>
  *
+ * <p>The arguments after {@code java} or {@code c} may be repeated for several headers, because the
+ * start of this program takes a second.
+ *
  * <p>The header may use a small part of C; the program ends with an error at anything else.
  * Constants are numbers. Enums state each value. Fields are fixed-width numbers, {@code double},
  * {@code float}, pointers, texts ({@code char[]}), other structs, and arrays of these types, in an
@@ -97,28 +100,35 @@ final class GenerateAbi {
   }
 
   public static void main(String[] arguments) throws IOException {
-    try {
-      Path header = Path.of(arguments[1]);
-      boolean recording = header.endsWith(RECORDING);
-      GenerateAbi abi = new GenerateAbi(recording ? "recording_" : "mallometer_", Files.readString(header));
-      String version = abi.constants.getOrDefault("ABI_VERSION", "");
-      require(
-          recording || version.equals(abi.checksum),
-          "the declarations have changed: set MALLOMETER_ABI_VERSION to " + abi.checksum);
-      Path directory = Files.createDirectories(Path.of(arguments[2]));
-      if (recording && arguments[0].equals("java")) {
-        write(directory.resolve("RecordingFormat.java"), abi.offsetsOfJava(arguments[3]));
-      } else if (recording) {
-        write(directory.resolve("recording_layout.h"), abi.checks(RECORDING));
-      } else if (arguments[0].equals("java")) {
-        write(directory.resolve("Abi.java"), abi.structsOfJava(arguments[3]));
-        write(directory.resolve("LibraryFunctions.java"), abi.functionsOfJava(arguments[3]));
-      } else {
-        write(directory.resolve("abi_functions.h"), abi.c());
+    boolean isJava = arguments[0].equals("java");
+    for (int i = 1; i < arguments.length; i += isJava ? 3 : 2) {
+      try {
+        generate(Path.of(arguments[i]), Path.of(arguments[i + 1]), isJava ? arguments[i + 2] : null);
+      } catch (IllegalArgumentException e) {
+        System.err.println(arguments[i] + ": " + e.getMessage());
+        System.exit(1);
       }
-    } catch (IllegalArgumentException e) {
-      System.err.println(arguments[1] + ": " + e.getMessage());
-      System.exit(1);
+    }
+  }
+
+  /** Writes the Java classes of a header into a directory, or its C header if javaPackage is null. */
+  private static void generate(Path header, Path target, String javaPackage) throws IOException {
+    boolean recording = header.endsWith(RECORDING);
+    GenerateAbi abi = new GenerateAbi(recording ? "recording_" : "mallometer_", Files.readString(header));
+    String version = abi.constants.getOrDefault("ABI_VERSION", "");
+    require(
+        recording || version.equals(abi.checksum),
+        "the declarations have changed: set MALLOMETER_ABI_VERSION to " + abi.checksum);
+    Path directory = Files.createDirectories(target);
+    if (recording && javaPackage != null) {
+      write(directory.resolve("RecordingFormat.java"), abi.offsetsOfJava(javaPackage));
+    } else if (recording) {
+      write(directory.resolve("recording_layout.h"), abi.checks(RECORDING));
+    } else if (javaPackage != null) {
+      write(directory.resolve("Abi.java"), abi.structsOfJava(javaPackage));
+      write(directory.resolve("LibraryFunctions.java"), abi.functionsOfJava(javaPackage));
+    } else {
+      write(directory.resolve("abi_functions.h"), abi.c());
     }
   }
 
