@@ -3,6 +3,7 @@ package io.mallometer.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.internal.library.load.AttachVariable;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.io.TempDir;
+import org.springframework.context.ConfigurableApplicationContext;
 
 /**
  * Starts an application without the library, because the variable that allows an attach is
@@ -33,6 +35,16 @@ class StartAgainTest {
   private static final String ADVICE = "Native memory is not counted";
 
   @TempDir Path directory;
+
+  /** Prints its scrape and ends. */
+  static class Application {
+
+    public static void main(String[] arguments) {
+      try (ConfigurableApplicationContext context = Contexts.application().run(arguments)) {
+        System.out.println(context.getBean(PrometheusMeterRegistry.class).scrape());
+      }
+    }
+  }
 
   @Test
   void theLoggedVariableStartsTheApplicationWithTheLibrary() throws Exception {
@@ -78,7 +90,7 @@ class StartAgainTest {
     Manifest manifest = new Manifest();
     Attributes attributes = manifest.getMainAttributes();
     attributes.put(Attributes.Name.MANIFEST_VERSION, "1.0");
-    attributes.put(Attributes.Name.MAIN_CLASS, OneShotApplication.class.getName());
+    attributes.put(Attributes.Name.MAIN_CLASS, Application.class.getName());
     attributes.put(
         Attributes.Name.CLASS_PATH,
         Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
