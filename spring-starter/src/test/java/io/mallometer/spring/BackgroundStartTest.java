@@ -3,6 +3,7 @@ package io.mallometer.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.internal.library.load.BundledLibrary;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -22,22 +23,32 @@ import org.springframework.context.support.GenericApplicationContext;
 @Tag("any-jdk")
 class BackgroundStartTest {
 
+  private static final String CACHE = "XDG_CACHE_HOME";
+
   @TempDir Path directory;
 
   @Test
   @Tag("process")
-  void libraryIsUnpackedBesideTheStart() throws Exception {
-    ChildProcess.run(directory, command("true"));
+  void libraryIsUnpackedBesideTheStartUnlessDisabled() throws Exception {
+    ChildProcess application =
+        ChildProcess.run(
+            directory,
+            List.of(
+                "env",
+                CACHE + "=" + directory.resolve("cache"),
+                ChildProcess.java(),
+                "-Dspring.devtools.restart.enabled=false",
+                "-cp",
+                System.getProperty("java.class.path"),
+                WithoutAutoConfiguration.class.getName(),
+                "--mallometer.enabled=false",
+                "--mallometer.enabled=true"));
 
-    assertThat(unpacked()).hasSize(1);
-  }
-
-  @Test
-  @Tag("process")
-  void nothingHappensWhenDisabled() throws Exception {
-    ChildProcess.run(directory, command("false"));
-
-    assertThat(unpacked()).isEmpty();
+    assertThat(application.lines("unpacked with"))
+        .as(application.output())
+        .containsExactly(
+            "0 unpacked with --mallometer.enabled=false",
+            "1 unpacked with --mallometer.enabled=true");
   }
 
   /** The wait is limited, because another thread may load libraries for a long time. */
@@ -54,37 +65,34 @@ class BackgroundStartTest {
     assertThat(System.nanoTime() - begin).isBetween(900_000_000L, 10_000_000_000L);
   }
 
-  private List<String> command(String enabled) {
-    return List.of(
-        "env",
-        "XDG_CACHE_HOME=" + directory.resolve("cache"),
-        ChildProcess.java(),
-        "-cp",
-        System.getProperty("java.class.path"),
-        WithoutAutoConfiguration.class.getName(),
-        "--mallometer.enabled=" + enabled);
-  }
-
-  private List<Path> unpacked() throws Exception {
-    Path cache = Files.createDirectories(directory.resolve("cache"));
-    try (Stream<Path> files = Files.walk(cache)) {
-      return files.filter(file -> file.endsWith(BundledLibrary.FILE_NAME)).toList();
-    }
-  }
-
+  /** Starts an application with each argument in turn, and prints how many libraries there are. */
   @Configuration(proxyBeanMethods = false)
   static class WithoutAutoConfiguration {
 
-    public static void main(String[] arguments) throws InterruptedException {
+    public static void main(String[] arguments) throws Exception {
+      for (String argument : arguments) {
+        start(argument);
+        System.out.println(unpacked() + " unpacked with " + argument);
+      }
+    }
+
+    private static void start(String argument) throws InterruptedException {
       SpringApplication application = new SpringApplication(WithoutAutoConfiguration.class);
       application.setWebApplicationType(WebApplicationType.NONE);
-      ConfigurableApplicationContext context = application.run(arguments);
+      ConfigurableApplicationContext context = application.run(argument);
       for (Thread thread : Thread.getAllStackTraces().keySet()) {
         if (thread.getName().equals(BackgroundStart.THREAD)) {
           thread.join(60_000);
         }
       }
       context.close();
+    }
+
+    private static long unpacked() throws IOException {
+      Path cache = Files.createDirectories(Path.of(System.getenv(CACHE)));
+      try (Stream<Path> files = Files.walk(cache)) {
+        return files.filter(file -> file.endsWith(BundledLibrary.FILE_NAME)).count();
+      }
     }
   }
 }
