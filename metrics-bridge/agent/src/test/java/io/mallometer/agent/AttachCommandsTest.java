@@ -292,8 +292,9 @@ class AttachCommandsTest extends ProcessCommands {
         "cp -r '%1$s'/. '%2$s' && mount -t tmpfs tmpfs /tmp"
                 .formatted(Path.of("target/test-classes").toAbsolutePath(), here)
             + " && export MALLOMETER_ATTACH=on XDG_CACHE_HOME=/tmp/cache-inside"
-            + " && exec '%s' -Xmx64m -XX:TieredStopAtLevel=1 -XX:+EnableDynamicAgentLoading -cp '%s' %s"
-                .formatted(JAVA, here, DeflaterLeak.class.getName());
+            + " && exec '%s' %s -cp '%s' %s"
+                .formatted(
+                    JAVA, String.join(" ", LOADING_AGENTS), here, DeflaterLeak.class.getName());
     Process outer = new ProcessBuilder(with(unshare, "sh", "-c", shell)).start();
     try {
       assertThat(outer.inputReader().readLine()).isEqualTo("runs");
@@ -329,10 +330,11 @@ class AttachCommandsTest extends ProcessCommands {
     for (String place : List.of("/", "/proc")) {
       Path log = directory.resolve("log");
       String shell =
-          "mount -t tmpfs tmpfs /tmp && cd %s && exec '%s' -Xmx64m -XX:TieredStopAtLevel=1 -XX:+EnableDynamicAgentLoading -cp '%s' %s"
+          "mount -t tmpfs tmpfs /tmp && cd %s && exec '%s' %s -cp '%s' %s"
               .formatted(
                   place,
                   JAVA,
+                  String.join(" ", LOADING_AGENTS),
                   Path.of("target/test-classes").toAbsolutePath(),
                   DeflaterLeak.class.getName());
       withCommand(
@@ -383,7 +385,7 @@ class AttachCommandsTest extends ProcessCommands {
         }
       }
       withCommand(
-          with(unshare, JAVA, "-Xmx64m", "-XX:TieredStopAtLevel=1", "-cp", here.toString(), name),
+          with(with(with(unshare, JAVA), QUICK), "-cp", here.toString(), name),
           log,
           stranger ->
               refuses(
@@ -460,7 +462,7 @@ class AttachCommandsTest extends ProcessCommands {
   /** Returns a command that runs the program that leaks, with these options of the JVM. */
   private static List<String> leak(String... options) {
     return with(
-        with(List.of(JAVA, "-Xmx64m", "-XX:TieredStopAtLevel=1"), options),
+        with(with(List.of(JAVA), QUICK), options),
         "-cp",
         Path.of("target/test-classes").toAbsolutePath().toString(),
         DeflaterLeak.class.getName());
@@ -495,11 +497,8 @@ class AttachCommandsTest extends ProcessCommands {
   private static Process withItsOwnBridge(Map<String, String> variables, String... arguments)
       throws IOException {
     List<String> command =
-        List.of(
-            JAVA,
-            "-Xmx64m",
-            "-XX:TieredStopAtLevel=1",
-            "-XX:+EnableDynamicAgentLoading",
+        with(
+            with(List.of(JAVA), LOADING_AGENTS),
             "-cp",
             System.getProperty("java.class.path"),
             HasItsOwnBridge.class.getName());

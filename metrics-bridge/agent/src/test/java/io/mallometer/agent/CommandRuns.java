@@ -28,7 +28,12 @@ abstract class CommandRuns {
 
   /** JVM options that make a command faster. A command runs for only half a second. */
   static final List<String> QUICK =
-      List.of("-Xmx64m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");
+      List.of(
+          "-Xmx64m",
+          "-XX:TieredStopAtLevel=1",
+          "-XX:+UseSerialGC",
+          "-XX:+UnlockDiagnosticVMOptions",
+          "-XX:-BytecodeVerificationRemote");
 
   static final String JAR = System.getProperty("agent.jar");
   static final String JAVA = Path.of(System.getProperty("java.home"), "bin", "java").toString();
@@ -109,8 +114,7 @@ abstract class CommandRuns {
   }
 
   private static ProcessBuilder java(String... arguments) {
-    List<String> command = with(List.of(JAVA), QUICK.toArray(String[]::new));
-    command.add("-Djava.io.tmpdir=" + temporary);
+    List<String> command = with(with(List.of(JAVA), QUICK), "-Djava.io.tmpdir=" + temporary);
     ProcessBuilder builder = new ProcessBuilder(with(command, arguments));
     builder.environment().put("XDG_CACHE_HOME", directory.resolve("cache").toString());
     builder.environment().remove("LD_PRELOAD");
@@ -132,8 +136,12 @@ abstract class CommandRuns {
   }
 
   static List<String> with(List<String> words, String... more) {
+    return with(words, List.of(more));
+  }
+
+  static List<String> with(List<String> words, List<String> more) {
     List<String> all = new ArrayList<>(words);
-    all.addAll(List.of(more));
+    all.addAll(more);
     return all;
   }
 }

@@ -68,6 +68,7 @@ class OtlpTest {
             directory,
             "otlp.interval=1s,otlp.url=%s,otlp.path=%s,config=%s"
                 .formatted(url, exporter(), config),
+            "-XX:+BytecodeVerificationRemote",
             "-Xlog:class+load");
     try {
       ExportMetricsServiceRequest push =

@@ -24,6 +24,9 @@ abstract class ProcessCommands extends CommandRuns {
 
   static final int NOBODY = 65_534;
 
+  /** Options of a short-lived JVM that loads agents without a warning. */
+  static final List<String> LOADING_AGENTS = with(QUICK, "-XX:+EnableDynamicAgentLoading");
+
   static Process application;
 
   @BeforeAll
@@ -49,10 +52,7 @@ abstract class ProcessCommands extends CommandRuns {
       Path jdk, Class<?> main, Map<String, String> variables, String... options)
       throws IOException {
     String java = jdk.resolve("bin/java").toString();
-    List<String> command =
-        with(
-            List.of(java, "-Xmx64m", "-XX:TieredStopAtLevel=1", "-XX:+EnableDynamicAgentLoading"),
-            options);
+    List<String> command = with(with(List.of(java), LOADING_AGENTS), options);
     String classes = Path.of("target/test-classes").toAbsolutePath().toString();
     ProcessBuilder builder = new ProcessBuilder(with(command, "-cp", classes, main.getName()));
     builder.environment().putAll(variables);

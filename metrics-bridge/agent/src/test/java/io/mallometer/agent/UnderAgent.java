@@ -20,7 +20,9 @@ final class UnderAgent {
                 Stream.of(
                         Stream.of(
                             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                            "-XX:TieredStopAtLevel=1"),
+                            "-XX:TieredStopAtLevel=1",
+                            "-XX:+UnlockDiagnosticVMOptions",
+                            "-XX:-BytecodeVerificationRemote"),
                         Stream.of(more),
                         Stream.of(
                             "-javaagent:" + System.getProperty("agent.jar") + "=" + options,
