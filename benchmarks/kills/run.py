@@ -35,6 +35,8 @@ UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 ACCEPTED_ERROR = 0.2
 MESSAGE_BYTES = 1024
 LONGEST_START = 60  # seconds
+# The options of the agent's commands, as bin/mallometer has them.
+COMMAND = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-jar", str(AGENT))
 OLDEST_MESSAGE = 1.0  # seconds
 LEAST_BURST_WITH_MESSAGE = 1.0  # seconds
 # The native method of Frames in Burst.java: it allocates memory that nothing frees, as a decoder of pictures would. Without the variable
@@ -106,7 +108,7 @@ def kill_in_the_middle(process, truth, wanted):
 
 
 def report_on(jdk, recording):
-    return subprocess.run([f"{jdk}/bin/java", "-jar", str(AGENT), "report", str(recording)], capture_output=True, text=True,
+    return subprocess.run([f"{jdk}/bin/java", *COMMAND, "report", str(recording)], capture_output=True, text=True,
                           check=False).stdout
 
 
@@ -120,8 +122,9 @@ def compile_programs(jdk, folder):
     classes = folder / "classes"
     classes.mkdir(parents=True, exist_ok=True)
     # This stands for CRaC's package, as far as the program calls it, because no JVM with CRaC is available.
-    subprocess.run([f"{jdk}/bin/javac", "-nowarn", "-d", folder / "crac", *CRAC.glob("*.java")], check=True)
-    subprocess.run([f"{jdk}/bin/javac", "-nowarn", "-cp", folder / "crac", "-d", classes, HERE / "Burst.java"], check=True, stderr=subprocess.DEVNULL)
+    javac = [f"{jdk}/bin/javac", "-J-XX:TieredStopAtLevel=1", "-nowarn"]
+    subprocess.run([*javac, "-d", folder / "crac", *CRAC.glob("*.java")], check=True)
+    subprocess.run([*javac, "-cp", folder / "crac", "-d", classes, HERE / "Burst.java"], check=True, stderr=subprocess.DEVNULL)
     headers = [f"-I{jdk}/include", f"-I{jdk}/include/linux"]
     subprocess.run(["gcc", "-O2", "-shared", "-fPIC", *headers, "-o", folder / "libframes.so", "-x", "c", "-"], input=FRAMES, text=True, check=True)
 
@@ -186,7 +189,7 @@ def judge(report, true_bytes, kind, end):
 
 
 def detach(jdk, process, folder):
-    subprocess.run([f"{jdk}/bin/java", "-jar", str(AGENT), "detach", str(process.pid)], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([f"{jdk}/bin/java", *COMMAND, "detach", str(process.pid)], check=True, stdout=subprocess.DEVNULL)
     if (folder / "message").stat().st_size:
         raise AssertionError("the message outlives the detach")
     process.terminate()

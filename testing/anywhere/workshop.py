@@ -83,6 +83,8 @@ class Workshop:
 
     def __init__(self, java_home):
         self.java_home = pathlib.Path(java_home)
+        # The compiler, which lives for a second.
+        self._javac = (self.java_home / "bin/javac", "-J-XX:TieredStopAtLevel=1", "-nowarn", "-Xlint:-options", "-d")
         self.work = REPOSITORY / "target/anywhere"
         self._kept = REPOSITORY / "target/anywhere-jars"
         self._parent = (REPOSITORY / "pom.xml").read_text()
@@ -113,10 +115,10 @@ class Workshop:
         shutil.copytree(PROGRAMS, self.work / "programs")
         run("gcc", "-O1", "-Wall", "-o", self.work / "sandbox", PROGRAMS / "sandbox.c")
         self.probe(REPOSITORY / "interposer/include/mallometer.h", self.work / "probe.so")
-        javac = [self.java_home / "bin/javac", "-nowarn", "-Xlint:-options", "-d", self.work / "classes"]
+        javac = (*self._javac, self.work / "classes")
         run(*javac, "--release", "8", PROGRAMS / "Work.java")
         run(*javac, "--release", "17", "-cp", self.work / "own/core.jar", PROGRAMS / "Bridge.java")
-        run(self.java_home / "bin/javac", "-d", self.work / "crac", "--release", "17", *CRAC.glob("*.java"))
+        run(*self._javac, self.work / "crac", "--release", "17", *CRAC.glob("*.java"))
         run(*javac, "--release", "17", "-cp", self.work / "crac", PROGRAMS / "Checkpointed.java")
 
     def crac(self, place):
@@ -141,8 +143,7 @@ class Workshop:
     def _compile(self, name, release, class_path, source):
         with self._lock:
             if not (self.work / name).exists():
-                run(self.java_home / "bin/javac", "-nowarn", "-Xlint:-options", "--release", release, "-d",
-                    self.work / name, "-cp", f"{class_path}/*", source)  # fmt: skip
+                run(*self._javac, self.work / name, "--release", release, "-cp", f"{class_path}/*", source)
 
     def property(self, name):
         """Returns a version that the parent pom has as a property."""
