@@ -58,7 +58,7 @@ static void (*in_wait)(void);
 void wait_until(uint64_t moment_ns) {
   uint64_t now = monotonic_ns();
   if (in_wait) in_wait();
-  while (monotonic_ns() < now + 10 * (moment_ns - now)) sched_yield();
+  while (monotonic_ns() < now + 10 * (moment_ns - now)) usleep(100);
 }
 size_t memory_page_bytes(void) { return 4096; }
 
@@ -355,7 +355,7 @@ static bool writes, may_write;
 
 static void wait_in_write(void) {
   __atomic_store_n(&writes, true, __ATOMIC_RELEASE);
-  while (!__atomic_load_n(&may_write, __ATOMIC_ACQUIRE)) sched_yield();
+  while (!__atomic_load_n(&may_write, __ATOMIC_ACQUIRE)) usleep(100);
 }
 
 static void *write_slowly(void *unused) {
@@ -369,7 +369,7 @@ static void a_slow_write_ends_the_message(void) {
   write_one();
   in_write = wait_in_write;
   CHECK_EQUAL(pthread_create(&thread, NULL, write_slowly, NULL), 0);
-  while (!__atomic_load_n(&writes, __ATOMIC_ACQUIRE)) sched_yield();
+  while (!__atomic_load_n(&writes, __ATOMIC_ACQUIRE)) usleep(100);
   message_stop();
   CHECK_EQUAL(message_start(path), -EAGAIN);
   __atomic_store_n(&may_write, true, __ATOMIC_RELEASE);
@@ -385,7 +385,7 @@ static void begin_to_write_slowly(void) {
   write_one();
   in_write = wait_in_write;
   CHECK_EQUAL(pthread_create(&thread, NULL, write_slowly, NULL), 0);
-  while (!__atomic_load_n(&writes, __ATOMIC_ACQUIRE)) sched_yield();
+  while (!__atomic_load_n(&writes, __ATOMIC_ACQUIRE)) usleep(100);
 }
 
 static void end_the_write(void) { __atomic_store_n(&may_write, true, __ATOMIC_RELEASE); }
