@@ -23,7 +23,7 @@ class ReportFormatTest {
 
   @BeforeAll
   static void generate() {
-    many = ExampleSites.generated(100_000, 60);
+    many = ExampleSites.generated(50_000, 60);
   }
 
   @Test
@@ -34,10 +34,10 @@ class ReportFormatTest {
     assertThat(ReportFormat.byId("TABLE")).isEmpty();
   }
 
-  /** The format must stream: it may hold at most 64 MiB in addition to the sites. */
+  /** The format must stream: it may hold at most 32 MiB in addition to the sites. */
   @ParameterizedTest
   @EnumSource
-  void aHundredThousandSitesStream(ReportFormat format) throws Exception {
+  void fiftyThousandSitesStream(ReportFormat format) throws Exception {
     Counted out = new Counted();
     long before = usedAfterCollection();
 
@@ -45,18 +45,23 @@ class ReportFormatTest {
 
     assertThat(out.isClosed).isFalse();
     assertThat(out.isFlushed).isTrue();
-    assertThat(out.mostHeld - before).isLessThan(64L * MIB);
+    assertThat(out.mostHeld - before).isLessThan(32L * MIB);
   }
 
-  /** Four times as many sites must take less than ten times as long. */
+  /**
+   * Four times as many sites must take less than ten times as long. Measures again what took too
+   * long, because other work on the machine slows a run.
+   */
   @ParameterizedTest
   @EnumSource
   void theTimeGrowsAsTheSitesDo(ReportFormat format) throws Exception {
     CallSites quarter = first(10_000);
     CallSites whole = first(40_000);
-    double seconds = secondsOf(format, quarter);
+    double seconds = Math.min(secondsOf(format, quarter), secondsOf(format, quarter));
+    double most = 10 * Math.max(seconds, 0.05);
+    double first = secondsOf(format, whole);
 
-    assertThat(secondsOf(format, whole)).isLessThan(10 * Math.max(seconds, 0.05));
+    assertThat(first < most ? first : secondsOf(format, whole)).isLessThan(most);
   }
 
   private static CallSites first(int count) {
@@ -69,19 +74,12 @@ class ReportFormatTest {
         "");
   }
 
-  /**
-   * Returns the CPU time. Measures twice and takes the smaller result, because other work on the
-   * machine slows a run.
-   */
+  /** Returns the CPU time of writing the sites. */
   private static double secondsOf(ReportFormat format, CallSites sites) throws IOException {
     ThreadMXBean threads = ManagementFactory.getThreadMXBean();
-    long least = Long.MAX_VALUE;
-    for (int i = 0; i < 2; i++) {
-      long began = threads.getCurrentThreadCpuTime();
-      format.write(sites, ReportMetric.LIVE_BYTES, OutputStream.nullOutputStream());
-      least = Math.min(least, threads.getCurrentThreadCpuTime() - began);
-    }
-    return least / 1e9;
+    long began = threads.getCurrentThreadCpuTime();
+    format.write(sites, ReportMetric.LIVE_BYTES, OutputStream.nullOutputStream());
+    return (threads.getCurrentThreadCpuTime() - began) / 1e9;
   }
 
   private static long usedAfterCollection() {
