@@ -27,6 +27,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
 LIBRARY = REPOSITORY / "interposer/target/native/linux-x86-64/libmallometer.so"
 AGENT = REPOSITORY / "metrics-bridge/agent/target/mallometer-agent.jar"
+# The arguments of java that run a command of the agent, with the options that bin/mallometer has.
+AGENT_COMMAND = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-jar", str(AGENT))
 CRAC = REPOSITORY / "metrics-bridge/core/src/test/java/jdk/crac"
 LINES = {"unsafe": "Buffers.grab", "direct": "Channels.open", "inflater": "ReportReader.read", "jni": "Frames.load"}
 USED_AT_REST_MIB = 110  # about the use of a JVM with a heap of 32 MiB and the agent
@@ -35,8 +37,6 @@ UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 ACCEPTED_ERROR = 0.2
 MESSAGE_BYTES = 1024
 LONGEST_START = 60  # seconds
-# The options of the agent's commands, as bin/mallometer has them.
-COMMAND = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-jar", str(AGENT))
 OLDEST_MESSAGE = 1.0  # seconds
 LEAST_BURST_WITH_MESSAGE = 1.0  # seconds
 # The native method of Frames in Burst.java: it allocates memory that nothing frees, as a decoder of pictures would. Without the variable
@@ -108,7 +108,7 @@ def kill_in_the_middle(process, truth, wanted):
 
 
 def report_on(jdk, recording):
-    return subprocess.run([f"{jdk}/bin/java", *COMMAND, "report", str(recording)], capture_output=True, text=True,
+    return subprocess.run([f"{jdk}/bin/java", *AGENT_COMMAND, "report", str(recording)], capture_output=True, text=True,
                           check=False).stdout
 
 
@@ -189,7 +189,7 @@ def judge(report, true_bytes, kind, end):
 
 
 def detach(jdk, process, folder):
-    subprocess.run([f"{jdk}/bin/java", *COMMAND, "detach", str(process.pid)], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([f"{jdk}/bin/java", *AGENT_COMMAND, "detach", str(process.pid)], check=True, stdout=subprocess.DEVNULL)
     if (folder / "message").stat().st_size:
         raise AssertionError("the message outlives the detach")
     process.terminate()

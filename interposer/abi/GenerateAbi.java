@@ -27,8 +27,8 @@ import java.util.zip.CRC32;
  * assertions of each struct's layout.
  * </ul>
  *
- * <p>The arguments after {@code java} or {@code c} may be repeated for several headers, because the
- * start of this program takes a second.
+ * <p>One run takes several headers: their arguments follow each other, after one {@code java} or
+ * {@code c}. A start of the program takes a second.
  *
  * <p>The header may use a small part of C; the program ends with an error at anything else.
  * Constants are numbers. Enums state each value. Fields are fixed-width numbers, {@code double},
@@ -112,14 +112,14 @@ final class GenerateAbi {
   }
 
   /** Writes the Java classes of a header into a directory, or its C header if javaPackage is null. */
-  private static void generate(Path header, Path target, String javaPackage) throws IOException {
+  private static void generate(Path header, Path directory, String javaPackage) throws IOException {
     boolean recording = header.endsWith(RECORDING);
     GenerateAbi abi = new GenerateAbi(recording ? "recording_" : "mallometer_", Files.readString(header));
     String version = abi.constants.getOrDefault("ABI_VERSION", "");
     require(
         recording || version.equals(abi.checksum),
         "the declarations have changed: set MALLOMETER_ABI_VERSION to " + abi.checksum);
-    Path directory = Files.createDirectories(target);
+    Files.createDirectories(directory);
     if (recording && javaPackage != null) {
       write(directory.resolve("RecordingFormat.java"), abi.offsetsOfJava(javaPackage));
     } else if (recording) {

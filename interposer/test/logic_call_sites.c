@@ -351,6 +351,23 @@ static int a_sample_is_replaced_while_it_is_read(unsigned point) {
   return REACHED;
 }
 
+static void another_object_takes_the_entry(void) {
+  CHECK(live_sample_remove((const void *)first_object).site == OLD.site);
+  CHECK(live_sample_insert((const void *)second_object, &NEW));
+}
+
+static int an_entry_is_taken_by_another_object_while_it_is_read(unsigned point) {
+  start();
+  first_object = OBJECT;
+  second_object = next_at_the_same_place(OBJECT);
+  CHECK(live_sample_insert((const void *)first_object, &OLD));
+  interrupt_at(point, another_object_takes_the_entry);
+  struct live_sample read = live_sample_find((const void *)first_object);
+  if (!was_interrupted()) return NOT_REACHED;
+  CHECK(read.site == NO_SITE || is_sample(&read, &OLD));
+  return REACHED;
+}
+
 enum { TIMES = 20000 };
 
 /* Repeats each insertion that fails because another thread is removing a sample. */
@@ -1078,6 +1095,7 @@ int main(int argc, char **argv) {
   CHECK(at_each_point(one_comes_while_the_last_of_its_hash_goes) > 5);
   CHECK(at_each_point(one_comes_and_goes_while_the_first_of_its_hash_comes) > 5);
   CHECK(at_each_point(a_sample_is_replaced_while_it_is_read) > 8);
+  CHECK(at_each_point(an_entry_is_taken_by_another_object_while_it_is_read) > 8);
   RUN(threads_find_their_samples_of_one_hash);
   RUN(ever_new_stacks_find_room);
   RUN(the_stalest_sites_give_way);

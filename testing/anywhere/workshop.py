@@ -83,7 +83,7 @@ class Workshop:
 
     def __init__(self, java_home):
         self.java_home = pathlib.Path(java_home)
-        # The compiler, which lives for a second.
+        # The compiler itself is compiled by C1 only, because it runs for a second. The directory of the classes follows.
         self._javac = (self.java_home / "bin/javac", "-J-XX:TieredStopAtLevel=1", "-nowarn", "-Xlint:-options", "-d")
         self.work = REPOSITORY / "target/anywhere"
         self._kept = REPOSITORY / "target/anywhere-jars"

@@ -200,7 +200,8 @@ struct mallometer_object live_sample_row(const void *object, const struct live_s
                                     .collections = sample->before.all};
 }
 
-/* Another thread may write the sample at the same time. */
+/* Loads a sample word by word, because another thread may write it at the same time. The words may then be of two
+ * samples. */
 static struct live_sample load(const struct live_sample *sample) {
   typedef uint64_t __attribute__((may_alias)) word;
   struct live_sample loaded;
@@ -210,8 +211,13 @@ static struct live_sample load(const struct live_sample *sample) {
   return loaded;
 }
 
-/* If another thread removes the sample during the copy, it first stores GONE in the entry's address. The address is the
- * same again if that thread then samples a new object there. The second load finds that the sample is another one. */
+/*
+ * Returns NO_LIVE_SAMPLE if the sample was replaced during the first load. A thread that writes a new sample has seen
+ * GONE in the entry's address. If the first load has a word of the new sample, the load of the address behind the fence
+ * therefore sees GONE or a later value. This may be the same address again, if a new object was sampled there. The
+ * second load then has the new sample, which differs from the mixture. The mixture could pass only if a second
+ * replacement during the copy made the same one again.
+ */
 static struct live_sample copy(const struct live *entry, uintptr_t address) {
   struct live_sample sample = load(&entry->sample);
   __atomic_thread_fence(__ATOMIC_ACQUIRE);

@@ -52,7 +52,8 @@ uint32_t live_samples_count(void);
 /* Repairs the filter in a forked child, where changes by other threads of the parent remain unfinished. */
 void live_samples_forked(void);
 
-/* Returns the sample of an object; NO_LIVE_SAMPLE if it has none. Other threads may free the object meanwhile. */
+/* Returns the sample of an object. Other threads may free the object meanwhile. Returns NO_LIVE_SAMPLE if the object
+ * has no sample, or if the sample was replaced while it was read. */
 struct live_sample live_sample_find(const void *object);
 
 /* Reads the next sample and advances `place`, which begins at 0. Returns false at the end. */

@@ -65,7 +65,10 @@ class BackgroundStartTest {
     assertThat(System.nanoTime() - begin).isBetween(900_000_000L, 10_000_000_000L);
   }
 
-  /** Starts an application with each argument in turn, and prints how many libraries there are. */
+  /**
+   * Starts an application with each argument in turn, and prints after each start how many
+   * libraries the cache has.
+   */
   @Configuration(proxyBeanMethods = false)
   static class WithoutAutoConfiguration {
 

@@ -36,12 +36,13 @@ class StartAgainTest {
 
   @TempDir Path directory;
 
-  /** Prints its scrape and ends. */
+  /** Prints the series of an application without a web server, and ends. */
   static class Application {
 
     public static void main(String[] arguments) {
       try (ConfigurableApplicationContext context = Contexts.application().run(arguments)) {
-        System.out.println(context.getBean(PrometheusMeterRegistry.class).scrape());
+        String scrape = context.getBean(PrometheusMeterRegistry.class).scrape();
+        scrape.lines().filter(line -> !line.startsWith("#")).forEach(System.out::println);
       }
     }
   }

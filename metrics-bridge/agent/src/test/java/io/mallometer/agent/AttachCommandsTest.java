@@ -385,7 +385,7 @@ class AttachCommandsTest extends ProcessCommands {
         }
       }
       withCommand(
-          with(with(with(unshare, JAVA), QUICK), "-cp", here.toString(), name),
+          with(with(with(unshare, JAVA), SHORT_LIVED), "-cp", here.toString(), name),
           log,
           stranger ->
               refuses(
@@ -462,7 +462,7 @@ class AttachCommandsTest extends ProcessCommands {
   /** Returns a command that runs the program that leaks, with these options of the JVM. */
   private static List<String> leak(String... options) {
     return with(
-        with(with(List.of(JAVA), QUICK), options),
+        with(with(List.of(JAVA), SHORT_LIVED), options),
         "-cp",
         Path.of("target/test-classes").toAbsolutePath().toString(),
         DeflaterLeak.class.getName());

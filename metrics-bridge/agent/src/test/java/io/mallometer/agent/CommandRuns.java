@@ -26,14 +26,16 @@ import org.junit.jupiter.api.io.TempDir;
  */
 abstract class CommandRuns {
 
-  /** JVM options that make a command faster. A command runs for only half a second. */
-  static final List<String> QUICK =
+  /** Options of a JVM that runs for some seconds. It has the collector that the JVM chooses. */
+  static final List<String> SHORT_LIVED =
       List.of(
           "-Xmx64m",
           "-XX:TieredStopAtLevel=1",
-          "-XX:+UseSerialGC",
           "-XX:+UnlockDiagnosticVMOptions",
           "-XX:-BytecodeVerificationRemote");
+
+  /** Options of a JVM for a command, which runs for half a second. */
+  static final List<String> QUICK = with(SHORT_LIVED, "-XX:+UseSerialGC");
 
   static final String JAR = System.getProperty("agent.jar");
   static final String JAVA = Path.of(System.getProperty("java.home"), "bin", "java").toString();

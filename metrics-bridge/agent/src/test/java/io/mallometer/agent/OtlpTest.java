@@ -68,6 +68,7 @@ class OtlpTest {
             directory,
             "otlp.interval=1s,otlp.url=%s,otlp.path=%s,config=%s"
                 .formatted(url, exporter(), config),
+            // The verifier also loads classes, and the test is about which classes are loaded.
             "-XX:+BytecodeVerificationRemote",
             "-Xlog:class+load");
     try {

@@ -25,7 +25,7 @@ abstract class ProcessCommands extends CommandRuns {
   static final int NOBODY = 65_534;
 
   /** Options of a short-lived JVM that loads agents without a warning. */
-  static final List<String> LOADING_AGENTS = with(QUICK, "-XX:+EnableDynamicAgentLoading");
+  static final List<String> LOADING_AGENTS = with(SHORT_LIVED, "-XX:+EnableDynamicAgentLoading");
 
   static Process application;
 

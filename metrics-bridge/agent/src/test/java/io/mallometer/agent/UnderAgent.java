@@ -18,11 +18,8 @@ final class UnderAgent {
     ProcessBuilder builder =
         new ProcessBuilder(
                 Stream.of(
-                        Stream.of(
-                            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                            "-XX:TieredStopAtLevel=1",
-                            "-XX:+UnlockDiagnosticVMOptions",
-                            "-XX:-BytecodeVerificationRemote"),
+                        Stream.of(CommandRuns.JAVA),
+                        CommandRuns.SHORT_LIVED.stream(),
                         Stream.of(more),
                         Stream.of(
                             "-javaagent:" + System.getProperty("agent.jar") + "=" + options,

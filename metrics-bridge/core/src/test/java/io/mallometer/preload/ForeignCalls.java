@@ -76,7 +76,8 @@ public final class ForeignCalls {
   }
 
   private static void print(CallSite site) {
-    // A compiler thread's stack names this program's methods, too, but no method calls there.
+    // Leaves out compiler threads: their stacks name the compiled method, which does not call
+    // malloc there.
     List<String> callers =
         site.frames().stream()
             .filter(frame -> frame.kind() == StackFrame.Kind.JAVA)
