@@ -282,8 +282,10 @@ class Commands(unittest.TestCase):
                 if asks_pid and not attached and "attach PID" not in body:
                     self.assertEqual(0, self.shell("bin/mallometer attach PID").returncode)
                 attached = (attached or asks_pid) and "detach PID" not in body
-                done = self.shell(body)
-                self.assertEqual(int(expected["code"] or 0), done.returncode, done.stdout)
+                done, code = self.shell(body), int(expected["code"] or 0)
+                if done.returncode != code:
+                    state = self.shell("curl -sS localhost:8080/actuator/nativememory | head -c 2000; tail -n 20 log").stdout
+                    self.fail(f"exit code {done.returncode} instead of {code}\n{done.stdout}\n{state}")
                 if expected["prints"]:
                     self.assertTrue(any(text in done.stdout for text in expected["prints"].split("|")), done.stdout)
 
