@@ -304,6 +304,36 @@ static void break_cannot_grow(void) {
   free_chunks(5000, 200, false);
 }
 
+enum { MOVING = 64 };
+
+/* Lets the main heap grow and shrink by 132 KiB at a time. */
+static void *move_break(void *unused) {
+  void *objects[MOVING];
+  while (!stop) {
+    for (int i = 0; i < MOVING; i++) objects[i] = malloc(100000);
+    for (int i = MOVING; i-- > 0;) free(objects[i]);
+  }
+  return unused;
+}
+
+/* The break may move while the library reads the mappings, and then lie outside of the heap that it has read. */
+static void break_moves(void) {
+  enum { ATTACHES = 100 };
+  pthread_t thread;
+  int unknown = 0;
+  mallopt(M_ARENA_MAX, 1);
+  CHECK_EQUAL(pthread_create(&thread, NULL, move_break, NULL), 0);
+  for (int i = 0; i < ATTACHES; i++) {
+    attach();
+    unknown += (counters().flags & MALLOMETER_BASELINE_UNKNOWN) != 0;
+    detach();
+  }
+  stop = true;
+  pthread_join(thread, NULL);
+  printf("%d baselines of %d are unknown\n", unknown, ATTACHES);
+  CHECK_EQUAL(unknown, 0);
+}
+
 static void no_chunk_below_break(void) {
   void *object = malloc(100);
   char *end = sbrk(0);
@@ -505,6 +535,7 @@ int main(int argc, char **argv) {
   CASE("free_chunks_behind_a_large_heap", free_chunks_behind(24))
   CASE("free_chunks_behind_many_arenas", free_chunks_behind_arenas(300))
   CASE("break_that_cannot_grow", break_cannot_grow())
+  CASE("break_that_moves", break_moves())
   CASE("large_pages", no_chunk_below_break())
   const size_t gib = (size_t)1 << 30;
   CASE("untouched_memory", leaves_untouched(100 * gib, MAP_PRIVATE | MAP_ANONYMOUS, -1, true))

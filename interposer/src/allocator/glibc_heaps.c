@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "platform/mappings.h"
@@ -218,19 +219,28 @@ static bool has_main_heap(const struct estimate *estimate) {
 
 static struct estimate estimate;
 
-bool glibc_most_free_chunks(uint64_t *chunks) {
+/* Returns the kernel's break. The C library's sbrk(0) returns the old one while another thread shrinks the heap. */
+static uintptr_t break_of_kernel(void) { return (uintptr_t)syscall(SYS_brk, 0); }
+
+/* Makes one estimate. Returns false if it is not complete. Sets `found` to false if the main heap was not found,
+ * perhaps because the break moved while the mappings were read. If the break grew meanwhile, the heap ends at the old
+ * break. */
+static bool estimate_once(uint64_t *chunks, bool *found) {
   struct mappings mappings;
+  uintptr_t break_before = break_of_kernel();
+  *found = true;
   if (!mappings_read(&mappings)) return false;
   estimate.begins = estimate.arena_count = estimate.heap_count = 0;
   estimate.windows = 0;
   bool is_open = own_memory_open();
   estimate.is_complete = is_open && own_page_state((uintptr_t)&estimate) != PAGE_UNKNOWN;
-  uintptr_t break_now = (uintptr_t)sbrk(0);
+  uintptr_t break_now = break_of_kernel();
+  if (break_now > break_before) break_now = break_before;
   double most = 0;
   for (size_t i = 0; estimate.is_complete && i < mappings.count; i++) {
     look_at_mapping(&estimate, &mappings.rows[i], break_now);
   }
-  estimate.is_complete = estimate.is_complete && has_main_heap(&estimate);
+  if (estimate.is_complete) *found = estimate.is_complete = has_main_heap(&estimate);
   for (unsigned i = 0; estimate.is_complete && i < estimate.heap_count; i++) {
     look_at_heap(&estimate, &estimate.heaps[i]);
   }
@@ -241,4 +251,13 @@ bool glibc_most_free_chunks(uint64_t *chunks) {
   mappings_forget(&mappings);
   *chunks = (uint64_t)most;
   return estimate.is_complete;
+}
+
+bool glibc_most_free_chunks(uint64_t *chunks) {
+  enum { MOST_ATTEMPTS = 8 };
+  bool found, is_complete;
+  int attempts = 0;
+  do is_complete = estimate_once(chunks, &found);
+  while (!found && ++attempts < MOST_ATTEMPTS);
+  return is_complete;
 }
