@@ -306,7 +306,7 @@ static void break_cannot_grow(void) {
 
 enum { MOVING = 64 };
 
-/* Lets the main heap grow and shrink by 132 KiB at a time. */
+/* Lets the main heap grow and shrink by 6 MiB, in steps of 100 to 200 KiB. */
 static void *move_break(void *unused) {
   void *objects[MOVING];
   while (!stop) {
@@ -318,7 +318,7 @@ static void *move_break(void *unused) {
 
 /* The break may move while the library reads the mappings, and then lie outside of the heap that it has read. */
 static void break_moves(void) {
-  enum { ATTACHES = 100 };
+  enum { ATTACHES = 50 };
   pthread_t thread;
   int unknown = 0;
   mallopt(M_ARENA_MAX, 1);

@@ -220,27 +220,43 @@ static bool has_main_heap(const struct estimate *estimate) {
 static struct estimate estimate;
 
 /* Returns the kernel's break. The C library's sbrk(0) returns the old one while another thread shrinks the heap. */
-static uintptr_t break_of_kernel(void) { return (uintptr_t)syscall(SYS_brk, 0); }
+static uintptr_t break_of_kernel(void) { return (uintptr_t)syscall(SYS_brk, 0L); }
 
-/* Makes one estimate. Returns false if it is not complete. Sets `found` to false if the main heap was not found,
- * perhaps because the break moved while the mappings were read. If the break grew meanwhile, the heap ends at the old
- * break. */
-static bool estimate_once(uint64_t *chunks, bool *found) {
+static bool is_in_a_mapping(uintptr_t break_now, const struct mappings *mappings) {
+  for (size_t i = 0; i < mappings->count; i++) {
+    if (break_now > mappings->rows[i].begin && break_now <= mappings->rows[i].end) return true;
+  }
+  return false;
+}
+
+/* Reads the mappings and the break. The lower of the breaks before and after lies in the heap that was read, unless the
+ * break was lower than both meanwhile. The mappings are then read again. */
+static bool read_with_break(struct mappings *mappings, uintptr_t *break_now) {
+  enum { MOST_READINGS = 8, LEAST_READINGS = 2 };
+  for (int reading = 1;; reading++) {
+    uintptr_t before = break_of_kernel();
+    if (!mappings_read(mappings)) return false;
+    uintptr_t after = break_of_kernel();
+    *break_now = after < before ? after : before;
+    if (is_in_a_mapping(*break_now, mappings) || reading == MOST_READINGS) return true;
+    if (after == before && reading >= LEAST_READINGS) return true;
+    mappings_forget(mappings);
+  }
+}
+
+bool glibc_most_free_chunks(uint64_t *chunks) {
   struct mappings mappings;
-  uintptr_t break_before = break_of_kernel();
-  *found = true;
-  if (!mappings_read(&mappings)) return false;
+  uintptr_t break_now;
+  if (!read_with_break(&mappings, &break_now)) return false;
   estimate.begins = estimate.arena_count = estimate.heap_count = 0;
   estimate.windows = 0;
   bool is_open = own_memory_open();
   estimate.is_complete = is_open && own_page_state((uintptr_t)&estimate) != PAGE_UNKNOWN;
-  uintptr_t break_now = break_of_kernel();
-  if (break_now > break_before) break_now = break_before;
   double most = 0;
   for (size_t i = 0; estimate.is_complete && i < mappings.count; i++) {
     look_at_mapping(&estimate, &mappings.rows[i], break_now);
   }
-  if (estimate.is_complete) *found = estimate.is_complete = has_main_heap(&estimate);
+  estimate.is_complete = estimate.is_complete && has_main_heap(&estimate);
   for (unsigned i = 0; estimate.is_complete && i < estimate.heap_count; i++) {
     look_at_heap(&estimate, &estimate.heaps[i]);
   }
@@ -251,13 +267,4 @@ static bool estimate_once(uint64_t *chunks, bool *found) {
   mappings_forget(&mappings);
   *chunks = (uint64_t)most;
   return estimate.is_complete;
-}
-
-bool glibc_most_free_chunks(uint64_t *chunks) {
-  enum { MOST_ATTEMPTS = 8 };
-  bool found, is_complete;
-  int attempts = 0;
-  do is_complete = estimate_once(chunks, &found);
-  while (!found && ++attempts < MOST_ATTEMPTS);
-  return is_complete;
 }
