@@ -10,6 +10,7 @@
 
 #include "platform/mappings.h"
 #include "platform/readable_memory.h"
+#include "platform/sorted.h"
 
 #define WINDOW ((size_t)4096)
 /* The greatest length of a heap outside the main arena (HEAP_MAX_SIZE). Such heaps begin at multiples of HEAP_BYTES. */
@@ -198,10 +199,10 @@ static void look_at_main_heap(struct estimate *estimate, uintptr_t begin, uintpt
   }
 }
 
-static void look_at_mapping(struct estimate *estimate, const struct mapping *mapping, uintptr_t break_now) {
+static void look_at_mapping(struct estimate *estimate, const struct mapping *mapping, uintptr_t heap_end) {
   if (mapping->protection != (PROT_READ | PROT_WRITE) || !mapping->is_anonymous) return;
-  if (break_now > mapping->begin && break_now <= mapping->end)
-    look_at_main_heap(estimate, mapping->begin, break_now & ~(WINDOW - 1));
+  if (heap_end > mapping->begin && heap_end <= mapping->end)
+    look_at_main_heap(estimate, mapping->begin, heap_end & ~(WINDOW - 1));
   uintptr_t begin = (mapping->begin + HEAP_BYTES - 1) & ~(HEAP_BYTES - 1);
   for (; begin < mapping->end && estimate->is_complete; begin += HEAP_BYTES) {
     uintptr_t end = mapping->end - begin < HEAP_BYTES ? mapping->end : begin + HEAP_BYTES;
@@ -222,39 +223,43 @@ static struct estimate estimate;
 /* Returns the kernel's break. The C library's sbrk(0) returns the old one while another thread shrinks the heap. */
 static uintptr_t break_of_kernel(void) { return (uintptr_t)syscall(SYS_brk, 0L); }
 
-static bool is_in_a_mapping(uintptr_t break_now, const struct mappings *mappings) {
-  for (size_t i = 0; i < mappings->count; i++) {
-    if (break_now > mappings->rows[i].begin && break_now <= mappings->rows[i].end) return true;
-  }
-  return false;
+/*
+ * Returns the end of the main heap, from mappings that were read between two readings of the break. Returns 0 if the
+ * last mapping that begins below the break ends below it too, and the break did not move: then that mapping is no heap.
+ * If the break did move, that mapping is the heap, which was smaller when the mappings were read.
+ */
+static uintptr_t end_of_heap(const struct mappings *mappings, uintptr_t before, uintptr_t after) {
+  uintptr_t lower = after < before ? after : before;
+  size_t below = rows_up_to(mappings->rows, mappings->count, sizeof *mappings->rows, lower - 1);
+  if (below == 0) return 0;
+  uintptr_t end = mappings->rows[below - 1].end;
+  if (lower <= end) return lower;
+  return before != after ? end : 0;
 }
 
-/* Reads the mappings and the break. The lower of the breaks before and after lies in the heap that was read, unless the
- * break was lower than both meanwhile. The mappings are then read again. */
-static bool read_with_break(struct mappings *mappings, uintptr_t *break_now) {
-  enum { MOST_READINGS = 8, LEAST_READINGS = 2 };
+/* Reads the mappings. Reads them again if there seems to be no heap, because the break may have moved and come back. */
+static bool read_with_heap(struct mappings *mappings, uintptr_t *heap_end) {
+  enum { MOST_READINGS = 8 };
   for (int reading = 1;; reading++) {
     uintptr_t before = break_of_kernel();
     if (!mappings_read(mappings)) return false;
-    uintptr_t after = break_of_kernel();
-    *break_now = after < before ? after : before;
-    if (is_in_a_mapping(*break_now, mappings) || reading == MOST_READINGS) return true;
-    if (after == before && reading >= LEAST_READINGS) return true;
+    *heap_end = end_of_heap(mappings, before, break_of_kernel());
+    if (*heap_end > 0 || reading == MOST_READINGS) return true;
     mappings_forget(mappings);
   }
 }
 
 bool glibc_most_free_chunks(uint64_t *chunks) {
   struct mappings mappings;
-  uintptr_t break_now;
-  if (!read_with_break(&mappings, &break_now)) return false;
+  uintptr_t heap_end;
+  if (!read_with_heap(&mappings, &heap_end)) return false;
   estimate.begins = estimate.arena_count = estimate.heap_count = 0;
   estimate.windows = 0;
   bool is_open = own_memory_open();
   estimate.is_complete = is_open && own_page_state((uintptr_t)&estimate) != PAGE_UNKNOWN;
   double most = 0;
   for (size_t i = 0; estimate.is_complete && i < mappings.count; i++) {
-    look_at_mapping(&estimate, &mappings.rows[i], break_now);
+    look_at_mapping(&estimate, &mappings.rows[i], heap_end);
   }
   estimate.is_complete = estimate.is_complete && has_main_heap(&estimate);
   for (unsigned i = 0; estimate.is_complete && i < estimate.heap_count; i++) {

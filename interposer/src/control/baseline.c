@@ -19,7 +19,7 @@
 
 static int64_t drift;
 static uint64_t drift_bound, next_comparison;
-static uint64_t paused_ns; /* ns slept between readings, which are not counted as cost */
+static uint64_t asked_ns; /* the time in ns of glibc's reports, during which other threads may wait */
 
 /* The baseline (bytes that were live before counting) is unknown. It is at most the private writable memory, which
  * contains everything that malloc gave out. */
@@ -87,7 +87,10 @@ static bool may_ask_glibc(void) {
  * bytes to its figure, but subtracts them when it frees the slot. The addition of retired_bytes corrects this. */
 static bool bytes_in_use(uint64_t *bytes) {
   uint64_t of_glibc, objects, in_slots = slots_counted_bytes(&objects);
-  if (!glibc_bytes_in_use(&of_glibc)) return false;
+  const uint64_t begin = monotonic_ns();
+  bool is_told = glibc_bytes_in_use(&of_glibc);
+  asked_ns += monotonic_ns() - begin;
+  if (!is_told) return false;
   *bytes = of_glibc + slots_totals().retired_bytes + in_slots + sizeof(size_t) * objects;
   return true;
 }
@@ -122,7 +125,6 @@ static struct reading read_once(void) {
 static void pause_between_readings(void) {
   const uint64_t pause_ns = 1000000;
   wait_until(monotonic_ns() + pause_ns);
-  paused_ns += pause_ns;
 }
 
 static int64_t before_counting(const struct reading *reading) { return (int64_t)reading->in_use - reading->counted; }
@@ -220,8 +222,9 @@ static uint64_t unseen_of_threads(uint64_t threads) { return UNSEEN_OF_THREAD * 
  * thread caches that were not read, and from memory that glibc allocates for threads. A difference that is larger than
  * these three can explain means that calls are missed.
  *
- * The pause before the next comparison is at least 1,000 times as long as this comparison takes, because a reading may
- * wait for locks or swapped memory.
+ * The pause before the next comparison is 1,000 times as long as the CPU time of this one or, if that is longer, as
+ * glibc's reports took, because other threads may wait for an arena as long as a report waits for swapped memory. The
+ * rest of the time on the clock does not count: other programs may have the processors.
  */
 bool baseline_compare(void) {
   enum { SHARE = 1000 };
@@ -230,12 +233,11 @@ bool baseline_compare(void) {
   if (begin < next_comparison || !snapshot_baseline_error(&error)) return false;
   const uint64_t begin_cpu = thread_cpu_ns();
   struct reading reading = {.in_use = MALLOMETER_UNKNOWN};
-  paused_ns = 0;
+  asked_ns = 0;
   if (may_ask_glibc()) reading = read_in_use();
   uint64_t threads = thread_block_owners(), caches = can_read_all_caches ? 0 : threads * GLIBC_CACHE_MOST_BYTES;
   uint64_t now = monotonic_ns(), cpu = thread_cpu_ns() - begin_cpu;
-  uint64_t busy = now - begin > paused_ns ? now - begin - paused_ns : 0;
-  next_comparison = now + SHARE * (cpu > busy ? cpu : busy);
+  next_comparison = now + SHARE * (cpu > asked_ns ? cpu : asked_ns);
   if (reading.in_use == MALLOMETER_UNKNOWN) return false;
   int64_t difference = (int64_t)reading.in_use - totals_live_at(reading.counted);
   bool explains = difference >= -(int64_t)error && difference <= (int64_t)error;
