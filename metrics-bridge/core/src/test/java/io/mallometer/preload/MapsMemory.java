@@ -115,7 +115,7 @@ final class MapsMemory {
     return NativeLibrary.getProcess().getFunction(name);
   }
 
-  /** Returns the resident set size that the kernel computes. */
+  /** Returns the resident set size in bytes that the kernel computes. */
   private static long apart() throws Exception {
     for (String line : Files.readAllLines(Path.of("/proc/self/smaps_rollup"))) {
       if (line.startsWith("Rss:")) {
@@ -128,6 +128,7 @@ final class MapsMemory {
   private static void print(String moment, Mallometer mallometer) throws Exception {
     ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     long begin = threads.getCurrentThreadCpuTime();
+    long apartBefore = apart();
     Instant now = Instant.now();
     ResidentStacks read = mallometer.sites().resident();
     // A call may return an old reading, and waits at most 10 s for a new one. So the program
@@ -137,9 +138,10 @@ final class MapsMemory {
       read = mallometer.sites().resident();
     }
     System.out.println("CPU time " + (threads.getCurrentThreadCpuTime() - begin) / 1000 + " us");
-    long apart = apart();
+    long apartAfter = apart();
     System.out.println("== " + moment + " " + read.residentBytes() + " " + read.reason());
-    System.out.println("apart " + moment + " " + apart);
+    System.out.println("least apart " + moment + " " + Math.min(apartBefore, apartAfter));
+    System.out.println("most apart " + moment + " " + Math.max(apartBefore, apartAfter));
     ReportFormat.COLLAPSED.write(read, System.out);
     System.out.flush();
   }
