@@ -7,9 +7,10 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/time.h>
+#include <sys/personality.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -334,6 +335,15 @@ static void break_moves(void) {
   CHECK_EQUAL(unknown, 0);
 }
 
+/* Starts the program anew without random addresses, so that the heap of brk(2) begins where the program's data end. */
+static void use_fixed_addresses(char **argv) {
+  int now = personality(0xffffffff);
+  if (now & ADDR_NO_RANDOMIZE) return;
+  if (personality((unsigned long)now | ADDR_NO_RANDOMIZE) >= 0) execv("/proc/self/exe", argv);
+  printf("not available: personality\n");
+  exit(77);
+}
+
 static void no_chunk_below_break(void) {
   void *object = malloc(100);
   char *end = sbrk(0);
@@ -423,7 +433,7 @@ static void *live_with_cache(void *unused) {
 static void compare_anew(void) {
   struct mallometer_report before = report(), now;
   do {
-    usleep(10000);
+    poll(NULL, 0, 10);
     check();
     now = report();
   } while (now.drift_bytes == before.drift_bytes && now.drift_bound_bytes == before.drift_bound_bytes);
@@ -482,39 +492,44 @@ static void frees_past_the_library_show(bool are_read) {
 
 /* ---- The pause between comparisons --------------------------------------------------------------------- */
 
-static bool locks;
-
-static void sleep_with_lock(int signal) {
-  (void)signal;
-  bool was_locked = __atomic_exchange_n(&locks, true, __ATOMIC_SEQ_CST);
-  if (!was_locked) usleep(100000);
-}
-
-/* Holds the lock of the main arena for 100 ms: malloc_trim() returns pages by madvise() under the lock, and a filter
- * turns the call into a signal. */
-static void *lock_main_arena(void *unused) {
+/* Lets the kernel send SIGSYS instead of running this system call, if the calling thread makes it. */
+static void trap(uint32_t system_call, void (*handler)(int)) {
   struct sock_filter program[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_madvise, 0, 1),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, system_call, 0, 1),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
+  signal(SIGSYS, handler);
   install(program, sizeof program / sizeof *program);
+}
+
+static bool slept;
+
+static void sleep_once(int signal) {
+  (void)signal;
+  bool again = __atomic_exchange_n(&slept, true, __ATOMIC_SEQ_CST);
+  if (!again) poll(NULL, 0, 500);
+}
+
+/* Holds the lock of the main arena for half a second, because malloc_trim() calls madvise() under the lock. */
+static void *lock_main_arena(void *unused) {
+  trap(SYS_madvise, sleep_once);
   malloc_trim(0);
-  for (;;) pause(); /* because the end of a thread would call madvise() with signals blocked */
+  for (;;) pause(); /* A thread's end calls madvise() with signals blocked; the trapped call would kill the process. */
   return unused;
 }
 
 /* The longer a comparison waits for glibc, the later the next comparison must come. */
 static void slow_comparison_is_seldom(void) {
   void *object = malloc((size_t)10 << 20);
-  void *free_pages = malloc(100000), *end_of_pages = malloc(1000);
-  free(free_pages);
+  void *trimmed[] = {malloc(100000), malloc(100000)}, *behind = malloc(1000);
+  free(trimmed[0]);
+  free(trimmed[1]);
   attach();
-  signal(SIGSYS, sleep_with_lock);
   pthread_t thread;
   CHECK_EQUAL(pthread_create(&thread, NULL, lock_main_arena, NULL), 0);
-  while (!__atomic_load_n(&locks, __ATOMIC_SEQ_CST)) usleep(100);
+  while (!__atomic_load_n(&slept, __ATOMIC_SEQ_CST)) usleep(100);
   check();
   int64_t drift = report().drift_bytes;
   __libc_free(object);
@@ -523,31 +538,23 @@ static void slow_comparison_is_seldom(void) {
     check();
     CHECK_EQUAL(report().drift_bytes, drift);
   }
-  free(end_of_pages);
+  free(behind);
   detach();
 }
 
-static void sleep_in_handler(int signal) {
-  (void)signal;
-  usleep(500000);
-}
-
-/* A comparison that takes long only because the thread was interrupted must not delay the next one. */
+/* A comparison that takes long for another reason must not delay the next one: the library's pause between two readings
+ * lasts half a second here, as it may if other programs have the processors. */
 static void interrupted_comparison_is_not_seldom(void) {
   void *object = malloc((size_t)10 << 20);
   attach();
-  signal(SIGALRM, sleep_in_handler);
-  struct itimerval soon = {.it_value.tv_usec = 500};
-  struct timespec begin, end;
-  clock_gettime(CLOCK_MONOTONIC, &begin);
-  setitimer(ITIMER_REAL, &soon, NULL);
+  trap(SYS_clock_nanosleep, sleep_once);
+  double begin = seconds();
   check();
-  clock_gettime(CLOCK_MONOTONIC, &end);
-  CHECK((end.tv_sec - begin.tv_sec) * 1000 + (end.tv_nsec - begin.tv_nsec) / 1000000 >= 400);
+  CHECK(slept && seconds() - begin >= 0.4);
   __libc_free(object);
   compare_anew();
-  clock_gettime(CLOCK_MONOTONIC, &end);
-  printf("the next comparison after %ld s\n", (long)(end.tv_sec - begin.tv_sec));
+  printf("the next comparison after %.1f s\n", seconds() - begin);
+  CHECK(seconds() - begin < 100);
   CHECK(report().drift_bytes < -(10 << 20) + 65536);
   detach();
 }
@@ -582,6 +589,10 @@ int main(int argc, char **argv) {
   CASE("break_that_cannot_grow", break_cannot_grow())
   CASE("break_that_moves", break_moves())
   CASE("large_pages", no_chunk_below_break())
+  CASE("large_pages_and_fixed_addresses", {
+    use_fixed_addresses(argv);
+    no_chunk_below_break();
+  })
   const size_t gib = (size_t)1 << 30;
   CASE("untouched_memory", leaves_untouched(100 * gib, MAP_PRIVATE | MAP_ANONYMOUS, -1, true))
   CASE("untouched_file", leaves_untouched(100 * gib, MAP_SHARED, sparse_file(100 * gib), true))

@@ -169,7 +169,9 @@ static void of_the_process(void) {
   char id[40];
   files_used = 0;
   file("/proc/self/statm", "4822 1200 800 5 0 300 0\n");
-  file("/proc/self/stat", "7 (a) (b 9) c) S 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 987654 23 24\n");
+  file("/proc/self/stat",
+       "7 (a) (b 9) c) S 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 987654 23 24 25 26 27 "
+       "28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 94267801255936 48\n");
   file("/proc/self/status", "Name:\ta\nTgid:\t7\nTracerPid:\t0\nUid:\t0\n");
   file("/proc/sys/kernel/random/boot_id", "5b1f1cf0-6f42-4d0e-8d1f-0123456789ab\n");
   struct process_memory memory = process_memory();
@@ -177,6 +179,7 @@ static void of_the_process(void) {
   CHECK_EQUAL(memory.resident, 1200 * getpagesize());
   CHECK_EQUAL(memory.data, 300 * getpagesize());
   CHECK_EQUAL(process_start_ticks(), 987654);
+  CHECK_EQUAL(process_heap_begin(), 94267801255936);
   CHECK(!process_is_traced());
   machine_run_id(id, sizeof id);
   CHECK(strcmp(id, "5b1f1cf0-6f42-4d0e-8d1f-0123456789ab") == 0);
@@ -184,6 +187,7 @@ static void of_the_process(void) {
   CHECK(process_is_traced());
   files_used = 0;
   CHECK_EQUAL(process_start_ticks(), 0);
+  CHECK_EQUAL(process_heap_begin(), 0);
   CHECK(process_is_traced());
   CHECK(process_memory().data == UNKNOWN);
   machine_run_id(id, sizeof id);

@@ -5,12 +5,11 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
+#include "platform/kernel.h"
 #include "platform/mappings.h"
+#include "platform/memory.h"
 #include "platform/readable_memory.h"
-#include "platform/sorted.h"
 
 #define WINDOW ((size_t)4096)
 /* The greatest length of a heap outside the main arena (HEAP_MAX_SIZE). Such heaps begin at multiples of HEAP_BYTES. */
@@ -192,17 +191,17 @@ static bool continues_elsewhere(uintptr_t end) {
 }
 
 static void look_at_main_heap(struct estimate *estimate, uintptr_t begin, uintptr_t end) {
-  if (begin >= end || continues_elsewhere(end)) {
+  if (continues_elsewhere(end)) {
     estimate->is_complete = false;
   } else {
     add_heap(estimate, arena_at(estimate, 0), begin, end, true);
   }
 }
 
-static void look_at_mapping(struct estimate *estimate, const struct mapping *mapping, uintptr_t heap_end) {
+static void look_at_mapping(struct estimate *estimate, const struct mapping *mapping, uintptr_t in_main_heap) {
   if (mapping->protection != (PROT_READ | PROT_WRITE) || !mapping->is_anonymous) return;
-  if (heap_end > mapping->begin && heap_end <= mapping->end)
-    look_at_main_heap(estimate, mapping->begin, heap_end & ~(WINDOW - 1));
+  if (in_main_heap >= mapping->begin && in_main_heap < mapping->end)
+    look_at_main_heap(estimate, mapping->begin, mapping->end);
   uintptr_t begin = (mapping->begin + HEAP_BYTES - 1) & ~(HEAP_BYTES - 1);
   for (; begin < mapping->end && estimate->is_complete; begin += HEAP_BYTES) {
     uintptr_t end = mapping->end - begin < HEAP_BYTES ? mapping->end : begin + HEAP_BYTES;
@@ -220,46 +219,24 @@ static bool has_main_heap(const struct estimate *estimate) {
 
 static struct estimate estimate;
 
-/* Returns the kernel's break. The C library's sbrk(0) returns the old one while another thread shrinks the heap. */
-static uintptr_t break_of_kernel(void) { return (uintptr_t)syscall(SYS_brk, 0L); }
-
-/*
- * Returns the end of the main heap, from mappings that were read between two readings of the break. Returns 0 if the
- * last mapping that begins below the break ends below it too, and the break did not move: then that mapping is no heap.
- * If the break did move, that mapping is the heap, which was smaller when the mappings were read.
- */
-static uintptr_t end_of_heap(const struct mappings *mappings, uintptr_t before, uintptr_t after) {
-  uintptr_t lower = after < before ? after : before;
-  size_t below = rows_up_to(mappings->rows, mappings->count, sizeof *mappings->rows, lower - 1);
-  if (below == 0) return 0;
-  uintptr_t end = mappings->rows[below - 1].end;
-  if (lower <= end) return lower;
-  return before != after ? end : 0;
-}
-
-/* Reads the mappings. Reads them again if there seems to be no heap, because the break may have moved and come back. */
-static bool read_with_heap(struct mappings *mappings, uintptr_t *heap_end) {
-  enum { MOST_READINGS = 8 };
-  for (int reading = 1;; reading++) {
-    uintptr_t before = break_of_kernel();
-    if (!mappings_read(mappings)) return false;
-    *heap_end = end_of_heap(mappings, before, break_of_kernel());
-    if (*heap_end > 0 || reading == MOST_READINGS) return true;
-    mappings_forget(mappings);
-  }
+/* Returns an address in the heap of brk(2): its first or, where that is unknown, its last. The mappings may have been
+ * read when the heap was smaller, and then lack the last one. */
+static uintptr_t address_in_main_heap(void) {
+  uintptr_t first = process_heap_begin();
+  return first > 0 ? first : memory_break() - 1;
 }
 
 bool glibc_most_free_chunks(uint64_t *chunks) {
   struct mappings mappings;
-  uintptr_t heap_end;
-  if (!read_with_heap(&mappings, &heap_end)) return false;
+  if (!mappings_read(&mappings)) return false;
+  const uintptr_t in_main_heap = address_in_main_heap();
   estimate.begins = estimate.arena_count = estimate.heap_count = 0;
   estimate.windows = 0;
   bool is_open = own_memory_open();
   estimate.is_complete = is_open && own_page_state((uintptr_t)&estimate) != PAGE_UNKNOWN;
   double most = 0;
   for (size_t i = 0; estimate.is_complete && i < mappings.count; i++) {
-    look_at_mapping(&estimate, &mappings.rows[i], heap_end);
+    look_at_mapping(&estimate, &mappings.rows[i], in_main_heap);
   }
   estimate.is_complete = estimate.is_complete && has_main_heap(&estimate);
   for (unsigned i = 0; estimate.is_complete && i < estimate.heap_count; i++) {

@@ -20,7 +20,7 @@
 /*
  * Estimates the number of free chunks in the arena with the most free chunks. Takes at most some ten milliseconds, and
  * does not call malloc. Returns false if the process cannot read its memory, if the memory exceeds 1 TiB, if there are
- * more than 2,048 heaps, or if the main arena is not below the break.
+ * more than 2,048 heaps, or if the main arena is not in the heap of brk(2).
  */
 bool glibc_most_free_chunks(uint64_t *chunks);
 

@@ -133,16 +133,20 @@ bool process_is_traced(void) {
   return !tracer || tracer[sizeof name - 1] != '0';
 }
 
-/* Field 2 of /proc/self/stat is in parentheses and may contain any characters, so fields are counted from the last
- * closing parenthesis. */
-uint64_t process_start_ticks(void) {
+/* Returns a number of /proc/self/stat, 0 if it is unknown. Fields are counted from 1. Field 2 is in parentheses and may
+ * contain any characters, so the others are found from the last closing parenthesis. */
+static uint64_t field_of_process(int wanted) {
   char text[1024];
   kernel_text("/proc/self/stat", text, sizeof text);
   const char *at = strrchr(text, ')');
-  for (int field = 2; at && field < 22; field++) at = next_word(at);
-  uint64_t ticks = at ? number_at(at) : UNKNOWN;
-  return ticks == UNKNOWN ? 0 : ticks;
+  for (int field = 2; at && field < wanted; field++) at = next_word(at);
+  uint64_t number = at ? number_at(at) : UNKNOWN;
+  return number == UNKNOWN ? 0 : number;
 }
+
+uint64_t process_start_ticks(void) { return field_of_process(22); }
+
+uintptr_t process_heap_begin(void) { return (uintptr_t)field_of_process(47); }
 
 void machine_run_id(char *id, size_t capacity) {
   size_t length = kernel_text("/proc/sys/kernel/random/boot_id", id, capacity);

@@ -116,7 +116,7 @@ final class MapsMemory {
   }
 
   /** Returns the resident set size in bytes that the kernel computes. */
-  private static long apart() throws Exception {
+  private static long residentBytesOfKernel() throws Exception {
     for (String line : Files.readAllLines(Path.of("/proc/self/smaps_rollup"))) {
       if (line.startsWith("Rss:")) {
         return 1024 * Long.parseLong(line.replaceAll("\\D", ""));
@@ -127,8 +127,8 @@ final class MapsMemory {
 
   private static void print(String moment, Mallometer mallometer) throws Exception {
     ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+    long before = residentBytesOfKernel();
     long begin = threads.getCurrentThreadCpuTime();
-    long apartBefore = apart();
     Instant now = Instant.now();
     ResidentStacks read = mallometer.sites().resident();
     // A call may return an old reading, and waits at most 10 s for a new one. So the program
@@ -138,10 +138,10 @@ final class MapsMemory {
       read = mallometer.sites().resident();
     }
     System.out.println("CPU time " + (threads.getCurrentThreadCpuTime() - begin) / 1000 + " us");
-    long apartAfter = apart();
+    long after = residentBytesOfKernel();
     System.out.println("== " + moment + " " + read.residentBytes() + " " + read.reason());
-    System.out.println("least apart " + moment + " " + Math.min(apartBefore, apartAfter));
-    System.out.println("most apart " + moment + " " + Math.max(apartBefore, apartAfter));
+    System.out.println("kernel's least " + moment + " " + Math.min(before, after));
+    System.out.println("kernel's most " + moment + " " + Math.max(before, after));
     ReportFormat.COLLAPSED.write(read, System.out);
     System.out.flush();
   }

@@ -38,10 +38,7 @@ class ResidentStacksOfARealJvmTest {
 
   private static final int SECTIONS_COUNT = 60;
 
-  /**
-   * The tolerance in bytes, for pages that are touched between the readings of smaps and of the
-   * page table.
-   */
+  /** The tolerance in bytes, for pages that are touched and left again during a reading. */
   private static final long SLACK = 4L << 20;
 
   @TempDir private Path directory;
@@ -59,7 +56,7 @@ class ResidentStacksOfARealJvmTest {
     assertNamed("mapMemory", output);
     assertThat(bytes(moment("mapped", output), line -> line.startsWith("[unexplained]")))
         .as(output)
-        .isLessThan(number("least apart mapped", output) / 50);
+        .isLessThan(number("kernel's least mapped", output) / 50);
     assertThat(moment("mapped", output))
         .as("the map of the code heap's segments")
         .anyMatch(line -> line.startsWith("[code_cache]") && line.contains("!CodeHeap::reserve"));
@@ -92,7 +89,7 @@ class ResidentStacksOfARealJvmTest {
     }
     assertThat(bytes(mapped, line -> line.startsWith("[unexplained]")))
         .as(output)
-        .isLessThan(number("least apart mapped", output) / 50);
+        .isLessThan(number("kernel's least mapped", output) / 50);
   }
 
   /**
@@ -167,7 +164,7 @@ class ResidentStacksOfARealJvmTest {
     // an upper limit is checked.
     assertThat(bytes(mapped, line -> line.startsWith("[mapped before")))
         .as(output)
-        .isLessThan(number("least apart mapped", output) / 10);
+        .isLessThan(number("kernel's least mapped", output) / 10);
   }
 
   private static ChildJvm child() {
@@ -181,10 +178,10 @@ class ResidentStacksOfARealJvmTest {
         .as(output)
         .isBetween(MapsMemory.BYTES - SLACK, MapsMemory.BYTES + SLACK);
     assertThat(bytes(moment("unmapped", output), ofLine)).as(output).isZero();
-    // The reading after the start is left out, because it loads classes while it measures.
+    // The reading after the start is left out, because the JVM loads classes meanwhile.
     for (String moment : List.of("mapped", "unmapped")) {
-      long least = number("least apart " + moment, output);
-      long most = number("most apart " + moment, output);
+      long least = number("kernel's least " + moment, output);
+      long most = number("kernel's most " + moment, output);
       assertThat(bytes(moment(moment, output), line -> true))
           .as(output)
           .isBetween(least - least / 100 - SLACK, most + most / 100 + SLACK);
