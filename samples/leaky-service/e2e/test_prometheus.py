@@ -126,6 +126,7 @@ class DemoUnderPrometheus(unittest.TestCase):
                     "mallometer.leak.acknowledged-sites": WARMING_JVM,
                 },
                 limit=cls.enterClassContext(MemoryLimit(LIMIT)),
+                goes_first=True,
             )
         )
         rules = {name: (DASHBOARDS / "prometheus" / name).read_text() for name in ("recording.yml", "alerts.yml")}
