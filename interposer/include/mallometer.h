@@ -833,8 +833,8 @@ MALLOMETER_API int mallometer_attach(void);
  * Checks an attached process; call it every few seconds. If shared objects were loaded or unloaded since the latest
  * check, the function redirects pointers to malloc and its family, and redirects them once more in a check 5 s later.
  * Without new objects a check takes about a microsecond. Some checks also compare live bytes with glibc's figure, which
- * takes milliseconds. The next comparison comes no sooner than after 1,000 times the CPU time of this one, or after
- * 1,000 times the time that glibc took to report, whichever is longer. Enters the loader. Not for signal handlers.
+ * takes milliseconds. The pause after a comparison is at least 1,000 times its CPU time, and at least 1,000 times the
+ * time that glibc took to report. Enters the loader. Not for signal handlers.
  *
  * 0: the library counts. -ENODATA: not attached, for example because another part of the program has detached; the
  * check does not attach. -EBUSY, -ECHILD: as for mallometer_attach(). -EACCES: the system forbids changes to new

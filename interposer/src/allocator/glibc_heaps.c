@@ -198,10 +198,16 @@ static void look_at_main_heap(struct estimate *estimate, uintptr_t begin, uintpt
   }
 }
 
-static void look_at_mapping(struct estimate *estimate, const struct mapping *mapping, uintptr_t in_main_heap) {
+/* The heap of brk(2). It may have grown or shrunk since the mappings were read. */
+struct range {
+  uintptr_t begin, end;
+};
+
+static void look_at_mapping(struct estimate *estimate, const struct mapping *mapping, const struct range *heap) {
   if (mapping->protection != (PROT_READ | PROT_WRITE) || !mapping->is_anonymous) return;
-  if (in_main_heap >= mapping->begin && in_main_heap < mapping->end)
-    look_at_main_heap(estimate, mapping->begin, mapping->end);
+  uintptr_t first = mapping->begin > heap->begin ? mapping->begin : heap->begin;
+  uintptr_t behind = mapping->end < heap->end ? mapping->end : heap->end;
+  if (first < behind) look_at_main_heap(estimate, first, behind);
   uintptr_t begin = (mapping->begin + HEAP_BYTES - 1) & ~(HEAP_BYTES - 1);
   for (; begin < mapping->end && estimate->is_complete; begin += HEAP_BYTES) {
     uintptr_t end = mapping->end - begin < HEAP_BYTES ? mapping->end : begin + HEAP_BYTES;
@@ -219,24 +225,17 @@ static bool has_main_heap(const struct estimate *estimate) {
 
 static struct estimate estimate;
 
-/* Returns an address in the heap of brk(2): its first or, where that is unknown, its last. The mappings may have been
- * read when the heap was smaller, and then lack the last one. */
-static uintptr_t address_in_main_heap(void) {
-  uintptr_t first = process_heap_begin();
-  return first > 0 ? first : memory_break() - 1;
-}
-
 bool glibc_most_free_chunks(uint64_t *chunks) {
   struct mappings mappings;
   if (!mappings_read(&mappings)) return false;
-  const uintptr_t in_main_heap = address_in_main_heap();
+  const struct range heap = {process_heap_begin(), memory_break() & ~(WINDOW - 1)};
   estimate.begins = estimate.arena_count = estimate.heap_count = 0;
   estimate.windows = 0;
   bool is_open = own_memory_open();
   estimate.is_complete = is_open && own_page_state((uintptr_t)&estimate) != PAGE_UNKNOWN;
   double most = 0;
   for (size_t i = 0; estimate.is_complete && i < mappings.count; i++) {
-    look_at_mapping(&estimate, &mappings.rows[i], in_main_heap);
+    look_at_mapping(&estimate, &mappings.rows[i], &heap);
   }
   estimate.is_complete = estimate.is_complete && has_main_heap(&estimate);
   for (unsigned i = 0; estimate.is_complete && i < estimate.heap_count; i++) {

@@ -19,7 +19,7 @@
 
 static int64_t drift;
 static uint64_t drift_bound, next_comparison;
-static uint64_t asked_ns; /* ns on the clock of glibc's reports; other threads may wait for arenas meanwhile */
+static uint64_t asked_ns; /* the wall-clock time in ns of glibc's reports, which lock arenas */
 
 /* The baseline (bytes that were live before counting) is unknown. It is at most the private writable memory, which
  * contains everything that malloc gave out. */
@@ -222,9 +222,9 @@ static uint64_t unseen_of_threads(uint64_t threads) { return UNSEEN_OF_THREAD * 
  * thread caches that were not read, and from memory that glibc allocates for threads. A difference that is larger than
  * these three can explain means that calls are missed.
  *
- * The pause before the next comparison is 1,000 times the CPU time of this one, or 1,000 times the time on the clock of
- * glibc's reports, whichever is longer. glibc locks arenas while it reports. The rest of the comparison counts by CPU
- * time only, because the thread may merely have waited for a processor.
+ * The pause before the next comparison is 1,000 times the CPU time of this one or, if that is longer, 1,000 times the
+ * wall-clock time of glibc's reports. The latter counts because the reports lock arenas. Other threads do not wait for
+ * the rest of a comparison, even if this thread waits long for a processor.
  */
 bool baseline_compare(void) {
   enum { SHARE = 1000 };

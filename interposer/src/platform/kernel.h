@@ -63,7 +63,7 @@ bool process_is_traced(void);
 /* Returns when the process started, in clock ticks since the machine's start; 0 if unknown. */
 uint64_t process_start_ticks(void);
 
-/* Returns the address from which the heap of brk(2) grows; 0 if unknown, as in an emulator. */
+/* Returns the address from which the heap of brk(2) grows; 0 if unknown, as under qemu-user. */
 uintptr_t process_heap_begin(void);
 
 /* Copies at most `capacity` - 1 bytes of the kernel's boot_id, which differs after each boot, and a NUL. The result

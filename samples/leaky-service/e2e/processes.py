@@ -92,8 +92,8 @@ class Demo:
     START_SECONDS = 60
 
     def __init__(self, *arguments, java_options="", limit=None, goes_first=False, **properties):
-        """Takes arguments of bin/demo, options of the JVM, a MemoryLimit, whether the demo has the processors before other programs,
-        and Spring properties."""
+        """Takes arguments of bin/demo, options of the JVM, a MemoryLimit, whether the demo's session has priority, and Spring
+        properties."""
         self.port, self.jmx_port = free_port(), free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._log = tempfile.TemporaryFile("w+")
@@ -132,9 +132,9 @@ class Demo:
         # Background processes of a script ignore Ctrl-C from their start, and the script would inherit that.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         if goes_first:
-            # Linux divides the processors among sessions first, so the nice values of other sessions do not help. Needs root.
-            with contextlib.suppress(OSError):
-                pathlib.Path("/proc/self/autogroup").write_text("-10", encoding="ascii")
+            # Linux divides the processors among sessions first, so the nice values of other sessions do not help. Needs CAP_SYS_NICE.
+            with contextlib.suppress(OSError), open("/proc/self/autogroup", "wb", 0) as autogroup:
+                autogroup.write(b"-10")
 
     def _is_up_or_gone(self):
         return self.process.poll() is not None or "Ctrl-C stops it" in self.output()

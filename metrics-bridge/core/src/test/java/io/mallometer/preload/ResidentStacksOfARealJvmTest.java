@@ -38,7 +38,7 @@ class ResidentStacksOfARealJvmTest {
 
   private static final int SECTIONS_COUNT = 60;
 
-  /** The tolerance in bytes, for pages that are touched and left again during a reading. */
+  /** The tolerance in bytes, for pages that the JVM touches or gives back during a reading. */
   private static final long SLACK = 4L << 20;
 
   @TempDir private Path directory;
