@@ -31,8 +31,8 @@ class AttachedUnderLoadTest {
   private static final int SOAK_SECONDS = Integer.getInteger("soak.seconds", 0);
 
   /**
-   * The library compares its bytes with glibc's at most every 5 s. The first comparison has been made after
-   * this many seconds.
+   * The library compares its bytes with glibc's at most every 5 s. The first comparison has been
+   * made after this many seconds.
    */
   private static final int FIRST_COMPARISON_SECONDS = 6;
 
