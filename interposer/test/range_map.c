@@ -352,16 +352,33 @@ static void held(size_t ranges) {
   print_times("copying 64 rows", ranges);
 }
 
-int main(int count, char **arguments) {
-  if (count > 1 && strcmp(arguments[1], "held") == 0) {
-    CHECK(ranges_start(&of_test));
-    held(740);
-    held(30000);
-    /* The map cannot keep so many ranges: it packs them and forgets some. */
-    for (size_t i = 30000; i < (size_t)BLOCKS * IN_BLOCK * 2; i++) put(4 * i, 1, (uint32_t)(i % 7));
-    print_times("insertion that packs", ranges_totals().ranges);
-    return 0;
+static void held_in_all_ways(void) {
+  CHECK(ranges_start(&of_test));
+  held(740);
+  held(30000);
+  /* The map cannot keep so many ranges: it packs them and forgets some. */
+  for (size_t i = 30000; i < (size_t)BLOCKS * IN_BLOCK * 2; i++) put(4 * i, 1, (uint32_t)(i % 7));
+  print_times("insertion that packs", ranges_totals().ranges);
+}
+
+/* Returns whether the times were short enough in one of three attempts, because a busy machine can only prolong them.
+ */
+static bool is_held_briefly(void) {
+  for (int attempt = 0; attempt < 3; attempt++) {
+    pid_t child = fork();
+    if (child == 0) {
+      held_in_all_ways();
+      exit(0);
+    }
+    int status;
+    CHECK_EQUAL(waitpid(child, &status, 0), child);
+    if (status == 0) return true;
   }
+  return false;
+}
+
+int main(int count, char **arguments) {
+  if (count > 1 && strcmp(arguments[1], "held") == 0) return is_held_briefly() ? 0 : 1;
   CHECK(!ranges_on() && ranges_missing() != NULL && ranges_footprint() == 0);
   put(0, 1, 1);
   CHECK(ranges_start(&of_test));
