@@ -225,10 +225,22 @@ static bool has_main_heap(const struct estimate *estimate) {
 
 static struct estimate estimate;
 
+/* Returns where the heap begins that ends at the break. If the kernel does not report this, as under qemu-user, the
+ * heap is the mapping before the break. Returns the break if there is no such mapping. */
+static uintptr_t begin_of_heap(const struct mappings *mappings, uintptr_t break_now) {
+  uintptr_t begin = process_heap_begin();
+  for (size_t i = 0; i < mappings->count && begin == 0; i++) {
+    const struct mapping *row = &mappings->rows[i];
+    if (row->begin < break_now && break_now <= row->end) begin = row->begin;
+  }
+  return begin > 0 ? begin : break_now;
+}
+
 bool glibc_most_free_chunks(uint64_t *chunks) {
   struct mappings mappings;
   if (!mappings_read(&mappings)) return false;
-  const struct range heap = {process_heap_begin(), memory_break() & ~(WINDOW - 1)};
+  const uintptr_t break_now = memory_break() & ~(WINDOW - 1);
+  const struct range heap = {begin_of_heap(&mappings, break_now), break_now};
   estimate.begins = estimate.arena_count = estimate.heap_count = 0;
   estimate.windows = 0;
   bool is_open = own_memory_open();

@@ -223,8 +223,8 @@ static uint64_t unseen_of_threads(uint64_t threads) { return UNSEEN_OF_THREAD * 
  * these three can explain means that calls are missed.
  *
  * The pause before the next comparison is 1,000 times the CPU time of this one or, if that is longer, 1,000 times the
- * wall-clock time of glibc's reports. The latter counts because the reports lock arenas. Other threads do not wait for
- * the rest of a comparison, even if this thread waits long for a processor.
+ * wall-clock time of glibc's reports. The latter counts because the reports lock arenas. The rest of a comparison locks
+ * no arena, however long this thread waits for a processor.
  */
 bool baseline_compare(void) {
   enum { SHARE = 1000 };

@@ -132,7 +132,8 @@ class Demo:
         # Background processes of a script ignore Ctrl-C from their start, and the script would inherit that.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         if goes_first:
-            # Linux divides the processors among sessions first, so the nice values of other sessions do not help. Needs CAP_SYS_NICE.
+            # Linux first divides the processors among sessions, so even nice processes of another session take a full share. This
+            # has no effect without CAP_SYS_NICE.
             with contextlib.suppress(OSError), open("/proc/self/autogroup", "wb", 0) as autogroup:
                 autogroup.write(b"-10")
 
