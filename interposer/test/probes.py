@@ -8,7 +8,8 @@ The program takes snapshots; what it requests between two of them is one round. 
 weighted_bytes is within 2 % of the mean of the requested bytes, - their mean difference is within four standard errors of 0, - each address
 was announced once before it was freed, and no free is of an address that was not announced, - as many objects are live at the end, by what
 was heard, as the program says that the library knows, - the requested bytes, and the mappings and the bytes of what was mapped and unmapped,
-are those that the program says, if it says them. Libraries in BESIDE are preloaded as well. Ends with 77 ("not available here") and the
+are those that the program says, if it says them. If only the first two
+rules are violated, everything is measured once more. Libraries in BESIDE are preloaded as well. Ends with 77 ("not available here") and the
 reason if the kernel or a sandbox does not let a tracer attach.
 """
 
@@ -26,6 +27,9 @@ import time
 ATTACHED = "listening"
 # Chance puts 1.6 % of sets of five rounds beyond four standard errors (Student's t), and 0.03 % of sets of forty.
 FEWEST_ROUNDS = 40
+# The exit code if only the weighted bytes are too far from those requested. On a busy machine the library takes fewer samples, and one
+# standard error may be 0.65 %, so chance exceeds 2 % in about one of 300 sets. A bias exceeds it in a second set, too.
+BIASED = 2
 SCRIPT = """
 BEGIN {{ printf("{attached}\\n"); }}
 uprobe:{library}:mallometer_snapshot {{ @at[tid] = arg0; }}
@@ -109,7 +113,12 @@ def end(tracer, heard):
 def main():
     # This traces a copy, because other programs that run meanwhile have the library, too.
     with tempfile.TemporaryDirectory() as folder:
-        sys.exit(run(shutil.copy(sys.argv[1], folder), int(sys.argv[2]), sys.argv[3:]))
+        library = shutil.copy(sys.argv[1], folder)
+        code = run(library, int(sys.argv[2]), sys.argv[3:])
+        if code == BIASED:
+            print("measured once more")
+            code = run(library, int(sys.argv[2]), sys.argv[3:])
+        sys.exit(code)
 
 
 def run(library, times, command):
@@ -131,7 +140,9 @@ def run(library, times, command):
     finally:
         maps = end(tracer, heard)
     maps["requested"] = requested_in_rounds(maps["requested"])
-    return 0 if judge(maps, live) and judge_said(maps, said) else 1
+    if not judge_said(maps, said):
+        return 1
+    return judge(maps, live)
 
 
 def requested_in_rounds(totals):
@@ -149,12 +160,13 @@ def judge_said(maps, said):
 
 
 def judge(maps, live):
+    """Returns the exit code."""
     requested = list(maps["requested"].values())
     estimated = [maps["bytes"].get(round_, 0) for round_ in maps["requested"]]
     rounds = len(requested)
     if rounds < FEWEST_ROUNDS:
         print(f"{rounds} rounds were seen: of so few, chance exceeds four standard errors too often")
-        return False
+        return 1
     differences = [e - r for e, r in zip(estimated, requested)]
     mean = sum(differences) / rounds
     error = math.sqrt(sum((d - mean) ** 2 for d in differences) / (rounds - 1) / rounds)
@@ -171,8 +183,9 @@ def judge(maps, live):
     )
     # The bound is not 0, because objects are freed and allocated between the library's answer and the end of its process.
     all_frees_seen = abs(len(maps["live"]) - live) <= 20 + 0.02 * live
-    unbiased = abs(share) <= 0.02 and abs(mean) <= 4 * error
-    return unbiased and all_frees_seen and sums["twice"] == sums["unknown"] == sums["light"] == 0
+    if not all_frees_seen or sums["twice"] + sums["unknown"] + sums["light"] > 0:
+        return 1
+    return 0 if abs(share) <= 0.02 and abs(mean) <= 4 * error else BIASED
 
 
 if __name__ == "__main__":
