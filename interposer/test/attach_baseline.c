@@ -495,7 +495,7 @@ static void frees_past_the_library_show(bool are_read) {
 
 /* ---- The pause between comparisons --------------------------------------------------------------------- */
 
-/* From now on the kernel sends SIGSYS instead of running this system call of the calling thread. */
+/* Makes the kernel send SIGSYS instead of running this system call of the calling thread. */
 static void trap(uint32_t system_call, void (*handler)(int)) {
   struct sock_filter program[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
