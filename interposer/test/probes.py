@@ -8,9 +8,8 @@ The program takes snapshots; what it requests between two of them is one round. 
 weighted_bytes is within 2 % of the mean of the requested bytes, - their mean difference is within four standard errors of 0, - each address
 was announced once before it was freed, and no free is of an address that was not announced, - as many objects are live at the end, by what
 was heard, as the program says that the library knows, - the requested bytes, and the mappings and the bytes of what was mapped and unmapped,
-are those that the program says, if it says them. If only the first two
-rules are violated, everything is measured once more. Libraries in BESIDE are preloaded as well. Ends with 77 ("not available here") and the
-reason if the kernel or a sandbox does not let a tracer attach.
+are those that the program says, if it says them. If only the first two rules are violated, everything is measured once more. Libraries in
+BESIDE are preloaded as well. Ends with 77 ("not available here") and the reason if the kernel or a sandbox does not let a tracer attach.
 """
 
 import collections
